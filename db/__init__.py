@@ -1,0 +1,1 @@
+"""Adapters of the storage ports, and the SQL they run."""

@@ -1,0 +1,1 @@
+"""The composition root: settings, embedded servers, topics, the fleet, the demo."""

@@ -1,0 +1,121 @@
+"""Avro in its two framings, told apart by the first byte (DESIGN 6).
+
+Single-object encoding (`C3 01`, the schema's CRC-64-AVRO fingerprint, the value) needs no registry; Confluent's framing
+(`00`, a schema id, the value) is read and written where a registry told the ids. The schemas are data that the caller
+hands in, so that this module reads no files.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import fastavro
+from fastavro.schema import fingerprint, to_parsing_canonical_form
+
+from memquorum.core import records
+
+T = TypeVar("T")
+
+_SINGLE_OBJECT = b"\xc3\x01"
+_CONFLUENT = 0
+_MODULE = vars(records)
+
+
+class DecodeError(ValueError):
+    """Bytes that are no record: the message says what was found at the start and what was expected."""
+
+
+class Codec:
+    """Encodes and decodes the records of `memquorum.core.records` against a set of schemas."""
+
+    def __init__(self, schemas: Iterable[dict[str, Any]], registry_ids: Mapping[int, str] | None = None) -> None:
+        """`schemas`: the parsed `.avsc` files. `registry_ids`: registry schema id → record name, if there is a registry."""
+        self._schema: dict[str, Any] = {}
+        self._by_fingerprint: dict[bytes, str] = {}
+        self._prefix: dict[str, bytes] = {}
+        self._build: dict[str, Callable[[dict[str, Any]], Any]] = {}
+        for schema in schemas:
+            name = schema["name"]
+            parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
+            mark = bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO"))
+            self._schema[name] = parsed
+            self._by_fingerprint[mark] = name
+            self._prefix[name] = _SINGLE_OBJECT + mark
+            self._build[name] = _builder(_MODULE[name])
+        self._registry = dict(registry_ids or {})
+
+    def names(self) -> list[str]:
+        """The record names that this codec knows, sorted."""
+        return sorted(self._schema)
+
+    def encode(self, record: Any) -> bytes:
+        """A record in single-object encoding."""
+        name = type(record).__name__
+        out = io.BytesIO()
+        out.write(self._prefix[name])
+        fastavro.schemaless_writer(out, self._schema[name], _plain(record))
+        return out.getvalue()
+
+    def decode(self, data: bytes) -> Any:
+        """The record that the bytes hold, in either framing. Raises DecodeError."""
+        name, start = self._head(data)
+        stream = io.BytesIO(data)
+        stream.seek(start)
+        try:
+            value = fastavro.schemaless_reader(stream, self._schema[name], None)
+        except Exception as error:  # fastavro raises whatever the bytes led it to
+            raise DecodeError(f"not a {name}: {type(error).__name__}") from None
+        if stream.tell() != len(data):
+            raise DecodeError(f"{len(data) - stream.tell()} bytes after the end of a {name}")
+        assert isinstance(value, dict)
+        return self._build[name](value)
+
+    def decode_as(self, kind: type[T], data: bytes) -> T:
+        """As `decode`, for a place where only one kind of record belongs. Raises DecodeError."""
+        record = self.decode(data)
+        if not isinstance(record, kind):
+            raise DecodeError(f"a {type(record).__name__} where a {kind.__name__} belongs")
+        return record
+
+    def _head(self, data: bytes) -> tuple[str, int]:
+        if data[:2] == _SINGLE_OBJECT and len(data) >= 10:
+            name = self._by_fingerprint.get(bytes(data[2:10]))
+            if name is None:
+                raise DecodeError(f"unknown schema fingerprint {data[2:10].hex()}")
+            return name, 10
+        if len(data) >= 5 and data[0] == _CONFLUENT:
+            number = int.from_bytes(data[1:5], "big")
+            name = self._registry.get(number)
+            if name is None:
+                raise DecodeError(f"unknown registry schema id {number}")
+            return name, 5
+        raise DecodeError(f"neither Avro framing: the first bytes are {data[:4].hex() or 'none'}")
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, tuple):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _builder(kind: type) -> Callable[[dict[str, Any]], Any]:
+    """A function from fastavro's dict to the dataclass; arrays become tuples, nested records dataclasses."""
+    arrays: list[tuple[str, Callable[[Any], Any] | None]] = []
+    for name, hint in get_type_hints(kind).items():
+        if getattr(hint, "__origin__", None) is tuple:
+            item = get_args(hint)[0]
+            arrays.append((name, _builder(item) if is_dataclass(item) else None))
+
+    def build(value: dict[str, Any]) -> Any:
+        for name, inner in arrays:
+            items = value[name]
+            value[name] = tuple(inner(v) for v in items) if inner else tuple(items)
+        return kind(**value)
+
+    return build

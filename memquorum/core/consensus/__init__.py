@@ -1,0 +1,1 @@
+"""PBFT without input or output: messages, certificates, the tally, one transition table, one replica."""

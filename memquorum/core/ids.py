@@ -1,0 +1,63 @@
+"""Identities and places: which memory, which shard, which digest."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+# Fixed for ever: changing it would change the id of every memory.
+_MEMORIES = uuid.UUID("6d656d71-756f-5275-8d2d-6d656d6f7279")
+
+DEFAULT_NAMESPACE = "default"
+
+
+def memory_id(namespace: str, event_id: str) -> str:
+    """The id of the memory that an episode becomes: uuid5 of its namespace and event id (DESIGN, Words)."""
+    return str(uuid.uuid5(_MEMORIES, f"{len(namespace)}:{namespace}:{event_id}"))
+
+
+def origin_event_id(topic: str, partition: int, offset: int) -> str:
+    """The event id of a record that carries none: its place in its topic, so that a redelivery has the same id."""
+    return str(uuid.uuid5(_MEMORIES, f"{topic}/{partition}/{offset}"))
+
+
+def is_uuid(text: str) -> bool:
+    """Whether the text is a UUID in its canonical lower-case form."""
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def murmur2(data: bytes) -> int:
+    """Kafka's murmur2 hash as an unsigned 32-bit number: what the Java default partitioner computes."""
+    m, mask = 0x5BD1E995, 0xFFFFFFFF
+    length = len(data)
+    h = (0x9747B28C ^ length) & mask
+    for i in range(0, length - length % 4, 4):
+        k = int.from_bytes(data[i : i + 4], "little")
+        k = (k * m) & mask
+        k ^= k >> 24
+        k = (k * m) & mask
+        h = ((h * m) & mask) ^ k
+    tail = data[length - length % 4 :]
+    if tail:
+        h ^= int.from_bytes(tail, "little")
+        h = (h * m) & mask
+    h ^= h >> 13
+    h = (h * m) & mask
+    return h ^ (h >> 15)
+
+
+def shard_of(namespace: str, shards: int) -> int:
+    """The shard, which is the partition, of everything about a namespace: murmur2 mod P, as Kafka's own partitioner."""
+    return (murmur2(namespace.encode()) & 0x7FFFFFFF) % shards
+
+
+def sha256(*parts: bytes) -> bytes:
+    """SHA-256 over length-prefixed parts, so that no two lists of parts share a digest by concatenation."""
+    h = hashlib.sha256()
+    for part in parts:
+        h.update(len(part).to_bytes(8, "big"))
+        h.update(part)
+    return h.digest()

@@ -1,0 +1,175 @@
+"""Every number that decides a memory's fate, with its default and its source.
+
+The policy is part of the genesis file, so all members and every auditor judge by the same numbers. Scores are
+integers in millionths (`ppm`), times are milliseconds; only the decay's scales and weights are real numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from fractions import Fraction
+from typing import Any
+
+PPM = 1_000_000
+
+
+class PolicyError(ValueError):
+    """A policy that contradicts itself; the message names the setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecayPolicy:
+    """Multi-scale decay (SPEC A, Alg. 2)."""
+
+    scales_s: tuple[float, ...] = (10.0, 60.0, 3600.0)
+    weights: tuple[float, ...] = (0.2, 0.3, 0.5)
+    delta: float = 0.3
+    variance_warning: float = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class SaliencePolicy:
+    """Encoding and salience (SPEC B, Alg. 10 and section 4.2)."""
+
+    novelty: float = 0.30
+    reward: float = 0.35
+    frequency: float = 0.25
+    confidence: float = 0.10
+    encode_threshold: float = 0.35
+    early_threshold: float = 0.70
+    confidence_threshold: float = 0.5
+    uncertainty_threshold: float = 0.5
+    duplicate_threshold: float = 0.92
+    buffer_size: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetPolicy:
+    """The vote to forget (SPEC A, Alg. 3 and the weighted quorum)."""
+
+    omega_decay_ppm: int = 400_000
+    omega_relevance_ppm: int = 600_000
+    theta_ppm: int = 400_000
+    alpha: Fraction = Fraction(2, 3)
+    grace_ms: int = 7 * 24 * 3600 * 1000
+
+
+@dataclass(frozen=True, slots=True)
+class PromotePolicy:
+    """The vote to promote (SPEC B, CDCP, Alg. 12 to 14)."""
+
+    salience_ppm: int = 550_000
+    age_ms: int = 60_000
+    bfs_ppm: int = 400_000
+    grounded_ppm: int = 350_000
+    consistency_ppm: int = 150_000
+    certainty_ppm: int = 100_000
+    yes_ppm: int = 600_000
+    tau: Fraction = Fraction(67, 100)
+    validity_ppm: int = 600_000
+
+
+@dataclass(frozen=True, slots=True)
+class EpochPolicy:
+    """When a shard votes, and on how much (SPEC A, Alg. 4; DESIGN 19)."""
+
+    interactions: int = 100
+    interval_ms: int = 3_600_000
+    capacity: int = 10_000
+    proposals_max: int = 256
+    retry_ms: int = 10_000
+    # A kept memory is nominated again after this many epochs, doubling each time up to the cap (SPEC A, decision 0).
+    rest_epochs: int = 1
+    rest_epochs_max: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All of it."""
+
+    decay: DecayPolicy = field(default_factory=DecayPolicy)
+    salience: SaliencePolicy = field(default_factory=SaliencePolicy)
+    forget: ForgetPolicy = field(default_factory=ForgetPolicy)
+    promote: PromotePolicy = field(default_factory=PromotePolicy)
+    epoch: EpochPolicy = field(default_factory=EpochPolicy)
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+def to_json(policy: Policy) -> dict[str, Any]:
+    """The policy as plain JSON values; fractions become 'n/d' strings."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Fraction):
+            return f"{value.numerator}/{value.denominator}"
+        if isinstance(value, dict):
+            return {k: plain(v) for k, v in value.items()}
+        return list(value) if isinstance(value, tuple) else value
+
+    return {k: plain(v) for k, v in asdict(policy).items()}
+
+
+def from_json(data: dict[str, Any]) -> Policy:
+    """A policy from what `to_json` gave, or from a part of it: what is absent has its default.
+
+    Raises PolicyError for an unknown or contradictory setting and names it.
+    """
+    parts: dict[str, Any] = {}
+    known = {f.name: f.default_factory for f in fields(Policy)}
+    for name, values in data.items():
+        if name not in known:
+            raise PolicyError(f"policy: unknown section {name!r}; known: {', '.join(known)}")
+        parts[name] = _section(name, known[name], values)
+    return Policy(**parts)
+
+
+def _section(name: str, kind: Any, values: dict[str, Any]) -> Any:
+    default = kind()
+    changed = {}
+    for key, value in values.items():
+        if not hasattr(default, key):
+            raise PolicyError(f"policy: unknown setting {name}.{key}")
+        changed[key] = _like(getattr(default, key), value, f"{name}.{key}")
+    return kind(**changed)
+
+
+def _like(default: Any, value: Any, where: str) -> Any:
+    try:
+        if isinstance(default, Fraction):
+            return Fraction(value)
+        if isinstance(default, tuple):
+            return tuple(float(v) for v in value)
+        if isinstance(default, int):
+            if isinstance(value, bool) or int(value) != value:
+                raise ValueError
+            return int(value)
+        return float(value)
+    except (TypeError, ValueError, ZeroDivisionError):
+        raise PolicyError(f"policy: {where} = {value!r} is not a {type(default).__name__}") from None
+
+
+def _check(policy: Policy) -> None:
+    decay, salience, forget, promote = policy.decay, policy.salience, policy.forget, policy.promote
+    rules = (
+        (len(decay.scales_s) == len(decay.weights) > 0, "decay.scales_s and decay.weights differ in length"),
+        (all(s > 0 for s in decay.scales_s), "decay.scales_s must be positive"),
+        (all(w >= 0 for w in decay.weights), "decay.weights must not be negative"),
+        (abs(sum(decay.weights) - 1) < 1e-9, "decay.weights must sum to 1"),
+        (0 < decay.delta < 1, "decay.delta must lie between 0 and 1"),
+        (0 <= salience.encode_threshold <= 1, "salience.encode_threshold must lie in [0, 1]"),
+        (salience.buffer_size > 0, "salience.buffer_size must be positive"),
+        (forget.omega_decay_ppm + forget.omega_relevance_ppm == PPM, "forget.omega_* must sum to 1,000,000"),
+        (Fraction(1, 2) < forget.alpha <= 1, "forget.alpha must lie in (1/2, 1]"),
+        (forget.grace_ms >= 0, "forget.grace_ms must not be negative"),
+        (
+            promote.bfs_ppm + promote.grounded_ppm + promote.consistency_ppm + promote.certainty_ppm == PPM,
+            "promote.*_ppm weights must sum to 1,000,000",
+        ),
+        (Fraction(1, 2) < promote.tau <= 1, "promote.tau must lie in (1/2, 1]"),
+        (policy.epoch.proposals_max > 0, "epoch.proposals_max must be positive"),
+        (1 <= policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must be ≥ 1, ≤ its cap"),
+    )
+    for holds, complaint in rules:
+        if not holds:
+            raise PolicyError(f"policy: {complaint}")

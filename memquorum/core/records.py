@@ -1,0 +1,344 @@
+"""The records that cross a topic, as frozen values.
+
+Each class mirrors `schemas/avro/<name>.avsc` field for field; `tests/schema` holds the two equal. Times are milliseconds
+since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. What the fields mean stands in the
+schema's `doc`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecorded:
+    """Outside. What happened to an agent, as the agent publishes it."""
+
+    agent: str
+    content: str
+    namespace: str | None = None
+    event_id: str | None = None
+    occurred_at: int | None = None
+    session: str | None = None
+    role: str | None = None
+    subject: str | None = None
+    reward: float | None = None
+    confidence: float | None = None
+    uncertainty: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRecorded:
+    """Outside. An agent used a memory."""
+
+    agent: str
+    memory_id: str
+    namespace: str | None = None
+    event_id: str | None = None
+    accessed_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClockRequested:
+    """Outside, read only where the clock is driven: asks for a tick on every shard."""
+
+    as_of: int
+    event_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeAccepted:
+    """An episode behind the wall: validated, identified, its content sealed."""
+
+    event_id: str
+    memory_id: str
+    namespace: str
+    agent: str
+    subject: str
+    occurred_at: int
+    sealed_content: bytes
+    commitment: bytes
+    characters: int
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+    session: str | None = None
+    role: str | None = None
+    reward_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessAccepted:
+    """An access behind the wall."""
+
+    event_id: str
+    memory_id: str
+    namespace: str
+    agent: str
+    accessed_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockTicked:
+    """Time as a record: from here on it is as_of in this shard."""
+
+    event_id: str
+    as_of: int
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeRefused:
+    """A record that intake did not let in: where it came from and why; the payload sealed."""
+
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+    reason: str
+    detail: str
+    refused_at: int
+    key_id: str
+    sealed_payload: bytes
+    field: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeScored:
+    """One outcome for every accepted episode, in the order of the accepted stream."""
+
+    event_id: str
+    memory_id: str
+    namespace: str
+    agent: str
+    accepted_offset: int
+    occurred_at: int
+    outcome: str
+    salience_ppm: int
+    early: bool
+    encoder: str
+    reinforces: str | None = None
+    novelty_ppm: int | None = None
+    reward_ppm: int | None = None
+    frequency_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+    sealed_embedding: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One memory under the threshold."""
+
+    memory_id: str
+    last_access: int
+    decay_ppm: int
+    variance_ppm: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecayCrossed:
+    """The memories of a shard whose decay has crossed the threshold at a tick."""
+
+    shard: int
+    as_of: int
+    accepted_offset: int
+    journal_seq: int
+    crossed: tuple[Crossing, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One memory, one kind."""
+
+    memory_id: str
+    namespace: str
+    kind: str
+    reason: str
+    last_access: int
+    created: int
+    salience_ppm: int
+
+
+@dataclass(frozen=True, slots=True)
+class NominationProposed:
+    """What one epoch of one shard votes on."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    epoch: int
+    as_of: int
+    accepted_offset: int
+    trigger: str
+    proposals: tuple[Proposal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One proposal, judged."""
+
+    yes: bool
+    score_ppm: int
+    terms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BallotCast:
+    """A member's opinion on every proposal of an epoch."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    epoch: int
+    member: int
+    nomination: bytes
+    opinions: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrePrepare:
+    """The primary's proposal for a slot: the nomination and the ballot certificate."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    seq: int
+    member: int
+    epoch: int
+    nomination: bytes
+    ballots: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """The outcome follows from the certificate."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    seq: int
+    member: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A quorum has prepared."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    seq: int
+    member: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """Bytes and who signed them: Ed25519 over domain, cluster and the received body."""
+
+    signer: str
+    signature: bytes
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One change of a shard. Its encoded bytes are what the chain hashes."""
+
+    shard: int
+    seq: int
+    as_of: int
+    effect: str
+    event_id: str
+    source_topic: str
+    source_partition: int
+    source_offset: int
+    detail: bytes
+    namespace: str | None = None
+    memory_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JournalAppended:
+    """A journal entry with its place in the chain: hash = SHA-256(domain, previous_hash, entry)."""
+
+    entry: bytes
+    previous_hash: bytes
+    hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class JournalHead:
+    """How far a shard's journal reaches; signed by the journal service."""
+
+    cluster: bytes
+    shard: int
+    seq: int
+    hash: bytes
+    as_of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Detail of 'stored', 'reinforced' and 'dropped': what salience said of the episode."""
+
+    agent: str
+    subject: str
+    occurred_at: int
+    commitment: bytes
+    characters: int
+    outcome: str
+    salience_ppm: int
+    accepted_offset: int
+    scored_offset: int
+    encoder: str
+    reinforces: str | None = None
+    session: str | None = None
+    role: str | None = None
+    novelty_ppm: int | None = None
+    reward_ppm: int | None = None
+    frequency_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accessed:
+    """Detail of 'accessed'."""
+
+    agent: str
+    accessed_at: int
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One proposal's end."""
+
+    memory_id: str
+    kind: str
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Detail of 'decided': the decision and the proof that it was taken."""
+
+    epoch: int
+    view: int
+    seq: int
+    pre_prepare: bytes
+    commits: tuple[bytes, ...]
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Destroyed:
+    """Detail of 'destroyed': the keys of sealed memories whose grace time ended."""
+
+    memory_ids: tuple[str, ...]

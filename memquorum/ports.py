@@ -1,0 +1,173 @@
+"""The ports: what the stages ask of the world, and nothing about who answers.
+
+Every port has an in-memory adapter (`db/inmemory.py`, encoders in `memquorum/encoders/hashing.py`) and a real one, and
+one contract suite in `tests/contract` runs on both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """Turns texts into unit vectors."""
+
+    @property
+    def name(self) -> str:
+        """Model and version, as provenance records it."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Length of every vector."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Shape (len(texts), dimensions), rows of unit length; deterministic for a given text whatever its batch."""
+        ...
+
+
+class VaultUnavailable(RuntimeError):
+    """The vault cannot be reached; the caller retries, nothing was lost."""
+
+
+class Vault(Protocol):
+    """Keys: one per memory, wrapped by its subject's, wrapped by the master key (DESIGN 15)."""
+
+    def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
+        """Keys for (memory id, namespace, subject): made where absent, the same ones again on a redelivery.
+
+        A destroyed key is never made again: its id is absent from the answer. 32 bytes each.
+        """
+        ...
+
+    def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
+        """The keys that exist; a destroyed or unknown id is absent from the answer."""
+        ...
+
+    def destroy(self, memory_ids: Iterable[str]) -> int:
+        """Destroys keys for good; the count of those that existed. A second call answers 0."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A memory as salience sees it. `text` only where the duplicate check asks for it."""
+
+    memory_id: str
+    agent: str
+    vector: Vector
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class JournalChange:
+    """What the journal says happened to a neighbourhood since a sequence."""
+
+    seq: int
+    arrived: tuple[Neighbour, ...]
+    left: tuple[str, ...]
+
+
+class Neighbourhoods(Protocol):
+    """What a shard remembers, as far as the journal reached: the start and the refresh of salience's matrix."""
+
+    def changes(self, shard: int, namespace: str, after_seq: int) -> JournalChange:
+        """Short-term memories of the namespace that arrived or left after a journal sequence (0: everything alive).
+
+        A memory leaves by being forgotten or promoted. `seq` is the journal sequence up to which this is true.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DueMemory:
+    """A memory whose schedule says it has crossed the decay threshold."""
+
+    memory_id: str
+    namespace: str
+    last_access: int
+    due_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may be nominated. Times in milliseconds."""
+
+    memory_id: str
+    namespace: str
+    tier: str
+    created: int
+    last_access: int
+    salience_ppm: int
+    early: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShardStatus:
+    """Where a shard stands, as the journal knows it."""
+
+    shard: int
+    seq: int
+    as_of: int
+    last_epoch: int
+    last_epoch_at: int
+    interactions_since_epoch: int
+    alive: int
+
+
+class Schedule(Protocol):
+    """What is due, and what may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
+
+    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+        """Memories alive with due_at ≤ as_of that rest no longer, oldest due first, ties by id."""
+        ...
+
+    def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
+        """Short-term memories at or above the salience, made before the time, that rest no longer.
+
+        Early nominations first, then the most salient, ties by id.
+        """
+        ...
+
+    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+        """Those of the memories that are alive, in the order asked for."""
+        ...
+
+    def status(self, shard: int) -> ShardStatus:
+        """Where the shard stands."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SignedSlot:
+    """What a replica has signed for a slot: the digest and the signature to use again."""
+
+    digest: bytes
+    message: bytes
+
+
+class SignState(Protocol):
+    """A replica's memory of what it has signed; survives crashes; written before anything is sent (DESIGN 12)."""
+
+    def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
+        """For each (slot, digest, message): stores it if the slot is free, and answers the message to send.
+
+        The same digest answers the stored message; another digest raises SignConflict. All in one durable transaction.
+        """
+        ...
+
+    def load(self, prefix: str) -> Mapping[str, SignedSlot]:
+        """All that was signed for slots that begin with the prefix, to be emitted again on start."""
+        ...
+
+
+class SignConflict(RuntimeError):
+    """This identity has already signed something else for the slot. The replica stops and is not restarted."""

@@ -1,0 +1,1 @@
+"""Stream processors (Faust): decode, call the core, encode."""

@@ -1,0 +1,1 @@
+"""Long-running processes on plain Kafka clients."""
