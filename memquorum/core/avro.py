@@ -33,7 +33,7 @@ class Codec:
     """Encodes and decodes the records of `memquorum.core.records` against a set of schemas."""
 
     def __init__(self, schemas: Iterable[dict[str, Any]], registry_ids: Mapping[int, str] | None = None) -> None:
-        """`schemas`: the parsed `.avsc` files. `registry_ids`: registry schema id → record name, if there is a registry."""
+        """`schemas`: the parsed `.avsc` files. `registry_ids`: a registry's schema id → record name."""
         self._schema: dict[str, Any] = {}
         self._by_fingerprint: dict[bytes, str] = {}
         self._prefix: dict[str, bytes] = {}
@@ -109,7 +109,7 @@ def _builder(kind: type) -> Callable[[dict[str, Any]], Any]:
     arrays: list[tuple[str, Callable[[Any], Any] | None]] = []
     for name, hint in get_type_hints(kind).items():
         if getattr(hint, "__origin__", None) is tuple:
-            item = get_args(hint)[0]
+            item: type = get_args(hint)[0]
             arrays.append((name, _builder(item) if is_dataclass(item) else None))
 
     def build(value: dict[str, Any]) -> Any:

@@ -1,13 +1,14 @@
 """The records that cross a topic, as frozen values.
 
-Each class mirrors `schemas/avro/<name>.avsc` field for field; `tests/schema` holds the two equal. Times are milliseconds
-since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. What the fields mean stands in the
-schema's `doc`.
+Each class mirrors `schemas/avro/<name>.avsc` field for field; `tests/schema` holds the two equal. Times are
+milliseconds since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. What the fields mean
+stands in the schema's `doc`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRecorded:

@@ -1,0 +1,179 @@
+"""Who votes, with what weight: the genesis file and the quorums that follow from it (DESIGN 11, SPEC A).
+
+The genesis file is canonical JSON; its SHA-256 is the cluster id that stands in every signature, so a message of one
+cluster means nothing in another, and whoever holds the file can check everything the cluster ever decided.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from memquorum.core.ids import murmur2
+from memquorum.core.policy import Policy, PolicyError
+from memquorum.core.policy import from_json as policy_from_json
+from memquorum.core.policy import to_json as policy_to_json
+
+SERVICES = ("nomination", "journal")
+
+
+class GenesisError(ValueError):
+    """A genesis file that cannot be trusted with decisions; the message says which rule it breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One voter: a key pair and a replica process."""
+
+    id: int
+    name: str
+    role: str
+    public_key: bytes
+    weight_milli: int = 1000
+    reliability_milli: int = 1000
+
+    @property
+    def voice(self) -> int:
+        """Weight times reliability, w·c, in millionths: what a vote of this member counts."""
+        return self.weight_milli * self.reliability_milli
+
+
+@dataclass(frozen=True, slots=True)
+class Genesis:
+    """Configuration 0: members by id from 0, services' keys, which member speaks for which agent, and the policy."""
+
+    cluster: bytes
+    shards: int
+    members: tuple[Member, ...]
+    services: dict[str, bytes]
+    agents: dict[str, int]
+    policy: Policy
+    config: int = 0
+
+    @property
+    def n(self) -> int:
+        """How many members there are."""
+        return len(self.members)
+
+    @property
+    def f(self) -> int:
+        """How many of them may lie: the largest f with N ≥ 3f + 1."""
+        return (self.n - 1) // 3
+
+    @property
+    def quorum(self) -> int:
+        """q = ⌈(N + f + 1) / 2⌉: any two quorums share an honest member, for every N."""
+        return (self.n + self.f + 2) // 2
+
+    @property
+    def voice(self) -> int:
+        """Σ w·c over all members, voting or not, in millionths."""
+        return sum(m.voice for m in self.members)
+
+    def primary(self, shard: int, view: int) -> int:
+        """The member that proposes in a shard's view."""
+        return (shard + view) % self.n
+
+    def member_of(self, agent: str) -> int:
+        """The member that speaks for an agent: as the file says, else by hash."""
+        named = self.agents.get(agent)
+        return named if named is not None else murmur2(agent.encode()) % self.n
+
+    def key_of(self, signer: str) -> bytes | None:
+        """The public key of 'member:N' or 'service:NAME'; None for a stranger."""
+        kind, _, name = signer.partition(":")
+        if kind == "service":
+            return self.services.get(name)
+        # Only the canonical spelling, so that one member cannot pass for two.
+        if kind == "member" and name.isdecimal() and str(int(name)) == name and int(name) < self.n:
+            return self.members[int(name)].public_key
+        return None
+
+
+def dump(
+    shards: int, members: tuple[Member, ...], services: dict[str, bytes], agents: dict[str, int], policy: Policy
+) -> bytes:
+    """The canonical bytes of a genesis file. Raises GenesisError as `load` would."""
+    data = {
+        "format": 1,
+        "shards": shards,
+        "members": [
+            {
+                "id": m.id,
+                "name": m.name,
+                "role": m.role,
+                "public_key": m.public_key.hex(),
+                "weight_milli": m.weight_milli,
+                "reliability_milli": m.reliability_milli,
+            }
+            for m in members
+        ],
+        "services": {name: key.hex() for name, key in services.items()},
+        "agents": agents,
+        "policy": policy_to_json(policy),
+    }
+    content = (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    load(content)
+    return content
+
+
+def load(content: bytes) -> Genesis:
+    """The genesis that a file's bytes hold. Raises GenesisError and names the rule that is broken."""
+    try:
+        data = json.loads(content)
+        if data["format"] != 1:
+            raise GenesisError(f"genesis: format {data['format']!r} is not one this version reads (1)")
+        members = tuple(_member(m) for m in data["members"])
+        services = {name: bytes.fromhex(key) for name, key in data["services"].items()}
+        genesis = Genesis(
+            cluster=hashlib.sha256(content).digest(),
+            shards=data["shards"],
+            members=members,
+            services=services,
+            agents=dict(data["agents"]),
+            policy=policy_from_json(data["policy"]),
+        )
+    except PolicyError as error:
+        raise GenesisError(f"genesis: {error}") from None
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, GenesisError):
+            raise
+        raise GenesisError(f"genesis: not a genesis file ({type(error).__name__}: {error})") from None
+    _check(genesis)
+    return genesis
+
+
+def _member(data: dict[str, Any]) -> Member:
+    return Member(
+        id=data["id"],
+        name=data["name"],
+        role=data["role"],
+        public_key=bytes.fromhex(data["public_key"]),
+        weight_milli=data["weight_milli"],
+        reliability_milli=data["reliability_milli"],
+    )
+
+
+def _check(genesis: Genesis) -> None:
+    members = genesis.members
+    keys = [m.public_key for m in members] + list(genesis.services.values())
+    heaviest = sum(sorted((m.weight_milli for m in members), reverse=True)[: genesis.f])
+    rules = (
+        (isinstance(genesis.shards, int) and genesis.shards >= 1, "shards must be at least 1"),
+        (genesis.n >= 4, f"{genesis.n} members cannot bear a liar; 4 are the least"),
+        ([m.id for m in members] == list(range(genesis.n)), "member ids must count from 0"),
+        (len({m.name for m in members}) == genesis.n, "two members share a name"),
+        (all(len(k) == 32 for k in keys), "a public key has 32 bytes"),
+        (len(set(keys)) == len(keys), "two identities share a key"),
+        (set(genesis.services) == set(SERVICES), f"services must be {', '.join(SERVICES)}"),
+        (all(m.weight_milli > 0 for m in members), "a weight must be positive"),
+        (all(0 < m.reliability_milli <= 1000 for m in members), "a reliability lies in (0, 1]"),
+        # SPEC A, decision 0: otherwise f members could block or carry a weighted vote that honest members cannot undo.
+        (3 * heaviest < sum(m.weight_milli for m in members), "the f heaviest members hold a third of the weight"),
+        (all(0 <= m < genesis.n for m in genesis.agents.values()), "an agent is given to a member that is not there"),
+    )
+    for holds, complaint in rules:
+        if not holds:
+            raise GenesisError(f"genesis: {complaint}")

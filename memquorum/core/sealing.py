@@ -1,0 +1,82 @@
+"""Sealing: content and embeddings leave the store only encrypted under their memory's own key (DESIGN 15).
+
+AES-256-GCM, with the memory's id and what is sealed as additional data, so that a sealed thing cannot be passed off as
+another. Layout of everything sealed: nonce (12 bytes), ciphertext, tag (16 bytes). Nonces are arguments: the caller
+draws them at random and never uses one twice with the same key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from numpy.typing import NDArray
+
+KEY_BYTES = 32
+NONCE_BYTES = 12
+
+
+class SealError(ValueError):
+    """What should be opened was sealed with another key or for another purpose, or was altered."""
+
+
+def seal(key: bytes, nonce: bytes, plaintext: bytes, aad: bytes) -> bytes:
+    """The plaintext sealed under a 32-byte key with a fresh 12-byte nonce."""
+    if len(nonce) != NONCE_BYTES:
+        raise ValueError(f"a nonce has {NONCE_BYTES} bytes, not {len(nonce)}")
+    return nonce + AESGCM(key).encrypt(nonce, plaintext, aad)
+
+
+def open_sealed(key: bytes, sealed: bytes, aad: bytes) -> bytes:
+    """What was sealed under the key for the purpose named by `aad`. Raises SealError."""
+    try:
+        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], aad)
+    except (InvalidTag, ValueError):
+        raise SealError("cannot be opened: another key, another purpose, or altered") from None
+
+
+def seal_text(key: bytes, nonce: bytes, text: str, memory_id: str) -> bytes:
+    """A memory's content, sealed."""
+    return seal(key, nonce, text.encode(), _purpose("content", memory_id))
+
+
+def open_text(key: bytes, sealed: bytes, memory_id: str) -> str:
+    """A memory's content. Raises SealError."""
+    return open_sealed(key, sealed, _purpose("content", memory_id)).decode()
+
+
+def seal_vector(key: bytes, nonce: bytes, vector: NDArray[np.float32], memory_id: str) -> bytes:
+    """A memory's embedding, shape (d,), sealed as little-endian float16: what the store keeps is what is sealed."""
+    return seal(key, nonce, vector.astype("<f2").tobytes(), _purpose("embedding", memory_id))
+
+
+def open_vector(key: bytes, sealed: bytes, memory_id: str) -> NDArray[np.float32]:
+    """A memory's embedding as float32, shape (d,). Raises SealError."""
+    return np.frombuffer(open_sealed(key, sealed, _purpose("embedding", memory_id)), "<f2").astype(np.float32)
+
+
+def commitment(key: bytes, content: str) -> bytes:
+    """HMAC-SHA256 of the content under a key derived from the memory's.
+
+    Whoever holds the key can show that a text is the one that was accepted; once the key is destroyed, the
+    commitment says nothing about even a guessable text, which a bare hash would.
+    """
+    derived = hmac.digest(key, b"memquorum/commitment/1", hashlib.sha256)
+    return hmac.digest(derived, content.encode(), hashlib.sha256)
+
+
+def wrap(kek: bytes, nonce: bytes, key: bytes, purpose: str) -> bytes:
+    """A key sealed under the key above it; `purpose` names whose key it is."""
+    return seal(kek, nonce, key, _purpose("key", purpose))
+
+
+def unwrap(kek: bytes, wrapped: bytes, purpose: str) -> bytes:
+    """The key that `wrap` sealed. Raises SealError."""
+    return open_sealed(kek, wrapped, _purpose("key", purpose))
+
+
+def _purpose(what: str, whose: str) -> bytes:
+    return f"memquorum/{what}/1/{whose}".encode()

@@ -1,0 +1,34 @@
+"""The topics by name. `schemas/topics/<name>.yaml` says what each holds; a test keeps the two equal."""
+
+from __future__ import annotations
+
+EPISODES = "memory.episode.recorded.v1"
+ACCESSES = "memory.access.recorded.v1"
+CLOCK = "memory.clock.requested.v1"
+ACCEPTED = "memory.intake.accepted.v1"
+REFUSED = "memory.intake.refused.v1"
+SCORED = "memory.salience.scored.v1"
+CROSSED = "memory.decay.crossed.v1"
+NOMINATIONS = "memory.nomination.proposed.v1"
+BALLOTS = "memory.ballot.cast.v1"
+PRE_PREPARES = "memory.consensus.pre-prepare.v1"
+PREPARES = "memory.consensus.prepare.v1"
+COMMITS = "memory.consensus.commit.v1"
+JOURNAL = "memory.journal.appended.v1"
+HEADS = "memory.journal.head.v1"
+
+OUTSIDE = (EPISODES, ACCESSES, CLOCK)
+ALL = (
+    *OUTSIDE,
+    ACCEPTED,
+    REFUSED,
+    SCORED,
+    CROSSED,
+    NOMINATIONS,
+    BALLOTS,
+    PRE_PREPARES,
+    PREPARES,
+    COMMITS,
+    JOURNAL,
+    HEADS,
+)

@@ -1,0 +1,144 @@
+"""What every worker's loop shares: Kafka clients with safe settings, headers, and a clean stop.
+
+Workers on plain Kafka assign partitions by hand and keep their offsets with their state; only intake is a group.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+
+Headers = list[tuple[str, str | bytes | None]]
+
+# Larger than any batch that a topic allows (schemas/topics: 8 MiB).
+_MESSAGE_BYTES_MAX = 10 * 1024 * 1024
+
+
+class Stop:
+    """Whether to stop: set by SIGTERM or SIGINT, or by whoever holds it. Workers ask it between batches."""
+
+    def __init__(self) -> None:
+        self._event = threading.Event()
+
+    def on_signals(self) -> Stop:
+        """Sets itself on SIGTERM and SIGINT; call from the main thread."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: self._event.set())
+        return self
+
+    def set(self) -> None:
+        """Asks to stop."""
+        self._event.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Waits for the stop, at most so long; whether it came. What a back-off waits on."""
+        return self._event.wait(seconds)
+
+    def __bool__(self) -> bool:
+        return self._event.is_set()
+
+
+def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
+    """An idempotent producer, acks=all, that delivers in order and retries until it has delivered."""
+    return Producer(
+        {
+            "bootstrap.servers": bootstrap,
+            "acks": "all",
+            "enable.idempotence": True,
+            "linger.ms": linger_ms,
+            "message.max.bytes": _MESSAGE_BYTES_MAX,
+            # Without an end: an outage delays, it does not drop.
+            "delivery.timeout.ms": 0,
+            "log_level": 3,
+            **settings,
+        }
+    )
+
+
+def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consumer:
+    """A consumer of committed records that never commits by itself; without a group it only takes `assign`."""
+    return Consumer(
+        {
+            "bootstrap.servers": bootstrap,
+            # librdkafka wants a group id even where none is used.
+            "group.id": group or "memquorum-unassigned",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest" if group else "error",
+            "isolation.level": "read_committed",
+            "fetch.wait.max.ms": 50,
+            "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
+            "allow.auto.create.topics": False,
+            "log_level": 3,
+            **settings,
+        }
+    )
+
+
+def assign(client: Consumer, offsets: Mapping[tuple[str, int], int | None]) -> None:
+    """Reads (topic, partition) from the offset, or from the beginning where it is None."""
+    client.assign(
+        [
+            TopicPartition(topic, partition, OFFSET_BEGINNING if offset is None else offset)
+            for (topic, partition), offset in offsets.items()
+        ]
+    )
+
+
+def records(client: Consumer, most: int, wait_s: float) -> list[Message]:
+    """The records at hand, at most so many; waits only for the first.
+
+    `consume(n, timeout)` waits for a full batch, which costs latency; `poll` then `consume(n, 0)` does not.
+    Raises KafkaException for errors that do not mend themselves.
+    """
+    first = client.poll(wait_s)
+    if first is None:
+        return []
+    return [m for m in (first, *client.consume(most - 1, 0)) if _sound(m)]
+
+
+def _sound(message: Message) -> bool:
+    error = message.error()
+    if error is None:
+        return True
+    # Brokers come and go; the client reconnects by itself.
+    if error.code() == KafkaError._PARTITION_EOF or error.retriable() or error.code() in _TRANSIENT:
+        return False
+    raise KafkaException(error)
+
+
+_TRANSIENT = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT)
+
+
+def headers(kind: str, source: str, event_id: str, parent: str | None = None) -> Headers:
+    """CloudEvents headers in binary mode, and the trace's parent where there is one (DESIGN 5)."""
+    found: Headers = [
+        ("ce_specversion", "1.0"),
+        ("ce_id", event_id),
+        ("ce_type", kind),
+        ("ce_source", source),
+        ("content-type", "application/avro"),
+    ]
+    if parent:
+        found.append(("traceparent", parent))
+    return found
+
+
+def traceparent(message: Message) -> str | None:
+    """The W3C traceparent of a record, if it carries one."""
+    found: list[tuple[str, bytes]] = list(message.headers() or ())
+    for name, value in found:
+        if name == "traceparent" and isinstance(value, bytes):
+            return value.decode("ascii", "replace")
+    return None
+
+
+def ends(client: Consumer, partitions: Iterator[tuple[str, int]]) -> dict[tuple[str, int], int]:
+    """The end offsets now: what a reader of everything up to this moment must reach."""
+    return {
+        (topic, partition): client.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1]
+        for topic, partition in partitions
+    }
