@@ -129,8 +129,8 @@ def headers(kind: str, source: str, event_id: str, parent: str | None = None) ->
 
 def traceparent(message: Message) -> str | None:
     """The W3C traceparent of a record, if it carries one."""
-    found: list[tuple[str, bytes]] = list(message.headers() or ())
-    for name, value in found:
+    found = message.headers() or ()
+    for name, value in found.items() if isinstance(found, dict) else found:
         if name == "traceparent" and isinstance(value, bytes):
             return value.decode("ascii", "replace")
     return None

@@ -32,20 +32,31 @@ class DecodeError(ValueError):
 class Codec:
     """Encodes and decodes the records of `memquorum.core.records` against a set of schemas."""
 
-    def __init__(self, schemas: Iterable[dict[str, Any]], registry_ids: Mapping[int, str] | None = None) -> None:
-        """`schemas`: the parsed `.avsc` files. `registry_ids`: a registry's schema id → record name."""
+    def __init__(
+        self,
+        schemas: Iterable[dict[str, Any]],
+        older: Iterable[dict[str, Any]] = (),
+        registry_ids: Mapping[int, str] | None = None,
+    ) -> None:
+        """A codec that writes today's schemas and reads every version that was ever released.
+
+        `schemas`: the parsed `.avsc` files; `older`: released versions, from `schemas/golden`; `registry_ids`: a
+        registry's schema id → record name.
+        """
         self._schema: dict[str, Any] = {}
-        self._by_fingerprint: dict[bytes, str] = {}
+        # Fingerprint → record name and the schema it was written with.
+        self._writer: dict[bytes, tuple[str, Any]] = {}
         self._prefix: dict[str, bytes] = {}
         self._build: dict[str, Callable[[dict[str, Any]], Any]] = {}
         for schema in schemas:
-            name = schema["name"]
-            parsed = fastavro.parse_schema(json.loads(json.dumps(schema)))
-            mark = bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO"))
+            name, mark, parsed = _parse(schema)
             self._schema[name] = parsed
-            self._by_fingerprint[mark] = name
+            self._writer[mark] = (name, parsed)
             self._prefix[name] = _SINGLE_OBJECT + mark
             self._build[name] = _builder(_MODULE[name])
+        for schema in older:
+            name, mark, parsed = _parse(schema)
+            self._writer.setdefault(mark, (name, parsed))
         self._registry = dict(registry_ids or {})
 
     def names(self) -> list[str]:
@@ -62,11 +73,12 @@ class Codec:
 
     def decode(self, data: bytes) -> Any:
         """The record that the bytes hold, in either framing. Raises DecodeError."""
-        name, start = self._head(data)
+        name, writer, start = self._head(data)
+        reader = self._schema[name]
         stream = io.BytesIO(data)
         stream.seek(start)
         try:
-            value = fastavro.schemaless_reader(stream, self._schema[name], None)
+            value = fastavro.schemaless_reader(stream, writer, None if writer is reader else reader)
         except Exception as error:  # fastavro raises whatever the bytes led it to
             raise DecodeError(f"not a {name}: {type(error).__name__}") from None
         if stream.tell() != len(data):
@@ -81,19 +93,25 @@ class Codec:
             raise DecodeError(f"a {type(record).__name__} where a {kind.__name__} belongs")
         return record
 
-    def _head(self, data: bytes) -> tuple[str, int]:
+    def _head(self, data: bytes) -> tuple[str, Any, int]:
         if data[:2] == _SINGLE_OBJECT and len(data) >= 10:
-            name = self._by_fingerprint.get(bytes(data[2:10]))
-            if name is None:
+            known = self._writer.get(bytes(data[2:10]))
+            if known is None:
                 raise DecodeError(f"unknown schema fingerprint {data[2:10].hex()}")
-            return name, 10
+            return *known, 10
         if len(data) >= 5 and data[0] == _CONFLUENT:
             number = int.from_bytes(data[1:5], "big")
             name = self._registry.get(number)
             if name is None:
                 raise DecodeError(f"unknown registry schema id {number}")
-            return name, 5
+            return name, self._schema[name], 5
         raise DecodeError(f"neither Avro framing: the first bytes are {data[:4].hex() or 'none'}")
+
+
+def _parse(schema: dict[str, Any]) -> tuple[str, bytes, Any]:
+    """A schema's record name, fingerprint and parsed form; the input stays as it is."""
+    mark = bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO"))
+    return schema["name"], mark, fastavro.parse_schema(json.loads(json.dumps(schema)))
 
 
 def _plain(value: Any) -> Any:

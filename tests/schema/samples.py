@@ -1,0 +1,42 @@
+"""One record of every kind, with every field set: what the golden bytes hold."""
+
+from __future__ import annotations
+
+from memquorum.core import records as r
+
+MEMORY = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
+OTHER = "7f0f3f3e-1111-5c3a-9d2f-0d5c0f6f1a11"
+CLUSTER = bytes(range(32))
+
+RECORDS = (
+    r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "s1", "planning",
+                      "planner", 0.5, 0.9, 0.1),
+    r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),
+    r.ClockRequested(1_750_000_000_000, "c1"),
+    r.EpisodeAccepted("e1", MEMORY, "greenhouse", "planner", "planner", 1_750_000_000_000, b"sealed", b"c" * 32, 23,
+                      "memory.episode.recorded.v1", 2, 17, "s1", "planning", 500_000, 900_000, 100_000),
+    r.AccessAccepted("a1", MEMORY, "greenhouse", "planner", 1_750_000_000_000),
+    r.ClockTicked("c1", 1_750_000_000_000),
+    r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
+                    OTHER, b"sealed", "content"),
+    r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
+                    "minilm", OTHER, 810_000, 870_000, 400_000, 910_000, 100_000, b"sealed"),
+    r.DecayCrossed(1, 1_750_000_000_000, 12, 30, (r.Crossing(MEMORY, 1_749_000_000_000, 299_999, 1_000),)),
+    r.NominationProposed(CLUSTER, 0, 1, 4, 1_750_000_000_000, 12, "interval",
+                         (r.Proposal(MEMORY, "greenhouse", "forget", "decayed", 1_749_000_000_000, 1_748_000_000_000,
+                                     600_000),)),
+    r.BallotCast(CLUSTER, 0, 1, 4, 2, b"n" * 32, (r.Opinion(True, 312_000, (299_999, 320_001, 1_749_000_000_000)),)),
+    r.PrePrepare(CLUSTER, 0, 1, 0, 4, 1, 4, b"nomination", (b"ballot", b"ballot")),
+    r.Prepare(CLUSTER, 0, 1, 0, 4, 2, b"d" * 32),
+    r.Commit(CLUSTER, 0, 1, 0, 4, 2, b"d" * 32),
+    r.Signed("member:2", b"s" * 64, b"body"),
+    r.JournalEntry(1, 30, 1_750_000_000_000, "stored", "e1", "memory.intake.accepted.v1", 1, 9, b"detail",
+                   "greenhouse", MEMORY),
+    r.JournalAppended(b"entry", b"p" * 32, b"h" * 32),
+    r.JournalHead(CLUSTER, 1, 30, b"h" * 32, 1_750_000_000_000),
+    r.Stored("planner", "planner", 1_750_000_000_000, b"c" * 32, 23, "reinforced", 739_000, 9, 8, "minilm", OTHER,
+             "s1", "planning", 810_000, 870_000, 400_000, 910_000, 100_000),
+    r.Accessed("planner", 1_750_000_000_000, True),
+    r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result(MEMORY, "forget", "forgotten", "quorum"),)),
+    r.Destroyed((MEMORY,)),
+)  # fmt: skip

@@ -1,0 +1,55 @@
+"""Both framings are told apart by the first byte; what is no record is refused, whatever the bytes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.records import ClockTicked, Commit
+from tests.schema.samples import RECORDS
+from tests.schema.test_records import CURRENT
+
+CODEC = Codec(CURRENT.values(), registry_ids={7: "ClockTicked"})
+TICK = ClockTicked("c1", 5)
+
+
+def test_single_object_encoding_begins_as_the_specification_says() -> None:
+    assert CODEC.encode(TICK)[:2] == b"\xc3\x01"
+
+
+def test_confluent_framing_is_read() -> None:
+    assert CODEC.decode(b"\x00\x00\x00\x00\x07" + CODEC.encode(TICK)[10:]) == TICK
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"", "none"),
+        (b"{}", "7b7d"),
+        (b"\xc3\x01" + bytes(8), "unknown schema fingerprint"),
+        (b"\x00\x00\x00\x00\x09x", "registry schema id 9"),
+        (CODEC.encode(TICK)[:-1], "not a ClockTicked"),
+        (CODEC.encode(TICK) + b"x", "1 bytes after"),
+    ],
+)
+def test_what_is_no_record_is_refused(data: bytes, complaint: str) -> None:
+    with pytest.raises(DecodeError, match=complaint):
+        CODEC.decode(data)
+
+
+def test_another_record_is_refused() -> None:
+    with pytest.raises(DecodeError, match="ClockTicked where a Commit"):
+        CODEC.decode_as(Commit, CODEC.encode(TICK))
+
+
+@given(st.sampled_from(RECORDS), st.data())
+def test_damaged_bytes_never_raise_anything_else(record: object, data: st.DataObject) -> None:
+    whole = bytearray(CODEC.encode(record))
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    try:
+        CODEC.decode(bytes(whole[: data.draw(st.integers(0, len(whole)))]))
+    except DecodeError:
+        pass

@@ -1,0 +1,122 @@
+"""The rules of the house, held by reading the code."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("memquorum", "streams", "workers", "db", "infra")
+CORE = sorted((ROOT / "memquorum" / "core").rglob("*.py"))
+MODULES = sorted(p for room in ROOMS for p in (ROOT / room).rglob("*.py"))
+TRACKED = [
+    ROOT / line
+    for line in subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    if line
+]
+
+# What lets a module reach out, look at a clock, roll dice or read its surroundings.
+IMPURE = {
+    "asyncio", "datetime", "getpass", "glob", "http", "logging", "multiprocessing", "os", "pathlib", "platform", "random",
+    "secrets", "select", "shutil", "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading",
+    "time", "urllib",
+}  # fmt: skip
+IMPURE_CALLS = {"open", "input", "print", "exec", "eval", "breakpoint", "uuid1", "uuid4", "urandom", "generate"}
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def impurities(source: str) -> list[str]:
+    """What a module imports or calls that the core must be given instead."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found += [a.name for a in node.names if a.name.split(".")[0] in IMPURE]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in IMPURE:
+            found.append(str(node.module))
+        elif isinstance(node, ast.Call):
+            function = node.func
+            called = function.id if isinstance(function, ast.Name) else getattr(function, "attr", "")
+            if called in IMPURE_CALLS or ast.unparse(function).startswith(("np.random", "numpy.random")):
+                found.append(f"{called}()")
+    return found
+
+
+@pytest.mark.parametrize("path", CORE, ids=name)
+def test_the_core_is_pure(path: Path) -> None:
+    assert impurities(path.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import os",
+        "from time import time",
+        "import random as r",
+        "open('x')",
+        "uuid.uuid4()",
+        "np.random.rand()",
+        "from os.path import join",
+    ],
+)
+def test_impurity_is_seen(source: str) -> None:
+    assert impurities(source)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_modules_and_functions_fit_in_a_head(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) < 400
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert node.end_lineno is not None
+            assert node.end_lineno - node.lineno <= 70, f"{node.name} is longer than 70 lines"
+
+
+def test_rooms_import_only_what_they_may() -> None:
+    command = [Path(sys.executable).parent / "lint-imports", "--no-cache"]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stdout
+
+
+def test_python_code_holds_no_sql() -> None:
+    statement = re.compile(
+        r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.IGNORECASE | re.DOTALL
+    )
+    # The replica's own SQLite files keep their few statements beside the code that owns the file.
+    own = {"db/signstate.py", "db/view.py"}
+    for path in MODULES:
+        if name(path) in own:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call):
+                texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+                assert not [t for t in texts if statement.search(t)], f"SQL in {name(path)}:{node.lineno}"
+
+
+def test_no_package_registry_is_named() -> None:
+    hosts = re.compile(rb"pypi\.org|pythonhosted|maven\.org|repo1\.|npmjs|crates\.io|proxy\.golang")
+    naming = [name(p) for p in TRACKED if p.is_file() and p != Path(__file__) and hosts.search(p.read_bytes())]
+    assert naming == []
+
+
+def test_no_secret_is_kept() -> None:
+    secret = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY|AKIA[0-9A-Z]{16}|ghp_[A-Za-z0-9]{36}")
+    assert [name(p) for p in TRACKED if p.is_file() and p != Path(__file__) and secret.search(p.read_bytes())] == []
+
+
+def test_decisions_are_numbered_and_complete() -> None:
+    files = sorted((ROOT / "infra" / "decisions").glob("*.md"))
+    assert [int(f.name[:4]) for f in files] == list(range(1, len(files) + 1))
+    for file in files:
+        headings = re.findall(r"^## (.+)$", file.read_text(), re.MULTILINE)
+        assert headings == ["Context", "Decision", "Consequences", "Rejected"], file.name

@@ -1,0 +1,81 @@
+"""The genesis file is refused where it could not bear a liar; quorums are right for every N."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memquorum.core.consensus.membership import GenesisError, load
+from tests.unit.genesis import make, make_bytes
+
+
+@pytest.mark.parametrize(
+    ("n", "f", "q"), [(4, 1, 3), (5, 1, 4), (6, 1, 4), (7, 2, 5), (10, 3, 7), (13, 4, 9), (100, 33, 67)]
+)
+def test_quorums(n: int, f: int, q: int) -> None:
+    genesis = make(n)
+    assert (genesis.f, genesis.quorum) == (f, q)
+    # Two quorums share at least one honest member, and the honest alone make one.
+    assert 2 * q - n >= f + 1
+    assert n - f >= q
+
+
+def test_the_cluster_is_the_hash_of_the_file() -> None:
+    assert make().cluster != make(shards=8).cluster
+    assert make().cluster == make().cluster
+
+
+def test_agents_are_spoken_for() -> None:
+    genesis = make(agents={"planner": 2})
+    assert genesis.member_of("planner") == 2
+    assert 0 <= genesis.member_of("anyone") < 4
+    assert genesis.member_of("anyone") == make().member_of("anyone")
+
+
+@pytest.mark.parametrize(
+    "signer", ["member:4", "member:-1", "member:01", "member:+1", "member:", "service:x", "planner", ""]
+)
+def test_strangers_have_no_key(signer: str) -> None:
+    assert make().key_of(signer) is None
+
+
+def broken(change: Any) -> bytes:
+    data = json.loads(make_bytes())
+    change(data)
+    return json.dumps(data).encode()
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda d: d.update(format=2), "format 2"),
+        (lambda d: d.update(shards=0), "shards"),
+        (lambda d: d["members"].pop(), "3 members"),
+        (lambda d: d["members"][0].update(id=7), "count from 0"),
+        (lambda d: d["members"][0].update(name="member-1"), "share a name"),
+        (lambda d: d["members"][0].update(public_key="00"), "32 bytes"),
+        (lambda d: d["members"][0].update(public_key=d["members"][1]["public_key"]), "share a key"),
+        (lambda d: d["members"][0].update(weight_milli=0), "positive"),
+        (lambda d: d["members"][0].update(reliability_milli=1001), "reliability"),
+        # SPEC A, decision 0: with weights (1.5, 1, 1, 1) the heaviest member alone holds a third.
+        (lambda d: d["members"][1].update(weight_milli=1000), "third of the weight"),
+        (lambda d: d["services"].pop("journal"), "services"),
+        (lambda d: d["agents"].update(x=4), "not there"),
+        (lambda d: d["policy"]["forget"].update(alpha="1/2"), "forget.alpha"),
+        (lambda d: d["policy"].update(colour={}), "'colour'"),
+        (lambda d: d["policy"]["decay"].update(speed=1), "decay.speed"),
+        (lambda d: d["policy"]["epoch"].update(interactions="many"), "epoch.interactions"),
+        (lambda d: d.pop("members"), "KeyError"),
+    ],
+)
+def test_what_breaks_a_rule_is_refused_by_name(change: Any, complaint: str) -> None:
+    with pytest.raises(GenesisError, match=complaint):
+        load(broken(change))
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"null", b"\xff"])
+def test_what_is_no_genesis_is_refused(content: bytes) -> None:
+    with pytest.raises(GenesisError):
+        load(content)
