@@ -6,11 +6,15 @@ integers in millionths (`ppm`), times are milliseconds; only the decay's scales 
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from typing import Any
 
 PPM = 1_000_000
+
+# A decay that takes longer than a thousand years to cross δ is refused: nothing would ever be nominated.
+MAX_SPAN_MS = 1000 * 365 * 24 * 3600 * 1000
 
 
 class PolicyError(ValueError):
@@ -173,3 +177,9 @@ def _check(policy: Policy) -> None:
     for holds, complaint in rules:
         if not holds:
             raise PolicyError(f"policy: {complaint}")
+    left = sum(w * math.exp(-MAX_SPAN_MS / 1000 / s) for s, w in zip(decay.scales_s, decay.weights, strict=True))
+    if left >= decay.delta:
+        raise PolicyError(
+            f"policy: decay.delta = {decay.delta} is never crossed: after a thousand years the decay is still {left:.3f};"
+            " shorten decay.scales_s, or raise decay.delta"
+        )

@@ -1,0 +1,153 @@
+"""Multi-scale decay: how much of a memory is left, and when it falls under the threshold (SPEC A, Alg. 2; DESIGN 7).
+
+`D_i = exp(-(t - t_last) / S_i)`, `D = Σ γ_i·D_i`, `σ² = (1/n) Σ (D_i - D)²`; D < δ nominates the memory.
+
+The arithmetic is decimal with 28 digits, not binary floating point: `decimal` rounds exp correctly, so D is the same
+number on every machine (the C library's exp is not), members can compare each other's D for equality, and D never rises
+with age, so that "has crossed" is the same as "is at least `span_ms` old". Scales and weights count as the decimal
+numbers that they are written as.
+
+Ages are whole milliseconds, counted from the last access; a last access in the future counts as age 0. Results are
+decimals in [0, 1] or, with `_ppm`, millionths rounded down: D < δ and `decay_ppm` < δ in millionths then say the same
+for every δ of at most six decimals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import ROUND_HALF_EVEN, Context, Decimal
+from functools import lru_cache
+
+from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
+
+_EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
+_ZERO, _ONE, _PPM = Decimal(0), Decimal(1), Decimal(PPM)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What a decay is made of, for reports: millionths, the scales in the policy's order."""
+
+    age_ms: int
+    scales_ppm: tuple[int, ...]
+    decay_ppm: int
+    variance_ppm: int
+    ambiguous: bool
+    """σ² above `decay.variance_warning`: the scales disagree about the memory (SPEC A asks for a warning)."""
+
+
+def decay(last_access: int, as_of: int, policy: Policy) -> Decimal:
+    """D at `as_of`, in [0, 1]."""
+    return _combined(age_ms(last_access, as_of), policy.decay)
+
+
+def decay_ppm(last_access: int, as_of: int, policy: Policy) -> int:
+    """D in millionths, rounded down."""
+    return _floor_ppm(decay(last_access, as_of, policy))
+
+
+def variance(last_access: int, as_of: int, policy: Policy) -> Decimal:
+    """σ²: the mean squared distance of the scales' D_i from the weighted D, in [0, 1]."""
+    age = age_ms(last_access, as_of)
+    combined = _combined(age, policy.decay)
+    squares = _ZERO
+    for scale in policy.decay.scales_s:
+        distance = _EXACT.subtract(_single(age, scale), combined)
+        squares = _EXACT.add(squares, _EXACT.multiply(distance, distance))
+    return _EXACT.divide(squares, Decimal(len(policy.decay.scales_s)))
+
+
+def variance_ppm(last_access: int, as_of: int, policy: Policy) -> int:
+    """σ² in millionths, rounded down."""
+    return _floor_ppm(variance(last_access, as_of, policy))
+
+
+def profile(last_access: int, as_of: int, policy: Policy) -> Profile:
+    """D, every D_i and σ² at `as_of`."""
+    age = age_ms(last_access, as_of)
+    spread = variance(last_access, as_of, policy)
+    return Profile(
+        age_ms=age,
+        scales_ppm=tuple(_floor_ppm(_single(age, scale)) for scale in policy.decay.scales_s),
+        decay_ppm=_floor_ppm(_combined(age, policy.decay)),
+        variance_ppm=_floor_ppm(spread),
+        ambiguous=spread > _written(policy.decay.variance_warning),
+    )
+
+
+def crossed(last_access: int, as_of: int, policy: Policy) -> bool:
+    """Whether D < δ: the predicate of a nomination to forget (Alg. 2, line 11)."""
+    return _under(age_ms(last_access, as_of), policy.decay)
+
+
+def span_ms(policy: Policy) -> int:
+    """The smallest age in whole milliseconds at which `crossed` holds: due_at = last access + span.
+
+    Raises PolicyError where D stays at or above δ for a thousand years.
+    """
+    return _span(policy.decay)
+
+
+def due_at(last_access: int, policy: Policy) -> int:
+    """The first millisecond at which a memory that nobody touches again has crossed."""
+    return last_access + span_ms(policy)
+
+
+def scan(memories: Iterable[tuple[str, int]], as_of: int, policy: Policy) -> list[str]:
+    """The paper's way, kept as the reference: D of every memory, those under δ (Alg. 2 within Alg. 4, phase 1).
+
+    `memories`: (id, last access). The answer keeps their order.
+    """
+    return [memory_id for memory_id, last_access in memories if crossed(last_access, as_of, policy)]
+
+
+def age_ms(last_access: int, as_of: int) -> int:
+    """Milliseconds since the last access, 0 where it lies in the future."""
+    return max(0, as_of - last_access)
+
+
+def _written(value: float) -> Decimal:
+    """The decimal number that a setting shows: 0.2 is two tenths, not its nearest binary fraction."""
+    return Decimal(repr(value))
+
+
+@lru_cache(maxsize=8192)
+def _single(age: int, scale_s: float) -> Decimal:
+    seconds = _EXACT.divide(Decimal(-age), Decimal(1000))
+    return _EXACT.exp(_EXACT.divide(seconds, _written(scale_s)))
+
+
+@lru_cache(maxsize=8192)
+def _combined(age: int, policy: DecayPolicy) -> Decimal:
+    total = _ZERO
+    for scale, weight in zip(policy.scales_s, policy.weights, strict=True):
+        total = _EXACT.add(total, _EXACT.multiply(_written(weight), _single(age, scale)))
+    return min(total, _ONE)  # weights that sum to 1 only within rounding could exceed it
+
+
+def _under(age: int, policy: DecayPolicy) -> bool:
+    return _combined(age, policy) < _written(policy.delta)
+
+
+@lru_cache(maxsize=64)
+def _span(policy: DecayPolicy) -> int:
+    """Bisection: every step of the arithmetic rounds correctly, so D never rises and "under δ" flips once."""
+    low, high = -1, 1
+    while not _under(high, policy):
+        if high >= MAX_SPAN_MS:
+            raise PolicyError(
+                f"policy: decay.delta = {policy.delta} is not crossed within {MAX_SPAN_MS} ms: shorten the scales"
+            )
+        low, high = high, min(high * 2, MAX_SPAN_MS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _under(middle, policy):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def _floor_ppm(value: Decimal) -> int:
+    return int(_EXACT.multiply(value, _PPM))
