@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +51,5 @@ def test_damaged_bytes_never_raise_anything_else(record: object, data: st.DataOb
     whole = bytearray(CODEC.encode(record))
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
-    try:
+    with contextlib.suppress(DecodeError):
         CODEC.decode(bytes(whole[: data.draw(st.integers(0, len(whole)))]))
-    except DecodeError:
-        pass

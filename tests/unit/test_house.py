@@ -14,18 +14,13 @@ ROOT = Path(__file__).parents[2]
 ROOMS = ("memquorum", "streams", "workers", "db", "infra")
 CORE = sorted((ROOT / "memquorum" / "core").rglob("*.py"))
 MODULES = sorted(p for room in ROOMS for p in (ROOT / room).rglob("*.py"))
-TRACKED = [
-    ROOT / line
-    for line in subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
-        "\n"
-    )
-    if line
-]
+_LISTED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+TRACKED = [ROOT / line for line in _LISTED.splitlines()]
 
 # What lets a module reach out, look at a clock, roll dice or read its surroundings.
 IMPURE = {
-    "asyncio", "datetime", "getpass", "glob", "http", "logging", "multiprocessing", "os", "pathlib", "platform", "random",
-    "secrets", "select", "shutil", "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading",
+    "asyncio", "datetime", "getpass", "glob", "http", "logging", "multiprocessing", "os", "pathlib", "platform",
+    "random", "secrets", "select", "shutil", "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading",
     "time", "urllib",
 }  # fmt: skip
 IMPURE_CALLS = {"open", "input", "print", "exec", "eval", "breakpoint", "uuid1", "uuid4", "urandom", "generate"}
@@ -89,8 +84,9 @@ def test_rooms_import_only_what_they_may() -> None:
 
 
 def test_python_code_holds_no_sql() -> None:
+    # Questions to the catalog are not the store's SQL.
     statement = re.compile(
-        r"\b(SELECT\s.+\sFROM|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.IGNORECASE | re.DOTALL
+        r"\b(SELECT\s.+\sFROM\s+(?!pg_)|INSERT\s+INTO|UPDATE\s+\w+\s+SET|DELETE\s+FROM)\b", re.IGNORECASE | re.DOTALL
     )
     # The replica's own SQLite files keep their few statements beside the code that owns the file.
     own = {"db/signstate.py", "db/view.py"}
