@@ -119,7 +119,7 @@ CREATE TABLE decision (
     config      integer NOT NULL,
     as_of       bigint  NOT NULL,
     trigger     text    NOT NULL,
-    digest      bytea   NOT NULL,   -- of the pre-prepare
+    digest      bytea   NOT NULL,   -- of the proposal, whatever its view
     pre_prepare bytea   NOT NULL,
     commits     bytea[] NOT NULL,
     journal_seq bigint  NOT NULL,

@@ -1,0 +1,123 @@
+"""Brings a database to the newest schema: numbered SQL files, forward only, each applied once, in its own transaction.
+
+`db/migrations/<database>/NNNN_what.sql` are applied in order. A file that was applied is never changed again: its
+checksum stands in the table `migration`, and a difference is refused by name, as is a database that knows migrations
+which this checkout does not have. Two runners on one database wait for each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg import conninfo, errors, sql
+
+from db.queries import QUERIES
+
+MIGRATIONS = Path(__file__).with_name("migrations")
+
+# Any fixed number: it keeps runners apart and means nothing else.
+_LOCK = 0x6D656D71
+
+_FILE = re.compile(r"(\d{4})_[a-z0-9_]+\.sql")
+
+
+class MigrationError(RuntimeError):
+    """Files and database do not fit; the message names the file and says what to do. Nothing was applied by halves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One file."""
+
+    name: str
+    text: str
+
+    @property
+    def checksum(self) -> str:
+        """SHA-256 of the text, hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def load(folder: Path) -> list[Migration]:
+    """The migrations of a folder, in order. Raises MigrationError for a bad name, a gap or a number given twice."""
+    names = sorted(p.name for p in folder.glob("*.sql"))
+    if not names:
+        raise MigrationError(f"{folder}: no migrations there")
+    for number, name in enumerate(names, start=1):
+        match = _FILE.fullmatch(name)
+        if match is None:
+            raise MigrationError(f"{folder / name}: a migration is named NNNN_what_it_does.sql")
+        if int(match[1]) != number:
+            raise MigrationError(f"{folder / name}: number {number:04d} was expected here")
+    return [Migration(name, (folder / name).read_text(encoding="utf-8")) for name in names]
+
+
+def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
+    """Applies what is missing to the database of `dsn`; the names of what it applied, in order.
+
+    `database`: "memory" or "vault", which says whose migrations. The database is made where it is missing.
+    Raises MigrationError, or psycopg.Error where a statement or the server fails: then that migration left no trace.
+    """
+    wanted = load(folder or MIGRATIONS / database)
+    ensure_database(dsn)
+    done = []
+    with psycopg.connect(dsn, autocommit=True, application_name="memquorum-migrate") as connection:
+        connection.execute(QUERIES["migration_lock"], {"key": _LOCK})
+        connection.execute(QUERIES["migration_table"])
+        for migration in _missing(connection, wanted, database):
+            with connection.transaction():
+                # Without parameters psycopg sends the file as it is, many statements and per cent signs alike.
+                connection.execute(migration.text)
+                connection.execute(
+                    QUERIES["migration_insert"], {"name": migration.name, "checksum": migration.checksum}
+                )
+            done.append(migration.name)
+    return done
+
+
+def _missing(connection: psycopg.Connection, wanted: list[Migration], database: str) -> list[Migration]:
+    """What is still to be applied, once everything that was applied has been found unchanged."""
+    applied: dict[str, str] = dict(connection.execute(QUERIES["migration_applied"]).fetchall())
+    here = {m.name: m for m in wanted}
+    for name, checksum in applied.items():
+        if name not in here:
+            raise MigrationError(
+                f"{database}/{name} was applied to the database but is not in this checkout: use the newer checkout"
+            )
+        if here[name].checksum != checksum:
+            raise MigrationError(
+                f"{database}/{name} was changed after it had been applied: put it back and add a new file instead"
+            )
+    missing = [m for m in wanted if m.name not in applied]
+    if missing and applied and missing[0].name < max(applied):
+        raise MigrationError(f"{database}/{missing[0].name} comes before {max(applied)}, which was applied already")
+    return missing
+
+
+def ensure_database(dsn: str) -> bool:
+    """Makes the database that `dsn` names, if it is missing; whether it did. Connects to `postgres` to do so."""
+    parts = conninfo.conninfo_to_dict(dsn)
+    name = str(parts.get("dbname") or parts.get("user") or "postgres")
+    try:
+        psycopg.connect(dsn).close()
+        return False
+    except psycopg.OperationalError as refused:
+        # A refused connection carries no SQLSTATE, and its message speaks the server's language: ask instead.
+        try:
+            return _create(conninfo.make_conninfo(dsn, dbname="postgres"), name)
+        except psycopg.OperationalError:
+            raise refused from None
+
+
+def _create(maintenance: str, name: str) -> bool:
+    with psycopg.connect(maintenance, autocommit=True) as connection:
+        try:
+            connection.execute(sql.SQL(QUERIES["database_create"]).format(name=sql.Identifier(name)))
+        except (errors.DuplicateDatabase, errors.UniqueViolation):
+            # Another runner was faster, or it was there all along and refused us: the next connection will say.
+            return False
+    return True
