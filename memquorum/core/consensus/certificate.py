@@ -1,0 +1,203 @@
+"""What proves an epoch's outcome to someone who trusts nobody but the genesis file (DESIGN 11, 13, 14).
+
+Two certificates, each checked whole and from received bytes:
+
+- the **ballot certificate** inside a pre-prepare: the signed nomination and at least N−f signed ballots on it;
+- the **decision**: that pre-prepare and at least q signed commits on its proposal, all of one view.
+
+The outcome is never stated by anybody: it is computed from the ballots (`tally`), so there is nothing to lie about.
+
+A decision is about a *proposal*: everything in a pre-prepare but its view and its primary. Two views may propose the
+same, and then they decide the same: prepares and commits name the proposal's digest, not that of one primary's message.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from memquorum.core import kinds
+from memquorum.core.avro import Codec
+from memquorum.core.consensus import tally
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import BadMessage, digest, open_signed, read_signed
+from memquorum.core.ids import sha256, shard_of
+from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
+
+_PROPOSAL = b"memquorum/proposal/1"
+
+T = TypeVar("T", BallotCast, Commit, NominationProposed, PrePrepare)
+
+
+class BadCertificate(ValueError):
+    """A certificate that proves nothing. The text names the part and the rule that it breaks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nominated:
+    """A nomination that may be voted on, the digest that ballots name it by, and its bytes as received."""
+
+    record: NominationProposed
+    digest: bytes
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A pre-prepare whose certificate holds.
+
+    `digest` is the proposal's: what prepares and commits must name. `outcomes` stand in the order of the nomination's
+    proposals, `ballots` in the order of their members. `data`: the signed pre-prepare as received.
+    """
+
+    body: PrePrepare
+    digest: bytes
+    nomination: NominationProposed
+    nomination_digest: bytes
+    ballots: tuple[BallotCast, ...]
+    outcomes: tuple[tally.Outcome, ...]
+    data: bytes
+
+
+@dataclass(slots=True)
+class Verified:
+    """What passed its checks before, by SHA-256 of the received bytes: the same bytes are never verified twice.
+
+    A ballot arrives on its own topic and again within a pre-prepare. The owner bounds it: a new one for each slot.
+    """
+
+    nominations: dict[bytes, Nominated] = field(default_factory=dict)
+    ballots: dict[bytes, BallotCast] = field(default_factory=dict)
+
+
+def proposal_digest(body: PrePrepare) -> bytes:
+    """SHA-256 of what a pre-prepare proposes, whatever its view: cluster, config, slot, epoch, nomination, ballots."""
+    place = b"".join(n.to_bytes(8, "big") for n in (body.config, body.shard, body.seq, body.epoch))
+    return sha256(_PROPOSAL, body.cluster, place, body.nomination, *body.ballots)
+
+
+def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Verified | None = None) -> Nominated:
+    """A nomination signed by service:nomination, fit to be voted on. Raises BadCertificate."""
+    key = hashlib.sha256(data).digest()
+    if verified is not None and key in verified.nominations:
+        return verified.nominations[key]
+    signed, nomination = _open(codec, genesis, data, NominationProposed, "nomination")
+    most = genesis.policy.epoch.proposals_max
+    if nomination.epoch < 1:
+        raise BadCertificate(f"nomination: epoch {nomination.epoch} is before the first")
+    if not 1 <= len(nomination.proposals) <= most:
+        raise BadCertificate(f"nomination: {len(nomination.proposals)} proposals, not 1 to {most}")
+    if len({p.memory_id for p in nomination.proposals}) != len(nomination.proposals):
+        raise BadCertificate("nomination: a memory is proposed twice")
+    for namespace in {p.namespace for p in nomination.proposals}:
+        if shard_of(namespace, genesis.shards) != nomination.shard:
+            raise BadCertificate(f"nomination: namespace {namespace[:40]!r} is not of shard {nomination.shard}")
+    for kind in {p.kind for p in nomination.proposals}:
+        if kind not in kinds.KINDS:
+            raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
+    found = Nominated(nomination, digest(signed.body), data)
+    if verified is not None:
+        verified.nominations[key] = found
+    return found
+
+
+def check_ballot(
+    codec: Codec, genesis: Genesis, data: bytes, nominated: Nominated, verified: Verified | None = None
+) -> BallotCast:
+    """A member's ballot on this nomination: signature over received bytes, identity, and every opinion by its kind.
+
+    Raises BadCertificate.
+    """
+    key = hashlib.sha256(data).digest()
+    known = verified.ballots.get(key) if verified is not None else None
+    # It passed every rule for the nomination that it names: what remains to be asked is whether that is this one.
+    if known is not None and known.nomination == nominated.digest:
+        return known
+    _, ballot = _open(codec, genesis, data, BallotCast, "ballot")
+    nomination, where = nominated.record, f"ballot of member {ballot.member}"
+    if ballot.nomination != nominated.digest:
+        raise BadCertificate(f"{where}: on another nomination")
+    if (ballot.shard, ballot.epoch) != (nomination.shard, nomination.epoch):
+        raise BadCertificate(f"{where}: for shard {ballot.shard}, epoch {ballot.epoch}")
+    if len(ballot.opinions) != len(nomination.proposals):
+        raise BadCertificate(f"{where}: {len(ballot.opinions)} opinions on {len(nomination.proposals)} proposals")
+    for at, (proposal, opinion) in enumerate(zip(nomination.proposals, ballot.opinions, strict=True)):
+        try:
+            kinds.check_opinion(genesis.policy, nomination.as_of, proposal, opinion)
+        except kinds.BadOpinion as error:
+            raise BadCertificate(f"{where}, opinion {at}: {error}") from None
+    if verified is not None:
+        verified.ballots[key] = ballot
+    return ballot
+
+
+def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Verified | None = None) -> Checked:
+    """A pre-prepare signed by the primary of its view, with a ballot certificate that holds, and what follows from it.
+
+    Whether view, sequence and epoch are the ones awaited is the caller's question. Raises BadCertificate.
+    """
+    _, body = _open(codec, genesis, data, PrePrepare, "pre-prepare")
+    if body.view < 0 or body.seq < 1:
+        raise BadCertificate(f"pre-prepare: view {body.view}, sequence {body.seq} is no slot")
+    if body.member != genesis.primary(body.shard, body.view):
+        raise BadCertificate(
+            f"pre-prepare: member {body.member} is not the primary of shard {body.shard} in view {body.view}"
+        )
+    nominated = check_nomination(codec, genesis, body.nomination, verified)
+    nomination = nominated.record
+    if (nomination.shard, nomination.epoch) != (body.shard, body.epoch):
+        raise BadCertificate(
+            f"pre-prepare: shard {body.shard}, epoch {body.epoch} with a nomination of "
+            f"shard {nomination.shard}, epoch {nomination.epoch}"
+        )
+    least = genesis.n - genesis.f
+    if not least <= len(body.ballots) <= genesis.n:
+        raise BadCertificate(f"pre-prepare: {len(body.ballots)} ballots, not {least} to {genesis.n}")
+    ballots: list[BallotCast] = []
+    for ballot in (check_ballot(codec, genesis, b, nominated, verified) for b in body.ballots):
+        if ballots and ballot.member <= ballots[-1].member:
+            raise BadCertificate(f"pre-prepare: ballot of member {ballot.member} after member {ballots[-1].member}'s")
+        ballots.append(ballot)
+    outcomes = tally.tally(genesis, nomination, ballots)
+    return Checked(body, proposal_digest(body), nomination, nominated.digest, tuple(ballots), outcomes, data)
+
+
+def check_commit(codec: Codec, genesis: Genesis, data: bytes, checked: Checked) -> int:
+    """The member whose signed commit on this pre-prepare's view and proposal these bytes are. Raises BadCertificate."""
+    try:
+        # The slot first: it costs nothing, a signature does.
+        _, commit = read_signed(codec, genesis, data, Commit)
+    except BadMessage as error:
+        raise BadCertificate(f"commit: {error}") from None
+    body, where = checked.body, f"commit of member {commit.member}"
+    if (commit.shard, commit.view, commit.seq) != (body.shard, body.view, body.seq):
+        raise BadCertificate(f"{where}: for shard {commit.shard}, view {commit.view}, sequence {commit.seq}")
+    if commit.digest != checked.digest:
+        raise BadCertificate(f"{where}: on another proposal")
+    _open(codec, genesis, data, Commit, where)
+    return commit.member
+
+
+def check_decision(
+    codec: Codec, genesis: Genesis, pre_prepare: bytes, commits: Sequence[bytes], verified: Verified | None = None
+) -> Checked:
+    """A decision: a pre-prepare that holds and at least q commits on it, of distinct members. Raises BadCertificate."""
+    checked = check_pre_prepare(codec, genesis, pre_prepare, verified)
+    members: set[int] = set()
+    for data in commits:
+        member = check_commit(codec, genesis, data, checked)
+        if member in members:
+            raise BadCertificate(f"decision: two commits of member {member}")
+        members.add(member)
+    if len(members) < genesis.quorum:
+        raise BadCertificate(f"decision: {len(members)} commits, {genesis.quorum} are needed")
+    return checked
+
+
+def _open(codec: Codec, genesis: Genesis, data: bytes, kind: type[T], where: str) -> tuple[Signed, T]:
+    try:
+        return open_signed(codec, genesis, data, kind)
+    except BadMessage as error:
+        raise BadCertificate(f"{where}: {error}") from None
