@@ -20,8 +20,8 @@ TRACKED = [ROOT / line for line in _LISTED.splitlines()]
 # What lets a module reach out, look at a clock, roll dice or read its surroundings.
 IMPURE = {
     "asyncio", "datetime", "getpass", "glob", "http", "logging", "multiprocessing", "os", "pathlib", "platform",
-    "random", "secrets", "select", "shutil", "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading",
-    "time", "urllib",
+    "random", "secrets", "select", "shutil", "signal", "socket", "sqlite3", "ssl", "subprocess", "sys", "tempfile",
+    "threading", "time", "urllib",
 }  # fmt: skip
 IMPURE_CALLS = {"open", "input", "print", "exec", "eval", "breakpoint", "uuid1", "uuid4", "urandom", "generate"}
 
