@@ -294,6 +294,7 @@ class Stored:
     characters: int
     outcome: str
     salience_ppm: int
+    early: bool
     accepted_offset: int
     scored_offset: int
     encoder: str

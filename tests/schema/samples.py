@@ -34,7 +34,7 @@ RECORDS = (
                    "greenhouse", MEMORY),
     r.JournalAppended(b"entry", b"p" * 32, b"h" * 32),
     r.JournalHead(CLUSTER, 1, 30, b"h" * 32, 1_750_000_000_000),
-    r.Stored("planner", "planner", 1_750_000_000_000, b"c" * 32, 23, "reinforced", 739_000, 9, 8, "minilm", OTHER,
+    r.Stored("planner", "planner", 1_750_000_000_000, b"c" * 32, 23, "reinforced", 739_000, True, 9, 8, "minilm", OTHER,
              "s1", "planning", 810_000, 870_000, 400_000, 910_000, 100_000),
     r.Accessed("planner", 1_750_000_000_000, True),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result(MEMORY, "forget", "forgotten", "quorum"),)),

@@ -28,7 +28,7 @@ CREATE TABLE event (
     namespace text   NOT NULL,
     event_id  text   NOT NULL,
     shard     integer NOT NULL,
-    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, accessed
+    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, unscored, unreadable, accessed
     memory_id uuid   NOT NULL, -- what it became, or what it reinforced or touched
     seq       bigint NOT NULL, -- journal sequence
     PRIMARY KEY (namespace, event_id)
@@ -136,8 +136,8 @@ CREATE TABLE outcome (
     outcome   text    NOT NULL, -- forgotten, promoted, kept, voided
     reason    text    NOT NULL,
     yes       integer NOT NULL, -- ballots for the proposal
-    weight_milli bigint NOT NULL, -- their weight times reliability, thousandths
-    needed_milli bigint NOT NULL, -- the weighted quorum, thousandths, rounded up
+    weight_ppm bigint NOT NULL, -- their weight times reliability, millionths
+    needed_ppm bigint NOT NULL, -- the weighted quorum, millionths, rounded up
     PRIMARY KEY (shard, epoch, position),
     FOREIGN KEY (shard, epoch) REFERENCES decision (shard, epoch)
 );
@@ -166,8 +166,8 @@ JOIN memory m ON m.id = o.memory_id;
 
 CREATE VIEW audit_forgotten AS
 SELECT o.memory_id, m.namespace, m.agent, m.subject, to_timestamp(m.created / 1000.0) AS made,
-       to_timestamp(d.as_of / 1000.0) AS forgotten, o.yes AS ballots_for, o.weight_milli / 1000.0 AS weight,
-       o.needed_milli / 1000.0 AS needed, m.tier, o.shard, o.epoch
+       to_timestamp(d.as_of / 1000.0) AS forgotten, o.yes AS ballots_for, o.weight_ppm / 1e6 AS weight,
+       o.needed_ppm / 1e6 AS needed, m.tier, o.shard, o.epoch
 FROM outcome o
 JOIN decision d USING (shard, epoch)
 JOIN memory m ON m.id = o.memory_id

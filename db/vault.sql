@@ -1,0 +1,45 @@
+-- The whole schema of the database `vault`, as the migrations leave it: for reading. What is applied are the files in
+-- `migrations/vault`; a test holds the two equal.
+--
+-- The vault: keys and nothing else, in a database and a backup of its own. Wrapped with AES-256-GCM by the key above.
+CREATE TABLE subject_key (
+    namespace text  NOT NULL,
+    subject   text  NOT NULL,
+    wrapped   bytea NOT NULL, -- by the master key
+    PRIMARY KEY (namespace, subject)
+);
+
+-- A destroyed key keeps its row, without the key, so that no late record makes it again.
+CREATE TABLE memory_key (
+    memory_id    uuid  PRIMARY KEY,
+    namespace    text  NOT NULL,
+    subject      text  NOT NULL,
+    wrapped      bytea,          -- by the subject's key; NULL once destroyed
+    FOREIGN KEY (namespace, subject) REFERENCES subject_key (namespace, subject)
+);
+
+-- The vault's own role: it makes keys and destroys them, and never removes the row that says so.
+DO $$
+BEGIN
+    CREATE ROLE memquorum_vault NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL; -- another database of this server made it, perhaps at this very moment
+END
+$$;
+
+-- A destroyed key stays destroyed, and a key never becomes another one.
+CREATE FUNCTION key_only_destroyed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.wrapped IS NOT NULL OR (NEW.memory_id, NEW.namespace, NEW.subject)
+            IS DISTINCT FROM (OLD.memory_id, OLD.namespace, OLD.subject) THEN
+        RAISE EXCEPTION 'the key of memory % may only be destroyed', OLD.memory_id
+            USING ERRCODE = 'insufficient_privilege';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER memory_key_only_destroyed BEFORE UPDATE ON memory_key
+    FOR EACH ROW EXECUTE FUNCTION key_only_destroyed();
+
+GRANT SELECT, INSERT ON subject_key TO memquorum_vault;
+GRANT SELECT, INSERT, UPDATE ON memory_key TO memquorum_vault;
