@@ -180,6 +180,6 @@ def _check(policy: Policy) -> None:
     left = sum(w * math.exp(-MAX_SPAN_MS / 1000 / s) for s, w in zip(decay.scales_s, decay.weights, strict=True))
     if left >= decay.delta:
         raise PolicyError(
-            f"policy: decay.delta = {decay.delta} is never crossed: after a thousand years the decay is still {left:.3f};"
-            " shorten decay.scales_s, or raise decay.delta"
+            f"policy: decay.delta = {decay.delta} is never crossed: after a thousand years D still is {left:.3f}; "
+            "shorten decay.scales_s, or raise decay.delta"
         )

@@ -1,0 +1,230 @@
+"""The kinds of proposals, as data: who may be nominated, how a member judges, what a quorum needs, what then happens.
+
+The consensus asks a kind for everything that differs between forgetting and promoting, so a further kind (merge,
+supersede, demote, restore, erase) is a further entry in `KINDS`, and no further branch anywhere else.
+
+Terms, scores and thresholds are integers in millionths. A score is a weighted sum of the terms divided by 1,000,000 and
+rounded down; as thresholds are whole millionths too, rounding never changes on which side of one a score lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+
+from memquorum.core.decay import crossed, decay_ppm
+from memquorum.core.evidence import Evidence, MemberContext, MemoryFacts, relevance
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import Opinion, Proposal
+from memquorum.ports import Candidate
+
+Terms = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a kind's gate says of a proposal that has its quorum."""
+
+    passed: bool
+    reason: str
+    """Reason code of the result."""
+    confidence_ppm: int | None = None
+    """Consolidated confidence, where the kind has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of proposal. All functions are pure and total over checked input."""
+
+    name: str
+    terms: tuple[str, ...]
+    """Names of an opinion's terms, in their order."""
+    eligible: Callable[[Candidate, int, Policy], str | None]
+    """(candidate, as_of, policy) → the reason code to nominate it with, or None: the kind's predicate."""
+    judge: Callable[[MemoryFacts, MemberContext, int, Policy, Evidence], Terms | None]
+    """(facts, own context, as_of, policy, evidence) → a member's terms, or None where it sees no ground to judge."""
+    abstain: Callable[[int], Terms]
+    """(as_of) → the terms of a member that cannot judge: they make the strongest possible 'no'."""
+    check: Callable[[Terms, int, Policy], str | None]
+    """(terms, as_of, policy) → what cannot be true of somebody's terms, or None. Their number is already right."""
+    score: Callable[[Terms, Policy], int]
+    yes: Callable[[int, Policy], bool]
+    needed: Callable[[Policy], Fraction]
+    """The share of Σ w·c over all configured members that the yes-ballots must reach."""
+    gate: Callable[[Sequence[Opinion], int, Policy], Verdict]
+    """(yes-opinions, q, policy) → the last word on a proposal with q or more yes-ballots and weight enough.
+
+    Monotone: leaving yes-ballots out can turn a pass into a refusal, never the other way round; confidence only falls.
+    """
+    effect: str
+    """What commit does: seal, promote."""
+    outcome: str
+    """How the result is called: forgotten, promoted."""
+
+
+def check_opinion(kind: Kind, opinion: Opinion, proposal: Proposal, as_of: int, policy: Policy) -> str | None:
+    """What a replica checks about somebody's opinion before it prepares: None, or what is wrong with it.
+
+    An opinion is free in what its member saw (its context, its last-access times), and in nothing else: the score must
+    follow from the terms and the vote from the score. All arithmetic is exact, so honest members never fail this check.
+    """
+    if proposal.kind != kind.name:
+        return f"judged as {kind.name}, proposed as {proposal.kind}"
+    if len(opinion.terms) != len(kind.terms):
+        return f"{len(opinion.terms)} terms where {kind.name} has {len(kind.terms)} ({', '.join(kind.terms)})"
+    wrong = kind.check(opinion.terms, as_of, policy)
+    if wrong is not None:
+        return wrong
+    score = kind.score(opinion.terms, policy)
+    if opinion.score_ppm != score:
+        return f"score {opinion.score_ppm} does not follow from the terms, which give {score}"
+    if opinion.yes is not kind.yes(score, policy):
+        return f"vote {'yes' if opinion.yes else 'no'} does not follow from the score {score}"
+    return None
+
+
+def nth_highest(values: Sequence[int], n: int) -> int:
+    """The n-th highest value, 0 where there are fewer: leaving values out can only lower it."""
+    return sorted(values, reverse=True)[n - 1] if len(values) >= n else 0
+
+
+def _outside(names: Sequence[str], values: Sequence[int]) -> str | None:
+    for name, value in zip(names, values, strict=True):
+        if not 0 <= value <= PPM:
+            return f"{name} {value} lies outside 0..{PPM}"
+    return None
+
+
+# forget: SPEC A, Alg. 2 and 3 ---------------------------------------------------------------------------------------
+
+
+def _forget_eligible(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+    alive = candidate.tier in ("short-term", "long-term")
+    return "decayed" if alive and crossed(candidate.last_access, as_of, policy) else None
+
+
+def _forget_judge(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, _: Evidence) -> Terms | None:
+    # An access that lies after as_of counts as one at as_of: the decay is 1 either way, and the term stays checkable.
+    last_access = max(0, min(facts.last_access, as_of))
+    return decay_ppm(last_access, as_of, policy), relevance(facts, context), last_access
+
+
+def _forget_abstain(as_of: int) -> Terms:
+    return PPM, PPM, as_of
+
+
+def _forget_check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    decay, relevant, last_access = terms
+    wrong = _outside(("decay", "relevance"), (decay, relevant))
+    if wrong is not None:
+        return wrong
+    if not 0 <= last_access <= as_of:
+        return f"last_access {last_access} lies outside 0..{as_of}, the time that the vote speaks of"
+    follows = decay_ppm(last_access, as_of, policy)
+    return None if decay == follows else f"decay {decay} does not follow from last_access, which gives {follows}"
+
+
+def _forget_score(terms: Terms, policy: Policy) -> int:
+    decay, relevant, _ = terms
+    return (policy.forget.omega_decay_ppm * decay + policy.forget.omega_relevance_ppm * relevant) // PPM
+
+
+def _forget_gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdict:
+    return Verdict(passed=True, reason="quorum")
+
+
+FORGET = Kind(
+    name="forget",
+    terms=("decay", "relevance", "last_access"),
+    eligible=_forget_eligible,
+    judge=_forget_judge,
+    abstain=_forget_abstain,
+    check=_forget_check,
+    score=_forget_score,
+    yes=lambda score, policy: score < policy.forget.theta_ppm,
+    needed=lambda policy: policy.forget.alpha,
+    gate=_forget_gate,
+    effect="seal",
+    outcome="forgotten",
+)
+
+
+# promote: SPEC B, Alg. 12 to 14 (CDCP) ------------------------------------------------------------------------------
+
+
+def _promote_eligible(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+    if candidate.tier != "short-term" or candidate.salience_ppm < policy.promote.salience_ppm:
+        return None
+    if as_of - candidate.created < policy.promote.age_ms:
+        return None
+    return "early" if candidate.early else "salient"
+
+
+def _promote_judge(
+    facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, evidence: Evidence
+) -> Terms | None:
+    if as_of - facts.created < policy.promote.age_ms:
+        return None  # nominated too young, as this member reads the stream
+    return (
+        evidence.bfs(facts, context),
+        evidence.grounded(facts, context),
+        evidence.consistency(facts, context),
+        evidence.uncertainty(facts, context),
+    )
+
+
+def _promote_abstain(as_of: int) -> Terms:
+    return 0, 0, 0, PPM
+
+
+def _promote_check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    return _outside(PROMOTE.terms, terms)
+
+
+def _promote_score(terms: Terms, policy: Policy) -> int:
+    bfs, grounded, consistency, uncertainty = terms
+    weights = policy.promote
+    return (
+        weights.bfs_ppm * bfs
+        + weights.grounded_ppm * grounded
+        + weights.consistency_ppm * consistency
+        + weights.certainty_ppm * (PPM - uncertainty)
+    ) // PPM
+
+
+def _promote_gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdict:
+    """The validity gate V ≥ 0.60 (SPEC B, Alg. 14; stages 4 and 5), V = min(stage 4, stage 5).
+
+    Stage 4, temporal consistency: the q-th highest consistency term among the yes-ballots, so at least q members found
+    no stronger contradiction than 1 - V among what they saw lately. Stage 5, consolidated confidence: the q-th highest
+    yes-score (SPEC B, decision). The minimum, not the mean: confidence must not buy off a contradiction.
+
+    Both stages are n-th highest values of a set that only shrinks when ballots are left out, and the minimum of two
+    falling numbers falls: a primary that picks among ballots can delay a promotion, never bring one about. The lowest
+    consistency among the yes-ballots would not do: leaving that one ballot out would raise it.
+    """
+    temporal = nth_highest([opinion.terms[2] for opinion in yes], quorum)
+    confidence = nth_highest([opinion.score_ppm for opinion in yes], quorum)
+    passed = min(temporal, confidence) >= policy.promote.validity_ppm
+    return Verdict(passed, "quorum" if passed else "validity", confidence)
+
+
+PROMOTE = Kind(
+    name="promote",
+    terms=("bfs", "grounded", "consistency", "uncertainty"),
+    eligible=_promote_eligible,
+    judge=_promote_judge,
+    abstain=_promote_abstain,
+    check=_promote_check,
+    score=_promote_score,
+    yes=lambda score, policy: score >= policy.promote.yes_ppm,
+    needed=lambda policy: policy.promote.tau,
+    gate=_promote_gate,
+    effect="promote",
+    outcome="promoted",
+)
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE)})
+"""Every kind by its name."""
