@@ -1,0 +1,358 @@
+"""The wall: what comes in from outside is checked here once, so that nothing behind it has to doubt (DESIGN 4).
+
+Bytes of an outside topic are told apart by their first byte: `{` is a JSON object, `C3 01` Avro in single-object
+encoding, `00` Avro in Confluent's framing. All three are held to the same schema and the same limits, and end as an
+intent that the worker seals and writes to the accepted stream, or as a Refusal that names the field and the reason and
+repeats no content.
+
+What a record may hold:
+
+- `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
+- `agent`, `session`, `role`, `subject`, `event_id`: 1 to 128 printable characters, no blank at either end.
+- `content`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
+- `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
+- `occurred_at`, `accessed_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the clock.
+- `memory_id`: a UUID with hyphens, in either case.
+
+An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from memquorum import topics
+from memquorum.core import ids, jsontext, sealing
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.policy import PPM
+from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeAccepted, EpisodeRecorded
+
+V = TypeVar("V")
+W = TypeVar("W")
+
+RECORD_BYTES_MAX = 1_000_000
+CONTENT_BYTES_MAX = 64 * 1024
+NAME_CHARACTERS_MAX = 128
+OLDEST_MS = 946_684_800_000  # 2000-01-01
+NEWEST_MS = 7_258_118_400_000  # 2200-01-01, where a driven clock ends
+AHEAD_MS = 24 * 3600 * 1000
+
+_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]*\Z")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+
+
+class Reason(StrEnum):
+    """Why a record was refused: the codes that dead letters carry."""
+
+    EMPTY_RECORD = "empty_record"
+    """The record has no value."""
+    RECORD_TOO_LARGE = "record_too_large"
+    """More than 1,000,000 bytes."""
+    UNKNOWN_FRAMING = "unknown_framing"
+    """Neither a JSON object nor Avro in one of its two framings."""
+    BAD_AVRO = "bad_avro"
+    """Avro framing, but the schema is unknown or the bytes do not follow it."""
+    WRONG_RECORD = "wrong_record"
+    """A sound record that belongs in another topic."""
+    BAD_UTF8 = "bad_utf8"
+    """JSON that is not UTF-8."""
+    BAD_JSON = "bad_json"
+    """No JSON, or JSON with NaN, Infinity or numbers beyond 64 bits."""
+    TOO_DEEP = "too_deep"
+    """JSON nested too deep."""
+    DUPLICATE_FIELD = "duplicate_field"
+    """A field occurs twice."""
+    UNKNOWN_FIELD = "unknown_field"
+    """A field that the schema does not have."""
+    MISSING_FIELD = "missing_field"
+    """A field that the schema requires."""
+    WRONG_TYPE = "wrong_type"
+    """A value of another type than the schema's."""
+    BAD_NAME = "bad_name"
+    """A name with characters that names may not have, or empty."""
+    TOO_LONG = "too_long"
+    """A name or content over its limit."""
+    EMPTY_VALUE = "empty_value"
+    """Blank content."""
+    FORBIDDEN_CHARACTER = "forbidden_character"
+    """NUL, or half of a surrogate pair."""
+    BAD_ID = "bad_id"
+    """Not a UUID."""
+    OUT_OF_RANGE = "out_of_range"
+    """A number outside of its range, or a time before 2000 or ahead of the clock."""
+    CLOCK_BACKWARDS = "clock_backwards"
+    """A tick older than the last one."""
+    FORGOTTEN = "forgotten"
+    """The event's memory was forgotten and its key destroyed; the payload is not kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a record came from. `timestamp_ms`: what Kafka says of its time, −1 if nothing."""
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp_ms: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a record stays outside. `detail` says what was wrong and what to do, and repeats nothing of the content."""
+
+    reason: Reason
+    field: str | None
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeIntent:
+    """An episode that may come in, its content not yet sealed. Scores in millionths."""
+
+    event_id: str
+    memory_id: str
+    namespace: str
+    agent: str
+    subject: str
+    occurred_at: int
+    content: str
+    session: str | None
+    role: str | None
+    reward_ppm: int | None
+    confidence_ppm: int | None
+    uncertainty_ppm: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TickIntent:
+    """A tick that is asked for on every shard."""
+
+    event_id: str
+    as_of: int
+
+
+Outside = EpisodeRecorded | AccessRecorded | ClockRequested
+Intent = EpisodeIntent | AccessAccepted | TickIntent
+
+
+class _Refused(Exception):
+    """Carries a Refusal to `accept`."""
+
+    def __init__(self, reason: Reason, field: str | None, detail: str) -> None:
+        super().__init__(reason)
+        self.refusal = Refusal(reason, field, detail)
+
+
+def accept(codec: Codec, data: bytes | None, origin: Origin, now_ms: int, driven: bool) -> Intent | Refusal:
+    """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
+
+    `now_ms` is the time: the wall clock, or, where the clock is `driven`, the last tick (0 before the first). A record
+    without a time of its own gets, by the wall clock, the time that Kafka gave it, since a redelivery then gets the
+    same; where the clock is driven, the last tick.
+    """
+    clock = _Clock(now_ms, driven, origin.timestamp_ms)
+    try:
+        record = _record(codec, data, origin.topic)
+        if isinstance(record, EpisodeRecorded):
+            return _episode(record, origin, clock)
+        if isinstance(record, AccessRecorded):
+            return _access(record, origin, clock)
+        return _tick(record, origin, clock)
+    except _Refused as refused:
+        return refused.refusal
+
+
+def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonce: bytes) -> EpisodeAccepted:
+    """The episode as it goes into the accepted stream: content only sealed, under the memory's key."""
+    return EpisodeAccepted(
+        event_id=intent.event_id,
+        memory_id=intent.memory_id,
+        namespace=intent.namespace,
+        agent=intent.agent,
+        subject=intent.subject,
+        occurred_at=intent.occurred_at,
+        sealed_content=sealing.seal_text(key, nonce, intent.content, intent.memory_id),
+        commitment=sealing.commitment(key, intent.content),
+        characters=len(intent.content),
+        origin_topic=origin.topic,
+        origin_partition=origin.partition,
+        origin_offset=origin.offset,
+        session=intent.session,
+        role=intent.role,
+        reward_ppm=intent.reward_ppm,
+        confidence_ppm=intent.confidence_ppm,
+        uncertainty_ppm=intent.uncertainty_ppm,
+    )
+
+
+def dead_letter_id(origin: Origin) -> str:
+    """The vault id of a refused payload's key: the same again on a redelivery, never a memory's."""
+    return ids.origin_event_id(f"{topics.REFUSED}/{origin.topic}", origin.partition, origin.offset)
+
+
+_EXPECTED: dict[str, type[Outside]] = {
+    topics.EPISODES: EpisodeRecorded,
+    topics.ACCESSES: AccessRecorded,
+    topics.CLOCK: ClockRequested,
+}
+
+
+def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
+    """The record as the schema types it; its values are not yet checked."""
+    expected = _EXPECTED[topic]
+    if not data:
+        raise _Refused(Reason.EMPTY_RECORD, None, f"the record has no value; send one {expected.__name__}")
+    if len(data) > RECORD_BYTES_MAX:
+        raise _Refused(Reason.RECORD_TOO_LARGE, None, f"{len(data)} bytes; {RECORD_BYTES_MAX} are the most")
+    if data[0] == 0x00 or data[:2] == b"\xc3\x01":
+        return _from_avro(codec, data, expected)
+    if data.lstrip(b" \t\r\n")[:1] == b"{":
+        try:
+            return jsontext.parse(data, expected)
+        except jsontext.JsonRefused as wrong:
+            raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
+    raise _Refused(
+        Reason.UNKNOWN_FRAMING,
+        None,
+        f"the first byte is {data[0]:#04x}; send a JSON object ('{{'), single-object Avro (0xc3 0x01) "
+        "or Avro with a registry's schema id (0x00)",
+    )
+
+
+def _from_avro(codec: Codec, data: bytes, expected: type[Outside]) -> Outside:
+    try:
+        record = codec.decode(data)
+    except DecodeError as error:
+        raise _Refused(Reason.BAD_AVRO, None, str(error)) from None
+    if not isinstance(record, expected):
+        raise _Refused(
+            Reason.WRONG_RECORD, None, f"a {type(record).__name__}, but this topic takes {expected.__name__}"
+        )
+    return record
+
+
+def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeIntent:
+    namespace = _namespace(record.namespace)
+    event_id = _event_id(record.event_id, origin)
+    agent = _name("agent", record.agent)
+    return EpisodeIntent(
+        event_id=event_id,
+        memory_id=ids.memory_id(namespace, event_id),
+        namespace=namespace,
+        agent=agent,
+        subject=agent if record.subject is None else _name("subject", record.subject),
+        occurred_at=clock.time("occurred_at", record.occurred_at),
+        content=_content(record.content),
+        session=_optional("session", record.session, _name),
+        role=_optional("role", record.role, _name),
+        reward_ppm=_optional("reward", record.reward, _share),
+        confidence_ppm=_optional("confidence", record.confidence, _share),
+        uncertainty_ppm=_optional("uncertainty", record.uncertainty, _share),
+    )
+
+
+def _access(record: AccessRecorded, origin: Origin, clock: _Clock) -> AccessAccepted:
+    memory_id = record.memory_id.lower()
+    if not _UUID.match(memory_id):
+        raise _Refused(Reason.BAD_ID, "memory_id", "not a UUID; send the id that a search or a receipt gave")
+    return AccessAccepted(
+        event_id=_event_id(record.event_id, origin),
+        memory_id=memory_id,
+        namespace=_namespace(record.namespace),
+        agent=_name("agent", record.agent),
+        accessed_at=clock.time("accessed_at", record.accessed_at),
+    )
+
+
+def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
+    if not OLDEST_MS <= record.as_of < NEWEST_MS:
+        raise _Refused(Reason.OUT_OF_RANGE, "as_of", "not milliseconds between the years 2000 and 2200")
+    if record.as_of < clock.now_ms:
+        raise _Refused(
+            Reason.CLOCK_BACKWARDS, "as_of", f"{record.as_of} is before the last tick, {clock.now_ms}; time only rises"
+        )
+    return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
+
+
+@dataclass(frozen=True, slots=True)
+class _Clock:
+    """What time it is for one record."""
+
+    now_ms: int
+    driven: bool
+    timestamp_ms: int
+
+    def time(self, field: str, value: int | None) -> int:
+        """The record's own time if it is plausible, or the one that it gets."""
+        # A driven clock may stand in the past of the world that drives it, so there the record's wall time counts too.
+        latest = min((max(self.now_ms, self.timestamp_ms) if self.driven else self.now_ms) + AHEAD_MS, NEWEST_MS)
+        if value is None:
+            return self._default(latest)
+        if value < OLDEST_MS:
+            raise _Refused(Reason.OUT_OF_RANGE, field, "before the year 2000; send milliseconds since the epoch")
+        if value > latest:
+            raise _Refused(Reason.OUT_OF_RANGE, field, "more than a day ahead of the clock; send milliseconds, in UTC")
+        return value
+
+    def _default(self, latest: int) -> int:
+        first, second = (self.now_ms, self.timestamp_ms) if self.driven else (self.timestamp_ms, self.now_ms)
+        # Kafka's timestamp is the publisher's word: a wild one is no better than none.
+        return first if OLDEST_MS <= first <= latest else min(max(second, OLDEST_MS), latest)
+
+
+def _namespace(value: str | None) -> str:
+    if value is None:
+        return ids.DEFAULT_NAMESPACE
+    _name("namespace", value)
+    if not _NAMESPACE.match(value):
+        raise _Refused(
+            Reason.BAD_NAME, "namespace", "only A-Z a-z 0-9 . _ : @ + - are allowed, a letter or digit at the start"
+        )
+    return value
+
+
+def _event_id(value: str | None, origin: Origin) -> str:
+    if value is None:
+        return ids.origin_event_id(origin.topic, origin.partition, origin.offset)
+    return _name("event_id", value)
+
+
+def _name(field: str, value: str) -> str:
+    if len(value) > NAME_CHARACTERS_MAX:
+        raise _Refused(Reason.TOO_LONG, field, f"{len(value)} characters; {NAME_CHARACTERS_MAX} are the most")
+    # isprintable: no control, format or private-use characters, no separators but the blank, no surrogates.
+    if not value or not value.isprintable() or value != value.strip():
+        raise _Refused(
+            Reason.BAD_NAME, field, "must be printable characters, at least one, with no blank at either end"
+        )
+    return value
+
+
+def _content(value: str) -> str:
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise _Refused(
+            Reason.FORBIDDEN_CHARACTER, "content", "half of a surrogate pair, which is no character"
+        ) from None
+    if size > CONTENT_BYTES_MAX:
+        raise _Refused(Reason.TOO_LONG, "content", f"{size} bytes of UTF-8; {CONTENT_BYTES_MAX} are the most: split it")
+    if "\0" in value:
+        raise _Refused(Reason.FORBIDDEN_CHARACTER, "content", "NUL (U+0000), which the store's text cannot hold")
+    if not value.strip():
+        raise _Refused(Reason.EMPTY_VALUE, "content", "blank; an episode says something")
+    return value
+
+
+def _share(field: str, value: float) -> int:
+    if not 0 <= value <= 1:  # also refuses NaN
+        raise _Refused(Reason.OUT_OF_RANGE, field, "must lie in [0, 1]")
+    return round(value * PPM)
+
+
+def _optional(field: str, value: V | None, check: Callable[[str, V], W]) -> W | None:
+    return None if value is None else check(field, value)
