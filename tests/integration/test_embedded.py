@@ -1,0 +1,154 @@
+"""The embedded servers are real, keep their data over a restart, and end when asked or when their starter dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from infra import topics as provisioning
+from infra.embedded.kafka import Kafka
+from infra.embedded.postgres import Postgres
+from infra.embedded.processes import EmbeddedError
+from memquorum import topics
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _gone(pid: int, patience_s: float = 10) -> bool:
+    deadline = time.monotonic() + patience_s
+    while time.monotonic() < deadline:
+        stat = Path(f"/proc/{pid}/stat")
+        if not stat.exists() or stat.read_text().rsplit(")", 1)[1].split()[0] == "Z":
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def _send(bootstrap: str, value: bytes) -> None:
+    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all"})
+    producer.produce(topics.EPISODES, value, partition=0)
+    assert producer.flush(10) == 0
+
+
+def _first(bootstrap: str) -> bytes | None:
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "none", "enable.auto.commit": False})
+    consumer.assign([TopicPartition(topics.EPISODES, 0, 0)])
+    try:
+        message = consumer.poll(10)
+        return None if message is None or message.error() else message.value()
+    finally:
+        consumer.close()
+
+
+def test_records_outlive_a_restart_of_the_broker(own_kafka: Kafka) -> None:
+    _send(own_kafka.bootstrap, b"still here")
+    own_kafka.stop()
+    own_kafka.start()
+    assert _first(own_kafka.bootstrap) == b"still here"
+
+
+def test_topics_are_as_declared_and_a_second_call_changes_nothing(kafka: str) -> None:
+    found = AdminClient({"bootstrap.servers": kafka}).list_topics(timeout=10).topics
+    assert {name: len(found[name].partitions) for name in topics.ALL} == {
+        topic.name: topic.count(4) for topic in provisioning.declared()
+    }
+    assert provisioning.ensure(kafka, 4) == []
+
+
+def test_another_number_of_shards_is_reported_by_name(kafka: str) -> None:
+    assert f"{topics.ACCEPTED}: has 4 partitions, declared are 8" in provisioning.ensure(kafka, 8)
+
+
+def test_fresh_topics_hold_nothing_of_an_earlier_test(fresh_kafka: str) -> None:
+    consumer = Consumer({"bootstrap.servers": fresh_kafka, "group.id": "none"})
+    try:
+        assert consumer.get_watermark_offsets(TopicPartition(topics.EPISODES, 0), timeout=10) == (0, 0)
+    finally:
+        consumer.close()
+    _send(fresh_kafka, b"mine")
+    assert _first(fresh_kafka) == b"mine"
+
+
+def test_topics_are_never_made_by_asking(kafka: str) -> None:
+    admin = AdminClient({"bootstrap.servers": kafka, "log_level": 0})
+    admin.list_topics(topic="nobody.declared.this", timeout=5)
+    assert "nobody.declared.this" not in admin.list_topics(timeout=5).topics
+
+
+def test_databases_are_separate_and_migrated(databases: tuple[str, str]) -> None:
+    memory, vault = databases
+    with psycopg.connect(memory) as connection:
+        assert connection.execute("SELECT count(*) FROM memory").fetchone() == (0,)
+        assert connection.execute("SELECT '[1,2]'::halfvec <=> '[1,2]'::halfvec").fetchone() == (0.0,)
+    with psycopg.connect(vault) as connection:
+        assert connection.execute("SELECT count(*) FROM memory_key").fetchone() == (0,)
+
+
+def test_postgres_keeps_its_data_and_listens_on_no_port(tmp_path: Path) -> None:
+    server = Postgres(tmp_path / "pg", throwaway=True)
+    server.start()
+    try:
+        server.create("kept")
+        server.stop()
+        server.start()
+        with psycopg.connect(server.dsn("kept")) as connection:
+            assert connection.execute("SHOW listen_addresses").fetchone() == ("",)
+    finally:
+        server.stop()
+
+
+def test_postgres_stops_at_once_although_a_client_is_connected(tmp_path: Path) -> None:
+    server = Postgres(tmp_path / "pg", throwaway=True)
+    server.start()
+    client = psycopg.connect(server.dsn("postgres"))
+    started = time.monotonic()
+    server.stop()
+    assert time.monotonic() - started < 5
+    client.close()
+
+
+def test_a_deep_folder_gets_a_socket_elsewhere(tmp_path: Path) -> None:
+    server = Postgres(tmp_path / ("deep" * 25), throwaway=True)
+    server.start()
+    try:
+        dsn = server.dsn("postgres")
+        socket = Path(dsn.split("host=", 1)[1].split(" ", 1)[0])
+        assert len(os.fsencode(socket)) < 90
+        psycopg.connect(dsn).close()
+    finally:
+        server.stop()
+    assert not socket.exists()
+
+
+def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
+    broken = Postgres(tmp_path / "pg", throwaway=True)
+    broken.start()
+    broken.stop()
+    (tmp_path / "pg" / "data" / "postgresql.conf").write_text("no_such_setting = 1\n")
+    with pytest.raises(EmbeddedError, match="no_such_setting"):
+        broken.start()
+
+
+@pytest.mark.parametrize("kind", ["Kafka", "Postgres"])
+def test_a_server_dies_with_the_process_that_started_it(tmp_path: Path, kind: str) -> None:
+    code = (
+        f"from pathlib import Path; from infra.embedded.{kind.lower()} import {kind}; import time\n"
+        f"s = {kind}(Path({str(tmp_path / 'server')!r})); s.start(); print(s.process.pid, flush=True); time.sleep(600)"
+    )
+    starter = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    try:
+        assert starter.stdout is not None
+        server = int(starter.stdout.readline())
+    finally:
+        starter.send_signal(signal.SIGKILL)
+        starter.wait()
+    assert _gone(server)
