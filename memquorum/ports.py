@@ -138,7 +138,7 @@ class Schedule(Protocol):
         ...
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
-        """Those of the memories that are alive, in the order asked for."""
+        """Those of the memories that are alive and, as in `due`, rest no longer; in the order asked for."""
         ...
 
     def status(self, shard: int) -> ShardStatus:
