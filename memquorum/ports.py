@@ -38,6 +38,10 @@ class VaultUnavailable(RuntimeError):
     """The vault cannot be reached; the caller retries, nothing was lost."""
 
 
+class StoreUnavailable(RuntimeError):
+    """The store cannot be reached; the caller retries, nothing was lost."""
+
+
 class Vault(Protocol):
     """Keys: one per memory, wrapped by its subject's, wrapped by the master key (DESIGN 15)."""
 
