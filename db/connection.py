@@ -1,0 +1,75 @@
+"""One Postgres connection that is made when first needed, and made again after it broke."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from pgvector.psycopg import register_vector
+from psycopg import conninfo
+
+WRITER = "memquorum_writer"
+READER = "memquorum_reader"
+VAULT = "memquorum_vault"
+
+_CONNECT_SECONDS = 5
+
+
+class Link:
+    """A connection in autocommit mode, stepped down to one role; one thread at a time uses it.
+
+    What breaks it (the server is gone, restarted or full) closes it and is raised as `lost`; the next use connects
+    again. Errors of a statement itself pass through unchanged.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        role: str,
+        lost: type[Exception],
+        *,
+        vectors: bool = False,
+        isolation: psycopg.IsolationLevel | None = None,
+    ) -> None:
+        """`vectors`: pgvector's types are read and written. `isolation`: of transactions; None is the server's."""
+        options = conninfo.conninfo_to_dict(dsn).get("options")
+        self._dsn = conninfo.make_conninfo(
+            dsn, options=f"{options or ''} -c role={role}".strip(), application_name=role.replace("_", "-")
+        )
+        self._lost = lost
+        self._vectors = vectors
+        self._isolation = isolation
+        self._connection: psycopg.Connection | None = None
+        self._lock = threading.RLock()
+
+    @contextmanager
+    def use(self) -> Iterator[psycopg.Connection]:
+        """The connection, for the duration. Raises `lost` where it cannot be made, or breaks meanwhile."""
+        with self._lock:
+            try:
+                if self._connection is None or self._connection.closed:
+                    self._connection = self._connect()
+                yield self._connection
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                self.close()
+                raise self._lost(f"Postgres: {str(error).strip() or type(error).__name__}") from error
+
+    def close(self) -> None:
+        """Lets the connection go; a later use makes another."""
+        with self._lock:
+            connection, self._connection = self._connection, None
+            if connection is not None:
+                connection.close()
+
+    def _connect(self) -> psycopg.Connection:
+        connection = psycopg.connect(self._dsn, autocommit=True, connect_timeout=_CONNECT_SECONDS)
+        try:
+            connection.isolation_level = self._isolation
+            if self._vectors:
+                register_vector(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection

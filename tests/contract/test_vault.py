@@ -1,0 +1,127 @@
+"""What every vault promises, run on both."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable
+
+import psycopg
+import pytest
+
+from db.inmemory import InMemoryVault
+from db.vault import PostgresVault
+from memquorum.core.sealing import SealError
+from memquorum.ports import Vault, VaultUnavailable
+
+MASTER = bytes(range(32))
+
+
+@pytest.fixture(params=["memory", "postgres"])
+def again(request: pytest.FixtureRequest) -> Callable[[], Vault]:
+    """Opens the same vault: once more each time for Postgres, as another process would."""
+    if request.param == "memory":
+        vault = InMemoryVault()
+        return lambda: vault
+    dsn = request.getfixturevalue("databases")[1]
+    return lambda: PostgresVault(dsn, MASTER)
+
+
+@pytest.fixture
+def vault(again: Callable[[], Vault]) -> Vault:
+    return again()
+
+
+def ids(count: int) -> list[str]:
+    return [str(uuid.uuid4()) for _ in range(count)]
+
+
+def test_a_key_is_made_once_and_stays(vault: Vault, again: Callable[[], Vault]) -> None:
+    a, b = ids(2)
+    made = vault.create([(a, "greenhouse", "planner"), (b, "greenhouse", "planner")])
+    assert set(made) == {a, b}
+    assert [len(key) for key in made.values()] == [32, 32]
+    assert made[a] != made[b]
+    assert vault.create([(b, "greenhouse", "planner")]) == {b: made[b]}
+    assert again().open([a, b]) == made
+
+
+def test_an_unknown_key_is_absent(vault: Vault) -> None:
+    (a,) = ids(1)
+    assert vault.open([a]) == {}
+    assert vault.open([]) == {}
+    assert vault.create([]) == {}
+    assert vault.destroy([]) == 0
+
+
+def test_a_destroyed_key_is_never_made_again(vault: Vault, again: Callable[[], Vault]) -> None:
+    a, b = ids(2)
+    vault.create([(a, "n", "s"), (b, "n", "s")])
+    assert vault.destroy([a]) == 1
+    assert vault.destroy([a]) == 0
+    assert set(vault.open([a, b])) == {b}
+    assert set(again().create([(a, "n", "s"), (b, "n", "s")])) == {b}
+
+
+def test_destroying_the_unknown_counts_nothing(vault: Vault) -> None:
+    a, b = ids(2)
+    vault.create([(a, "n", "s")])
+    assert vault.destroy([a, b]) == 1
+
+
+def test_an_id_keeps_its_first_subject(vault: Vault) -> None:
+    (a,) = ids(1)
+    made = vault.create([(a, "n", "alice"), (a, "n", "bob")])
+    assert vault.create([(a, "n", "bob")]) == made
+    assert vault.open([a]) == made
+
+
+def test_callers_at_the_same_time_get_the_same_keys(again: Callable[[], Vault]) -> None:
+    wanted = [(memory_id, f"n{at % 3}", f"s{at % 5}") for at, memory_id in enumerate(ids(40))]
+    answers: list[dict[str, bytes]] = []
+    start = threading.Barrier(4)
+
+    def create(order: list[tuple[str, str, str]]) -> None:
+        mine = again()
+        start.wait(5)
+        answers.append(mine.create(order))
+
+    orders = [wanted, wanted[::-1], wanted[20:] + wanted[:20], wanted[1::2] + wanted[::2]]
+    threads = [threading.Thread(target=create, args=(order,)) for order in orders]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert len(answers) == 4
+    assert all(answer == answers[0] for answer in answers)
+    assert set(answers[0]) == {memory_id for memory_id, _, _ in wanted}
+
+
+def test_postgres_comes_back_after_its_connection_broke(databases: tuple[str, str]) -> None:
+    vault = PostgresVault(databases[1], MASTER)
+    (a,) = ids(1)
+    made = vault.create([(a, "n", "s")])
+    with psycopg.connect(databases[1], autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'memquorum-vault'"
+        )
+    with pytest.raises(VaultUnavailable):
+        vault.open([a])
+    assert vault.open([a]) == made
+
+
+def test_postgres_that_is_not_there_is_unavailable(databases: tuple[str, str]) -> None:
+    vault = PostgresVault(databases[1].replace("vault_", "no_vault_"), MASTER)
+    with pytest.raises(VaultUnavailable, match="does not exist"):
+        vault.open(ids(1))
+
+
+def test_postgres_holds_no_key_in_the_clear_and_another_master_key_opens_none(databases: tuple[str, str]) -> None:
+    (a,) = ids(1)
+    key = PostgresVault(databases[1], MASTER).create([(a, "n", "s")])[a]
+    with psycopg.connect(databases[1]) as connection:
+        rows = connection.execute("SELECT wrapped FROM memory_key UNION ALL SELECT wrapped FROM subject_key").fetchall()
+    assert len(rows) == 2
+    assert all(key not in wrapped for (wrapped,) in rows)
+    with pytest.raises(SealError, match="not the master key"):
+        PostgresVault(databases[1], bytes(32)).open([a])
