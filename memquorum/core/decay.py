@@ -20,6 +20,8 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
+from memquorum.core.records import Crossing
+from memquorum.ports import DueMemory
 
 _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
 _ZERO, _ONE, _PPM = Decimal(0), Decimal(1), Decimal(PPM)
@@ -100,6 +102,23 @@ def scan(memories: Iterable[tuple[str, int]], as_of: int, policy: Policy) -> lis
     `memories`: (id, last access). The answer keeps their order.
     """
     return [memory_id for memory_id, last_access in memories if crossed(last_access, as_of, policy)]
+
+
+def crossings(due: Iterable[DueMemory], as_of: int, policy: Policy) -> tuple[Crossing, ...]:
+    """What of the due memories has crossed at `as_of`, in their order: a wake-up judges again, it does not believe.
+
+    The schedule may have been written under another policy, or have run ahead of the tick that is being answered.
+    """
+    return tuple(
+        Crossing(
+            memory_id=memory.memory_id,
+            last_access=memory.last_access,
+            decay_ppm=decay_ppm(memory.last_access, as_of, policy),
+            variance_ppm=variance_ppm(memory.last_access, as_of, policy),
+        )
+        for memory in due
+        if crossed(memory.last_access, as_of, policy)
+    )
 
 
 def age_ms(last_access: int, as_of: int) -> int:

@@ -1,0 +1,168 @@
+"""When a shard votes, and on what: the triggers of an epoch and its proposals (SPEC A, Alg. 4; SPEC B, Alg. 12).
+
+The stage asks the schedule and calls, in this order: `trigger`; then `build` with the crossed memories that are still
+candidates, under pressure also with those that nobody has used for longest, and with what may be promoted.
+Nothing here removes a memory: decay and capacity nominate, the vote decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memquorum.core.kinds import FORGET, PROMOTE
+from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.records import DecayCrossed, NominationProposed, Proposal
+from memquorum.ports import Candidate, ShardStatus
+
+INTERACTIONS = "interactions"
+INTERVAL = "interval"
+PRESSURE = "pressure"
+
+LATEST = 2**62
+"""Later than any due time: what is due by then is everything that does not rest, longest unused first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A nomination that was sent: its epoch and the time it speaks of."""
+
+    epoch: int
+    as_of: int
+
+
+def trigger(status: ShardStatus, as_of: int, policy: Policy) -> str | None:
+    """Why the shard should vote at the tick `as_of`, or None.
+
+    "pressure": more memories are alive than the capacity. "interactions": enough episodes and accesses since the last
+    epoch. "interval": enough time since the last epoch; before the first epoch that holds at once. A tick from
+    before the last epoch triggers nothing: its time has been judged.
+    """
+    epoch = policy.epoch
+    if as_of < status.last_epoch_at:
+        return None
+    if excess(status.alive, policy) > 0:
+        return PRESSURE
+    if status.interactions_since_epoch >= epoch.interactions:
+        return INTERACTIONS
+    if as_of - status.last_epoch_at >= epoch.interval_ms:
+        return INTERVAL
+    return None
+
+
+def excess(alive: int, policy: Policy) -> int:
+    """By how many memories a shard is over its capacity."""
+    return max(0, alive - policy.epoch.capacity)
+
+
+def unused_limit(status: ShardStatus, crossed: int, policy: Policy) -> int:
+    """How many of the longest unused memories to ask the schedule for: the excess, beyond those that crossed anyway.
+
+    Longest unused first is the order of falling decay, so these are the memories that the vote is likeliest to let go.
+    """
+    over = min(excess(status.alive, policy), policy.epoch.proposals_max)
+    return over + crossed if over else 0
+
+
+def build(
+    *,
+    cluster: bytes,
+    config: int,
+    why: str,
+    status: ShardStatus,
+    tick: DecayCrossed,
+    crossed: Sequence[Candidate],
+    unused: Sequence[Candidate],
+    promotable: Sequence[Candidate],
+    policy: Policy,
+) -> NominationProposed | None:
+    """The next epoch's nomination, or None where there is nothing to propose.
+
+    `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `unused`: the longest
+    unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. Every
+    predicate is evaluated here, on the candidate as it is now. A memory is proposed once, rather to be forgotten than
+    to be promoted.
+    """
+    forget = _forget(crossed, unused, excess(status.alive, policy), tick.as_of, policy)
+    taken = {proposal.memory_id for proposal in forget}
+    promote = [
+        _proposal(candidate, PROMOTE.name, reason)
+        for candidate in promotable
+        if candidate.memory_id not in taken and (reason := PROMOTE.eligible(candidate, tick.as_of, policy))
+    ]
+    proposals = _share(forget, promote, policy.epoch)
+    if not proposals:
+        return None
+    return NominationProposed(
+        cluster=cluster,
+        config=config,
+        shard=tick.shard,
+        epoch=status.last_epoch + 1,
+        as_of=tick.as_of,
+        accepted_offset=tick.accepted_offset,
+        trigger=why,
+        proposals=tuple(proposals),
+    )
+
+
+def may_send(last: Attempt | None, epoch: int, as_of: int, policy: Policy) -> bool:
+    """Whether to nominate an epoch, given the last attempt on the shard: again only after `epoch.retry_ms` of ticks.
+
+    Between the two the epoch is being voted on, and a second nomination would be ignored.
+    """
+    return last is None or last.epoch != epoch or as_of - last.as_of >= policy.epoch.retry_ms
+
+
+def rest_until(epoch: int, kept: int, policy: Policy) -> int:
+    """The first epoch that may propose a memory again which `epoch` has kept, `kept` times in a row by now (≥ 1).
+
+    It rests for 1, 2, 4, … epochs (times `epoch.rest_epochs`) up to the cap, so that keeping does not cost every epoch.
+    """
+    if kept < 1:
+        raise ValueError(f"a memory that was kept {kept} times does not rest")
+    doubled = policy.epoch.rest_epochs << min(kept - 1, 62)
+    return epoch + 1 + min(doubled, policy.epoch.rest_epochs_max)
+
+
+def latest(ticks: Iterable[DecayCrossed]) -> dict[int, DecayCrossed]:
+    """The last tick of each shard among several that wait: an earlier one asks about a time that is over."""
+    found: dict[int, DecayCrossed] = {}
+    for tick in ticks:
+        known = found.get(tick.shard)
+        if known is None or tick.journal_seq >= known.journal_seq:
+            found[tick.shard] = tick
+    return found
+
+
+def _forget(
+    crossed: Sequence[Candidate], unused: Sequence[Candidate], over: int, as_of: int, policy: Policy
+) -> list[Proposal]:
+    found: dict[str, Proposal] = {}
+    for candidate in crossed:
+        reason = FORGET.eligible(candidate, as_of, policy)
+        if reason is not None:
+            found[candidate.memory_id] = _proposal(candidate, FORGET.name, reason)
+    for candidate in unused:
+        if len(found) >= over:
+            break
+        found.setdefault(candidate.memory_id, _proposal(candidate, FORGET.name, PRESSURE))
+    return list(found.values())
+
+
+def _share(forget: list[Proposal], promote: list[Proposal], policy: EpochPolicy) -> list[Proposal]:
+    """Both within `proposals_max`; a quarter is for promotions, or a long line of the decayed would starve them."""
+    kept_free = min(len(promote), policy.proposals_max // 4)
+    first = forget[: policy.proposals_max - kept_free]
+    return first + promote[: policy.proposals_max - len(first)]
+
+
+def _proposal(candidate: Candidate, kind: str, reason: str) -> Proposal:
+    return Proposal(
+        memory_id=candidate.memory_id,
+        namespace=candidate.namespace,
+        kind=kind,
+        reason=reason,
+        last_access=candidate.last_access,
+        created=candidate.created,
+        salience_ppm=candidate.salience_ppm,
+    )
