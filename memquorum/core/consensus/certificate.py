@@ -18,12 +18,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from memquorum.core import kinds
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, open_signed, read_signed
 from memquorum.core.ids import sha256, shard_of
+from memquorum.core.kinds import KINDS, check_opinion
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 
 _PROPOSAL = b"memquorum/proposal/1"
@@ -85,8 +85,8 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
         return verified.nominations[key]
     signed, nomination = _open(codec, genesis, data, NominationProposed, "nomination")
     most = genesis.policy.epoch.proposals_max
-    if nomination.epoch < 1:
-        raise BadCertificate(f"nomination: epoch {nomination.epoch} is before the first")
+    if nomination.epoch < 1 or nomination.as_of < 0:
+        raise BadCertificate(f"nomination: epoch {nomination.epoch}, as of {nomination.as_of}: there is no such time")
     if not 1 <= len(nomination.proposals) <= most:
         raise BadCertificate(f"nomination: {len(nomination.proposals)} proposals, not 1 to {most}")
     if len({p.memory_id for p in nomination.proposals}) != len(nomination.proposals):
@@ -95,7 +95,7 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
         if shard_of(namespace, genesis.shards) != nomination.shard:
             raise BadCertificate(f"nomination: namespace {namespace[:40]!r} is not of shard {nomination.shard}")
     for kind in {p.kind for p in nomination.proposals}:
-        if kind not in kinds.KINDS:
+        if kind not in KINDS:
             raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
     found = Nominated(nomination, digest(signed.body), data)
     if verified is not None:
@@ -124,10 +124,9 @@ def check_ballot(
     if len(ballot.opinions) != len(nomination.proposals):
         raise BadCertificate(f"{where}: {len(ballot.opinions)} opinions on {len(nomination.proposals)} proposals")
     for at, (proposal, opinion) in enumerate(zip(nomination.proposals, ballot.opinions, strict=True)):
-        try:
-            kinds.check_opinion(genesis.policy, nomination.as_of, proposal, opinion)
-        except kinds.BadOpinion as error:
-            raise BadCertificate(f"{where}, opinion {at}: {error}") from None
+        wrong = check_opinion(KINDS[proposal.kind], opinion, proposal, nomination.as_of, genesis.policy)
+        if wrong is not None:
+            raise BadCertificate(f"{where}, opinion {at}: {wrong}")
     if verified is not None:
         verified.ballots[key] = ballot
     return ballot

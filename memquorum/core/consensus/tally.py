@@ -5,7 +5,7 @@ A proposal is decided iff
 1. at least q distinct members say yes, q = ⌈(N+f+1)/2⌉: then at least f+1 of them are honest;
 2. their voices reach the kind's share of *all* voices: Σ_yes w·c ≥ α·Σ w·c, the sum on the right over every configured
    member, voting or not (SPEC A, decision 0);
-3. the kind's own gate holds, on the consolidated confidence: the q-th highest score among the yes ballots.
+3. the kind's own gate holds (promote: SPEC B's validity gate, on q-th highest values).
 
 Otherwise the memory is kept. Adding ballots can make all three true, never false: whoever picks the ballots of a
 certificate can delay a deletion, and cannot cause one. Everything is integers and exact fractions.
@@ -16,28 +16,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memquorum.core import kinds
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.kinds import KINDS, Kind
 from memquorum.core.records import BallotCast, NominationProposed, Proposal
 
-# Why a proposal ended as it did.
-QUORUM = "quorum"
+# Why a proposal is kept that never came to its kind's gate; the gate's own reasons stand in `kinds`.
 TOO_FEW = "too_few_votes"
 TOO_LIGHT = "too_little_weight"
-TOO_UNSURE = "too_little_confidence"
+KEPT = "kept"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """One proposal's end.
 
-    `yes`: the members for it, by id. `weight_ppm`: their voices, w·c in millionths; `needed_ppm`: the least that
-    decides. `votes` is len(yes)'s threshold. `confidence_ppm`: the q-th highest yes score, None where there are fewer.
+    `outcome`: the kind's word where it is decided ('forgotten', 'promoted'), else 'kept'; `reason`: a reason code.
+    `yes`: the members for it, by id; `votes`: how many decide. `weight_ppm`: their voices, Σ w·c in millionths;
+    `needed_ppm`: how many decide. `confidence_ppm`: consolidated confidence, where the kind has one and it was reached.
     """
 
     memory_id: str
     kind: str
     decided: bool
+    outcome: str
     reason: str
     yes: tuple[int, ...]
     votes: int
@@ -57,38 +58,38 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
         raise ValueError(f"ballots of members {members} are not of distinct members of {genesis.n}")
     if any(len(b.opinions) != len(nomination.proposals) for b in ballots):
         raise ValueError("a ballot has not one opinion per proposal")
-    return tuple(_outcome(genesis, proposal, at, ballots) for at, proposal in enumerate(nomination.proposals))
+    needed = {name: needed_ppm(genesis, kind) for name, kind in KINDS.items()}
+    return tuple(
+        _outcome(genesis, proposal, at, ballots, needed[proposal.kind])
+        for at, proposal in enumerate(nomination.proposals)
+    )
 
 
-def _outcome(genesis: Genesis, proposal: Proposal, at: int, ballots: Sequence[BallotCast]) -> Outcome:
-    kind = kinds.KINDS[proposal.kind]
-    yes = sorted((b.member, b.opinions[at].score_ppm) for b in ballots if b.opinions[at].yes)
-    votes, needed = genesis.quorum, needed_ppm(genesis, proposal.kind)
-    weight = sum(genesis.members[member].voice for member, _ in yes)
-    scores = sorted((score for _, score in yes), reverse=True)
-    confidence = scores[votes - 1] if len(scores) >= votes else None
-    if confidence is None:
+def needed_ppm(genesis: Genesis, kind: Kind) -> int:
+    """The weighted quorum of a kind: ⌈share · Σ w·c⌉ over all members; voices are integers, so rounding up is exact."""
+    share = kind.needed(genesis.policy)
+    return -(-share.numerator * genesis.voice // share.denominator)
+
+
+def _outcome(genesis: Genesis, proposal: Proposal, at: int, ballots: Sequence[BallotCast], needed: int) -> Outcome:
+    kind, votes = KINDS[proposal.kind], genesis.quorum
+    yes = {b.member: b.opinions[at] for b in ballots if b.opinions[at].yes}
+    weight = sum(genesis.members[member].voice for member in yes)
+    decided, reason, confidence = False, TOO_LIGHT, None
+    if len(yes) < votes:
         reason = TOO_FEW
-    elif weight < needed:
-        reason = TOO_LIGHT
-    elif not kind.gate(genesis.policy, confidence):
-        reason = TOO_UNSURE
-    else:
-        reason = QUORUM
+    elif weight >= needed:
+        verdict = kind.gate(tuple(yes.values()), votes, genesis.policy)
+        decided, reason, confidence = verdict.passed, verdict.reason, verdict.confidence_ppm
     return Outcome(
         memory_id=proposal.memory_id,
         kind=proposal.kind,
-        decided=reason == QUORUM,
+        decided=decided,
+        outcome=kind.outcome if decided else KEPT,
         reason=reason,
-        yes=tuple(member for member, _ in yes),
+        yes=tuple(sorted(yes)),
         votes=votes,
         weight_ppm=weight,
         needed_ppm=needed,
         confidence_ppm=confidence,
     )
-
-
-def needed_ppm(genesis: Genesis, kind: str) -> int:
-    """The weighted quorum of a kind: ⌈share · Σ w·c⌉ over all members; voices are integers, so rounding up is exact."""
-    share = kinds.KINDS[kind].share(genesis.policy)
-    return -(-share.numerator * genesis.voice // share.denominator)
