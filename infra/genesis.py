@@ -1,0 +1,130 @@
+"""Makes a cluster: its genesis file, the key pair of every member and service, and the vault's master key.
+
+Keys are files of 64 hexadecimal digits, readable by their owner alone. A replica needs its own key file and no other's;
+whoever keeps all of them on one machine, as the embedded stack does, has a cluster that cannot bear a liar.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nacl.signing import SigningKey
+
+from infra.settings import Settings
+from memquorum.core import policy as policies
+from memquorum.core.consensus.membership import SERVICES, Genesis, Member, dump, load
+
+_KEY_BYTES = 32
+
+
+class KeyFileError(RuntimeError):
+    """A key file that is missing, open to others, or no key; the message names the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A member to be: who it is and how much its vote weighs, in thousandths."""
+
+    name: str
+    role: str
+    weight_milli: int
+    reliability_milli: int = 1000
+
+
+# SPEC A, decision 0: with (1.5, 1, 1, 1) the heaviest member alone would hold a third.
+SEATS = (
+    Seat("planning", "planning", 1500),
+    Seat("review", "review", 1500),
+    Seat("perception", "perception", 1000),
+    Seat("execution", "execution", 1000),
+)
+
+
+def create(
+    settings: Settings,
+    shards: int = 4,
+    seats: Sequence[Seat] = SEATS,
+    agents: Mapping[str, int] | None = None,
+    policy: Mapping[str, Any] | None = None,
+) -> Genesis:
+    """Makes what is missing of genesis file, keys and master key, and returns the genesis.
+
+    An existing genesis file stays as it is, whatever the other arguments say: a changed one would be another cluster.
+    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from the defaults.
+    Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
+    """
+    _ensure_key(settings.master_key_file)
+    if settings.genesis_file.exists():
+        return read(settings)
+    members = tuple(
+        Member(id, seat.name, seat.role, _public(settings, f"member-{id}"), seat.weight_milli, seat.reliability_milli)
+        for id, seat in enumerate(seats)
+    )
+    services = {name: _public(settings, f"service-{name}") for name in SERVICES}
+    chosen = policies.from_json(dict(policy or {}))
+    content = dump(shards, members, services, dict(agents or {}), chosen)
+    _write_new(settings.genesis_file, content, 0o644)
+    return load(content)
+
+
+def read(settings: Settings) -> Genesis:
+    """The genesis of an installation. Raises FileNotFoundError or GenesisError."""
+    return load(settings.genesis_file.read_bytes())
+
+
+def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:
+    """The secret seed of 'member-N' or 'service-NAME', checked against its public key. Raises KeyFileError."""
+    file = _key_file(settings, name)
+    seed = secret(file)
+    if bytes(SigningKey(seed).verify_key) != public_key:
+        raise KeyFileError(f"{file} is not the key that {settings.genesis_file} names for {name}")
+    return seed
+
+
+def secret(file: Path) -> bytes:
+    """The 32 bytes of a key file. Raises KeyFileError."""
+    try:
+        mode = stat.S_IMODE(file.stat().st_mode)
+        text = file.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise KeyFileError(f"key file {file} cannot be read: {error}") from None
+    if mode & 0o077:
+        raise KeyFileError(f"key file {file} may be read by others (mode {mode:04o}): chmod 600 it")
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != _KEY_BYTES:
+        raise KeyFileError(f"key file {file} does not hold {2 * _KEY_BYTES} hexadecimal digits")
+    return key
+
+
+def _key_file(settings: Settings, name: str) -> Path:
+    return settings.keys_dir / f"{name}.key"
+
+
+def _public(settings: Settings, name: str) -> bytes:
+    return bytes(SigningKey(_ensure_key(_key_file(settings, name))).verify_key)
+
+
+def _ensure_key(file: Path) -> bytes:
+    if not file.exists():
+        _write_new(file, f"{os.urandom(_KEY_BYTES).hex()}\n".encode(), 0o600)
+    return secret(file)
+
+
+def _write_new(file: Path, content: bytes, mode: int) -> None:
+    """Writes a file that is not there yet, whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_name(f"{file.name}.draft")
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+    draft.rename(file)

@@ -1,0 +1,151 @@
+"""The settings of one installation: defaults, then the run folder's settings.json, then the environment.
+
+A worker never reads these: `infra/roles.py` hands it what it needs as arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import typing
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal
+
+PREFIX = "MEMQUORUM_"
+FILE = "settings.json"
+DEFAULT_RUN_DIR = Path(__file__).resolve().parents[1] / ".memquorum"
+
+# Named MEMQUORUM_… too, but read by others: the SDK and the command line of a client.
+FOREIGN = frozenset({"MEMQUORUM_NAMESPACE", "MEMQUORUM_AGENT", "MEMQUORUM_URL"})
+
+
+class SettingsError(ValueError):
+    """A setting that is unknown, missing or no such value; the message names it and where it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of them. In the environment a field is MEMQUORUM_ and its name in capitals; in settings.json its name."""
+
+    # The folder of this installation: servers' data, logs, keys, sign-states.
+    run_dir: Path = DEFAULT_RUN_DIR
+    # host:port of one or more Kafka brokers, by commas.
+    bootstrap: str = ""
+    # libpq connection strings of the two databases.
+    memory_dsn: str = ""
+    vault_dsn: str = ""
+    # Membership and policy; who holds the file can check every decision.
+    genesis_file: Path = Path("genesis.json")
+    # Folder with one <name>.key file for each member and service; a replica needs its own alone.
+    keys_dir: Path = Path("keys")
+    # The key above all subjects' keys. Lost, every memory's content is.
+    master_key_file: Path = Path("master.key")
+    # Folder of the replicas' sign-states (never to be restored from an old copy) and views.
+    state_dir: Path = Path("replicas")
+    # wall: ticks follow the machine's clock. driven: only ClockRequested records move time (tests, the demo).
+    clock: Literal["wall", "driven"] = "wall"
+    # How often a wall clock ticks.
+    tick_ms: int = 1000
+    # How long a primary waits for the ballots beyond N - f.
+    ballot_grace_ms: int = 250
+    # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests.
+    encoder: Literal["minilm", "hashing"] = "minilm"
+    # Where retrieval listens; port 0 takes a free one when the fleet starts.
+    retrieval_host: str = "127.0.0.1"
+    retrieval_port: int = 0
+    # Copies of every partition, and how many must have a record before it counts.
+    replication: int = 1
+    min_isr: int = 1
+    # debug, info, warning or error.
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @property
+    def file(self) -> Path:
+        """Where `save` writes."""
+        return self.run_dir / FILE
+
+    @property
+    def logs_dir(self) -> Path:
+        """One log per process."""
+        return self.run_dir / "logs"
+
+    @property
+    def retrieval_url(self) -> str:
+        """Base address of the retrieval service."""
+        return f"http://{self.retrieval_host}:{self.retrieval_port}"
+
+    def require(self, *names: str) -> None:
+        """Raises SettingsError for the first of the settings that is empty."""
+        for name in names:
+            if not getattr(self, name):
+                raise SettingsError(f"{PREFIX}{name.upper()} is not set, and {self.file} does not say it either")
+
+    def environment(self) -> dict[str, str]:
+        """The settings as environment variables: what a child process is given."""
+        return {f"{PREFIX}{name.upper()}": str(value) for name, value in asdict(self).items()}
+
+    def save(self) -> None:
+        """Writes settings.json, whole or not at all."""
+        data = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(self).items() if name != "run_dir"}
+        self.run_dir.mkdir(parents=True, exist_ok=True)
+        draft = self.file.with_suffix(".draft")
+        draft.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
+        draft.replace(self.file)
+
+
+def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = None) -> Settings:
+    """The settings in force. `run_dir` overrides the environment's. Relative paths count from the run folder.
+
+    Raises SettingsError for an unknown name or a wrong value.
+    """
+    given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and name not in FOREIGN}
+    folder = run_dir or Path(given.get(f"{PREFIX}RUN_DIR") or DEFAULT_RUN_DIR)
+    folder = folder.resolve()
+    settings = replace(Settings(run_dir=folder), **_from_file(folder / FILE))
+    changes = {}
+    for variable, text in given.items():
+        name = variable.removeprefix(PREFIX).lower()
+        changes[name] = _value(name, text, f"environment variable {variable}")
+    settings = replace(settings, **{**changes, "run_dir": folder})
+    paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
+    return replace(settings, **{**paths, "run_dir": folder})
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except ValueError as error:
+        raise SettingsError(f"{file} is not JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise SettingsError(f"{file} holds no JSON object")
+    return {name: _value(name, value, str(file)) for name, value in data.items()}
+
+
+_KINDS: dict[str, Any] = typing.get_type_hints(Settings)
+
+
+def _value(name: str, value: Any, where: str) -> Any:
+    """A text or JSON value as the setting's type."""
+    kind = _KINDS.get(name)
+    if kind is None:
+        raise SettingsError(f"{where}: there is no setting {name!r}; known are {', '.join(sorted(_KINDS))}")
+    choices = typing.get_args(kind)
+    try:
+        if choices:
+            if value not in choices:
+                raise ValueError
+            return value
+        if kind is int:
+            if isinstance(value, bool) or int(value) < 0:
+                raise ValueError
+            return int(value)
+        if not isinstance(value, str):
+            raise ValueError
+        return kind(value)
+    except (TypeError, ValueError):
+        wanted = " or ".join(choices) if choices else {"int": "a whole number ≥ 0"}.get(kind.__name__, "text")
+        raise SettingsError(f"{where}: {name} = {value!r}, wanted is {wanted}") from None

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infra import genesis
+from infra.settings import Settings, load
+from memquorum.core.consensus.membership import GenesisError
+from memquorum.core.policy import PolicyError
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load({}, tmp_path)
+
+
+def test_four_members_two_services_and_keys_that_only_the_owner_may_read(settings: Settings) -> None:
+    made = genesis.create(settings, agents={"planner": 0}, policy={"epoch": {"interactions": 7}})
+    assert [(m.name, m.weight_milli, m.reliability_milli) for m in made.members] == [
+        ("planning", 1500, 1000),
+        ("review", 1500, 1000),
+        ("perception", 1000, 1000),
+        ("execution", 1000, 1000),
+    ]
+    assert (made.shards, made.member_of("planner"), made.policy.epoch.interactions) == (4, 0, 7)
+    files = [*settings.keys_dir.iterdir(), settings.master_key_file]
+    assert len(files) == 4 + 2 + 1
+    assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
+    for member in made.members:
+        assert len(genesis.signing_seed(settings, f"member-{member.id}", member.public_key)) == 32
+    for name, key in made.services.items():
+        assert len(genesis.signing_seed(settings, f"service-{name}", key)) == 32
+
+
+def test_a_second_call_is_the_same_cluster(settings: Settings) -> None:
+    first = genesis.create(settings)
+    again = genesis.create(settings, shards=8, policy={"epoch": {"interactions": 7}})
+    assert again == first == genesis.read(settings)
+
+
+def test_a_cluster_that_cannot_be_is_refused_and_leaves_no_file(settings: Settings) -> None:
+    heavy = (genesis.Seat("a", "planning", 2000), *genesis.SEATS[1:])
+    with pytest.raises(GenesisError, match="third of the weight"):
+        genesis.create(settings, seats=heavy)
+    with pytest.raises(PolicyError, match=r"decay\.halflife"):
+        genesis.create(settings, policy={"decay": {"halflife": 1}})
+    assert not settings.genesis_file.exists()
+
+
+def test_another_members_key_is_refused(settings: Settings) -> None:
+    made = genesis.create(settings)
+    other = settings.keys_dir / "member-1.key"
+    other.replace(settings.keys_dir / "member-0.key")
+    with pytest.raises(genesis.KeyFileError, match=r"member-0\.key is not the key"):
+        genesis.signing_seed(settings, "member-0", made.members[0].public_key)
+
+
+@pytest.mark.parametrize(
+    ("content", "mode", "complaint"),
+    [("ab" * 32, 0o640, "may be read by others"), ("abc", 0o600, "64 hexadecimal"), ("ab" * 31, 0o600, "64 hexa")],
+)
+def test_a_bad_key_file_is_named(tmp_path: Path, content: str, mode: int, complaint: str) -> None:
+    file = tmp_path / "some.key"
+    file.write_text(content)
+    file.chmod(mode)
+    with pytest.raises(genesis.KeyFileError, match=complaint) as caught:
+        genesis.secret(file)
+    assert str(file) in str(caught.value)
+    with pytest.raises(genesis.KeyFileError, match=r"absent\.key cannot be read"):
+        genesis.secret(tmp_path / "absent.key")

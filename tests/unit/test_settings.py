@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infra.settings import Settings, SettingsError, load
+
+
+def test_defaults_count_paths_from_the_run_folder(tmp_path: Path) -> None:
+    settings = load({}, tmp_path)
+    assert settings.genesis_file == tmp_path / "genesis.json"
+    assert settings.master_key_file == tmp_path / "master.key"
+    assert settings.clock == "wall"
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_path: Path) -> None:
+    Settings(run_dir=tmp_path, tick_ms=7, bootstrap="file:1").save()
+    settings = load({"MEMQUORUM_RUN_DIR": str(tmp_path), "MEMQUORUM_BOOTSTRAP": "environment:1", "HOME": "/"})
+    assert (settings.tick_ms, settings.bootstrap, settings.clock) == (7, "environment:1", "wall")
+
+
+def test_what_a_child_is_given_is_what_we_have(tmp_path: Path) -> None:
+    settings = load({"MEMQUORUM_CLOCK": "driven", "MEMQUORUM_TICK_MS": "5"}, tmp_path)
+    assert load(settings.environment()) == settings
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("MEMQUORUM_TIK_MS", "1", "MEMQUORUM_TIK_MS: there is no setting 'tik_ms'"),
+        ("MEMQUORUM_TICK_MS", "soon", "tick_ms = 'soon', wanted is a whole number"),
+        ("MEMQUORUM_TICK_MS", "-1", "tick_ms = '-1'"),
+        ("MEMQUORUM_CLOCK", "sundial", "clock = 'sundial', wanted is wall or driven"),
+    ],
+)
+def test_a_wrong_variable_is_named(tmp_path: Path, name: str, value: str, complaint: str) -> None:
+    with pytest.raises(SettingsError, match=complaint):
+        load({name: value}, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "holds no JSON object"),
+        ('{"tick_ms": true}', "tick_ms = True"),
+        ('{"bootstrap": 9092}', "bootstrap = 9092, wanted is text"),
+        ('{"speed": 1}', "no setting 'speed'"),
+    ],
+)
+def test_a_wrong_file_is_named(tmp_path: Path, content: str, complaint: str) -> None:
+    (tmp_path / "settings.json").write_text(content)
+    with pytest.raises(SettingsError, match=complaint) as caught:
+        load({}, tmp_path)
+    assert str(tmp_path / "settings.json") in str(caught.value)
+
+
+def test_what_is_missing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="MEMQUORUM_BOOTSTRAP is not set"):
+        load({}, tmp_path).require("bootstrap")
+
+
+def test_names_of_clients_are_left_to_them(tmp_path: Path) -> None:
+    assert load({"MEMQUORUM_AGENT": "planner"}, tmp_path).run_dir == tmp_path
