@@ -1,0 +1,1 @@
+"""Encoders: texts to unit vectors, behind the port `memquorum.ports.Encoder`."""
