@@ -1,0 +1,96 @@
+"""The decay stage: every tick in the journal is answered with what has crossed δ (SPEC A, Alg. 2; DESIGN 7).
+
+It reads the journal and not the accepted stream, so when it sees a tick the store holds everything before that tick.
+It keeps no state: what is due stands in the store's B-tree, and a redelivered tick is answered again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import faust
+
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.decay import crossings
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry
+from memquorum.ports import Schedule, StoreUnavailable
+from streams import stage
+from streams.stage import Arrival, Output
+
+log = logging.getLogger(__name__)
+
+TICKED = "ticked"
+
+# Avro writes strings as they are, so an entry of another effect is told by its bytes and not decoded: of the journal's
+# entries few are ticks, and decisions carry whole certificates. A chance hit costs a decoding, nothing else.
+_MARK = TICKED.encode()
+
+
+class Decay:
+    """JournalAppended → DecayCrossed, one for every tick, also when nothing has crossed."""
+
+    def __init__(self, codec: Codec, policy: Policy, schedule: Schedule) -> None:
+        """At most `epoch.proposals_max` crossings a tick, the oldest due first: what an epoch can propose."""
+        self._codec = codec
+        self._policy = policy
+        self._schedule = schedule
+
+    def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
+        """The answers, in the order of the ticks. ValueError for an entry that is not what the journal holds."""
+        return [output for arrival in arrivals if _MARK in arrival.value for output in self._answer(arrival)]
+
+    def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
+        """Nothing: the journal itself is checked by `verify`, and the next tick asks again."""
+        log.error("decay: journal offset %d of shard %d left out: %s", arrival.offset, arrival.partition, error)
+        return []
+
+    def assigned(self, partitions: frozenset[int]) -> None:
+        """Nothing to forget."""
+
+    def _answer(self, arrival: Arrival) -> list[Output]:
+        appended = self._codec.decode_as(JournalAppended, arrival.value)
+        tick = self._codec.decode_as(JournalEntry, appended.entry)
+        if tick.effect != TICKED:
+            return []
+        if tick.shard != arrival.partition:
+            raise ValueError(f"an entry of shard {tick.shard} in partition {arrival.partition}")
+        due = self._schedule.due(tick.shard, tick.as_of, self._policy.epoch.proposals_max)
+        crossed = crossings(due, tick.as_of, self._policy)
+        self._warn(tick, crossed)
+        record = DecayCrossed(
+            shard=tick.shard,
+            as_of=tick.as_of,
+            accepted_offset=tick.source_offset,
+            journal_seq=tick.seq,
+            crossed=crossed,
+        )
+        output = Output(
+            topic=topics.CROSSED,
+            partition=tick.shard,
+            key=str(tick.shard).encode(),
+            value=self._codec.encode(record),
+            kind=DecayCrossed.__name__,
+            event_id=f"crossed/{tick.shard}/{tick.seq}",
+            traceparent=arrival.traceparent,
+        )
+        return [output]
+
+    def _warn(self, tick: JournalEntry, crossed: Sequence[Crossing]) -> None:
+        """High variance means that the scales disagree about a memory (Alg. 2, line 9): one line a tick."""
+        limit = self._policy.decay.variance_warning * PPM
+        ambiguous = [crossing.memory_id for crossing in crossed if crossing.variance_ppm > limit]
+        if ambiguous:
+            log.warning(
+                "shard %d at %d: high variance in decay scores of %d memories, %s among them",
+                tick.shard, tick.as_of, len(ambiguous), ambiguous[0],
+            )  # fmt: skip
+
+
+def attach(app: faust.App, codec: Codec, policy: Policy, schedule: Schedule) -> None:
+    """Hangs the stage on the app."""
+    stage.attach(
+        app, Decay(codec, policy, schedule), name="decay", source=topics.JOURNAL, transient=(StoreUnavailable,)
+    )

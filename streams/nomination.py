@@ -1,0 +1,123 @@
+"""The nomination stage: at a tick that triggers an epoch, it proposes what the shard is to vote on (SPEC A, Alg. 4).
+
+**Did a tick lead to an epoch?** The stage's consumer group says so, and nothing extra is written: the group's committed
+offset of a partition of `memory.decay.crossed.v1` moves only after the outputs of what it covers are in the topic. Once
+it is past the offset of a tick's DecayCrossed, the tick's nomination, known by its `accepted_offset`, either stands in
+the same partition of `memory.nomination.proposed.v1` or will never come. Whoever has the schedule can ask
+`core.nomination.trigger` for the reason.
+
+Of several ticks of a shard that wait together only the last is considered: an epoch speaks of the latest time. The
+guard against nominating an epoch that is being voted on lives in process memory; after a restart the nomination may
+come twice, and the members take the first.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import faust
+
+from memquorum import topics
+from memquorum.core import nomination
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import sign
+from memquorum.core.nomination import Attempt
+from memquorum.core.records import DecayCrossed, NominationProposed
+from memquorum.ports import Schedule, StoreUnavailable
+from streams import stage
+from streams.stage import Arrival, Output
+
+log = logging.getLogger(__name__)
+
+SIGNER = "service:nomination"
+
+
+class Nomination:
+    """DecayCrossed → Signed(NominationProposed), where an epoch is triggered and there is something to propose."""
+
+    def __init__(self, codec: Codec, genesis: Genesis, seed: bytes, schedule: Schedule) -> None:
+        """`seed`: the 32-byte Ed25519 seed of service:nomination."""
+        self._codec = codec
+        self._genesis = genesis
+        self._seed = seed
+        self._schedule = schedule
+        self._sent: dict[int, Attempt] = {}
+
+    def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
+        """At most one nomination per shard. ValueError for a record that is no answer to a tick of its partition."""
+        ticks = [self._read(arrival) for arrival in arrivals]
+        origin = {(tick.shard, tick.journal_seq): arrival for tick, arrival in zip(ticks, arrivals, strict=True)}
+        outputs: list[Output] = []
+        sent: dict[int, Attempt] = {}
+        for shard, tick in nomination.latest(ticks).items():
+            record = self._nominate(tick)
+            if record is not None:
+                outputs.append(self._output(record, origin[shard, tick.journal_seq]))
+                sent[shard] = Attempt(record.epoch, record.as_of)
+        # Only now: a call that fails half way is made again, and must then nominate what it has not sent.
+        self._sent.update(sent)
+        return outputs
+
+    def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
+        """Nothing: the next tick carries all that this one could have said."""
+        log.error("nomination: offset %d of shard %d left out: %s", arrival.offset, arrival.partition, error)
+        return []
+
+    def assigned(self, partitions: frozenset[int]) -> None:
+        """Another process may have nominated meanwhile: what was sent from here says nothing any more."""
+        for shard in partitions:
+            self._sent.pop(shard, None)
+
+    def _read(self, arrival: Arrival) -> DecayCrossed:
+        tick = self._codec.decode_as(DecayCrossed, arrival.value)
+        if tick.shard != arrival.partition:
+            raise ValueError(f"a tick of shard {tick.shard} in partition {arrival.partition}")
+        return tick
+
+    def _nominate(self, tick: DecayCrossed) -> NominationProposed | None:
+        policy, shard = self._genesis.policy, tick.shard
+        status = self._schedule.status(shard)
+        why = nomination.trigger(status, tick.as_of, policy)
+        last = self._sent.get(shard)
+        if why is None or not nomination.may_send(last, status.last_epoch + 1, tick.as_of, policy):
+            return None
+        ids = [crossing.memory_id for crossing in tick.crossed]
+        limit = nomination.unused_limit(status, len(ids), policy)
+        unused = [memory.memory_id for memory in self._schedule.due(shard, nomination.LATEST, limit)] if limit else []
+        made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
+        return nomination.build(
+            cluster=self._genesis.cluster,
+            config=self._genesis.config,
+            why=why,
+            status=status,
+            tick=tick,
+            crossed=self._schedule.candidates(shard, ids) if ids else [],
+            unused=self._schedule.candidates(shard, unused) if unused else [],
+            promotable=self._schedule.promotable(
+                shard, policy.promote.salience_ppm, made_before, policy.epoch.proposals_max
+            ),
+            policy=policy,
+        )
+
+    def _output(self, record: NominationProposed, arrival: Arrival) -> Output:
+        signed = sign(self._genesis.cluster, SIGNER, self._seed, self._codec.encode(record))
+        log.info(
+            "shard %d: epoch %d by %s, %d proposals", record.shard, record.epoch, record.trigger, len(record.proposals)
+        )
+        return Output(
+            topic=topics.NOMINATIONS,
+            partition=record.shard,
+            key=str(record.shard).encode(),
+            value=self._codec.encode(signed),
+            kind=NominationProposed.__name__,
+            event_id=f"nomination/{record.shard}/{record.epoch}/{record.accepted_offset}",
+            traceparent=arrival.traceparent,
+        )
+
+
+def attach(app: faust.App, codec: Codec, genesis: Genesis, seed: bytes, schedule: Schedule) -> None:
+    """Hangs the stage on the app. `seed`: the 32-byte Ed25519 seed of service:nomination."""
+    processor = Nomination(codec, genesis, seed, schedule)
+    stage.attach(app, processor, name="nomination", source=topics.CROSSED, transient=(StoreUnavailable,))
