@@ -189,6 +189,20 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonce: bytes
     )
 
 
+def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes | None) -> bytes:
+    """A refused record's bytes, sealed under the dead letter's own key."""
+    return sealing.seal(key, nonce, payload or b"", _letter(letter))
+
+
+def open_payload(letter: str, key: bytes, sealed: bytes) -> bytes:
+    """A refused record's bytes, for whoever repairs it. Raises SealError."""
+    return sealing.open_sealed(key, sealed, _letter(letter))
+
+
+def _letter(letter: str) -> bytes:
+    return f"memquorum/dead-letter/1/{letter}".encode()
+
+
 def dead_letter_id(origin: Origin) -> str:
     """The vault id of a refused payload's key: the same again on a redelivery, never a memory's."""
     return ids.origin_event_id(f"{topics.REFUSED}/{origin.topic}", origin.partition, origin.offset)

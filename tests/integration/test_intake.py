@@ -1,0 +1,252 @@
+"""Intake on a real broker and a real vault: what gets in, what does not, and what a crash or an outage costs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from confluent_kafka import Message
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
+
+from db.vault import PostgresVault
+from memquorum import topics
+from memquorum.core import ids, intake, sealing
+from memquorum.core.avro import Codec
+from memquorum.core.records import (
+    AccessAccepted,
+    AccessRecorded,
+    ClockRequested,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeRecorded,
+    IntakeRefused,
+)
+from tests.unit import genesis
+from workers import loop
+from workers.intake import Clock, run
+
+CANARY = "canary-81f2"
+START = 1_750_000_000_000
+MASTER = bytes(range(32))
+SHARDS = 4
+GENESIS = genesis.make(shards=SHARDS)
+
+
+class Line:
+    """Publishes to the outside topics and reads what intake makes of it."""
+
+    def __init__(self, bootstrap: str, codec: Codec, vault: PostgresVault) -> None:
+        self.bootstrap, self.codec, self.vault = bootstrap, codec, vault
+        self.producer = loop.producer(bootstrap)
+        self.reader = loop.consumer(bootstrap)
+        loop.assign(self.reader, {(t, p): None for t in (topics.ACCEPTED, topics.REFUSED) for p in range(SHARDS)})
+        self.messages: list[Message] = []
+
+    def publish(self, topic: str, *values: Any, headers: Any = None, partition: int = 0) -> None:
+        for value in values:
+            data = value if isinstance(value, bytes) else json.dumps(value).encode()
+            self.producer.produce(topic, data, partition=partition, headers=headers)
+        assert self.producer.flush(10) == 0
+
+    def until(self, enough: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 15
+        while not enough():
+            assert time.monotonic() < deadline, f"only {[type(r).__name__ for r in self.all()]}"
+            self.messages += loop.records(self.reader, 100, 0.2)
+
+    def all(self, topic: str | None = None) -> list[Any]:
+        return [self.codec.decode(m.value() or b"") for m in self.messages if topic in (None, m.topic())]
+
+    def of(self, kind: type) -> list[Any]:
+        return [record for record in self.all() if isinstance(record, kind)]
+
+    @contextmanager
+    def intake(self, clock: Clock = "driven", tick_ms: int = 1000) -> Iterator[None]:
+        stop, failed = loop.Stop(), []
+
+        def work() -> None:
+            try:
+                run(
+                    self.bootstrap,
+                    GENESIS,
+                    self.codec,
+                    self.vault,
+                    clock=clock,
+                    tick_ms=tick_ms,
+                    stop=stop,
+                )
+            except BaseException as error:
+                failed.append(error)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            thread.join(5)
+            assert not thread.is_alive(), "intake did not stop within 5 s"
+            assert not failed, failed
+
+    def close(self) -> None:
+        self.reader.close()
+        self.vault.close()
+
+
+@pytest.fixture
+def line(fresh_kafka: str, databases: tuple[str, str], codec: Codec) -> Iterator[Line]:
+    found = Line(fresh_kafka, codec, PostgresVault(databases[1], MASTER))
+    yield found
+    found.close()
+
+
+def test_sound_records_come_in_sealed_and_the_others_are_told_why(line: Line, codec: Codec) -> None:
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    said = f"the key is under the mat, {CANARY}"
+    memory = ids.memory_id("garden", "e1")
+    line.publish(
+        topics.EPISODES,
+        {"agent": "planner", "content": said, "namespace": "garden", "event_id": "e1", "reward": 0.5},
+        headers=[("traceparent", trace.encode())],
+    )
+    line.publish(topics.EPISODES, codec.encode(EpisodeRecorded("executor", said, "attic", "e2")), partition=1)
+    line.publish(topics.EPISODES, {"agent": "planner", "content": said, "reward": 7}, f"no json: {said}".encode())
+    line.publish(topics.ACCESSES, codec.encode(AccessRecorded("planner", memory, "garden", accessed_at=START)))
+    line.publish(topics.ACCESSES, {"agent": "planner", "memory_id": CANARY})
+    line.publish(topics.CLOCK, codec.encode(ClockRequested(START)))
+    with line.intake():
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS and len(line.of(IntakeRefused)) == 3)
+
+    first, second = sorted(line.of(EpisodeAccepted), key=lambda e: e.event_id)
+    keys = line.vault.open([first.memory_id, second.memory_id])
+    assert first.memory_id == memory
+    assert (first.reward_ppm, first.subject, first.origin_offset) == (500_000, "planner", 0)
+    assert [sealing.open_text(keys[e.memory_id], e.sealed_content, e.memory_id) for e in (first, second)] == [said] * 2
+    assert [(a.memory_id, a.accessed_at) for a in line.of(AccessAccepted)] == [(memory, START)]
+
+    refused = line.of(IntakeRefused)
+    assert {(r.origin_topic, r.reason, r.field) for r in refused} == {
+        (topics.EPISODES, "out_of_range", "reward"),
+        (topics.EPISODES, "unknown_framing", None),
+        (topics.ACCESSES, "bad_id", "memory_id"),
+    }
+    letter = next(r for r in refused if r.reason == "unknown_framing")
+    key = line.vault.open([letter.key_id])[letter.key_id]
+    assert intake.open_payload(letter.key_id, key, letter.sealed_payload) == f"no json: {said}".encode()
+
+    # Nothing behind the wall shows what was said.
+    for message in line.messages:
+        assert (
+            CANARY.encode() not in (message.value() or b"") + (message.key() or b"") + repr(message.headers()).encode()
+        )
+
+    by_event = {codec.decode(m.value() or b"").event_id: m for m in line.messages if m.topic() == topics.ACCEPTED}
+    found = by_event["e1"]
+    assert (found.partition(), found.key()) == (ids.shard_of("garden", SHARDS), b"garden")
+    headers = dict(found.headers() or [])
+    assert headers["traceparent"] == trace.encode()
+    assert (headers["ce_type"], headers["ce_id"]) == (b"EpisodeAccepted", b"e1")
+
+
+def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: Line) -> None:
+    def publish(number: int) -> None:
+        for partition in range(SHARDS):
+            episodes = ({"agent": "a", "content": f"{number}.{i}", "namespace": f"n{i}"} for i in range(40))
+            line.publish(topics.EPISODES, *episodes, partition=partition)
+        line.publish(topics.CLOCK, {"as_of": START + number * 1000})
+
+    publish(1)
+    with line.intake():
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS)
+        publish(2)
+        line.until(lambda: len(line.of(ClockTicked)) == 2 * SHARDS)
+    line.publish(topics.CLOCK, {"as_of": START + 1999})
+    line.publish(topics.CLOCK, {"as_of": START + 3000})
+    with line.intake():  # another process knows the last tick
+        line.until(lambda: len(line.of(ClockTicked)) == 3 * SHARDS and len(line.of(IntakeRefused)) == 1)
+
+    assert [(r.reason, r.field) for r in line.of(IntakeRefused)] == [("clock_backwards", "as_of")]
+    assert len(line.of(EpisodeAccepted)) == 2 * SHARDS * 40, "a restart brings nothing twice"
+    for shard in range(SHARDS):
+        kinds = [
+            (codec_record.as_of - START) // 1000 if isinstance(codec_record, ClockTicked) else "episode"
+            for m in line.messages
+            if m.topic() == topics.ACCEPTED and m.partition() == shard
+            for codec_record in (line.codec.decode(m.value() or b""),)
+        ]
+        spoken = kinds.index(1)
+        assert kinds[spoken:] == [1, *["episode"] * spoken, 2, 3]
+    # What carries no time happened at the last tick.
+    assert {e.occurred_at for e in line.of(EpisodeAccepted)[-40:]} == {START + 1000}
+
+
+def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[str, str], postgres: Any) -> None:
+    name = str(conninfo_to_dict(databases[1])["dbname"])
+    waiting = threading.Event()
+
+    class Warned(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            if "vault cannot be reached" in record.getMessage():
+                waiting.set()
+
+    def allow(connections: bool) -> None:
+        with psycopg.connect(postgres.dsn("postgres"), autocommit=True) as admin:
+            admin.execute(
+                sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS {}").format(sql.Identifier(name), sql.Literal(connections))
+            )
+            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
+
+    allow(False)
+    handler = Warned()
+    logging.getLogger("memquorum.intake").addHandler(handler)
+    with line.intake():
+        line.publish(topics.EPISODES, *({"agent": "a", "content": f"{i}", "event_id": f"e{i}"} for i in range(5)))
+        line.publish(topics.ACCESSES, {"agent": "a", "memory_id": ids.memory_id("default", "e1"), "event_id": "read"})
+        line.publish(topics.CLOCK, {"as_of": START})
+        assert waiting.wait(10), "intake noticed no outage"
+        allow(True)
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS)
+    logging.getLogger("memquorum.intake").removeHandler(handler)
+    assert [e.event_id for e in line.of(EpisodeAccepted)] == [f"e{i}" for i in range(5)]
+    assert len(line.of(AccessAccepted)) == 1
+    assert line.of(IntakeRefused) == []
+
+
+def test_what_was_forgotten_does_not_come_back_under_its_old_event(line: Line) -> None:
+    episode = {"agent": "a", "content": CANARY, "event_id": "e1"}
+    memory = ids.memory_id("default", "e1")
+    with line.intake():
+        line.publish(topics.EPISODES, episode)
+        line.until(lambda: len(line.of(EpisodeAccepted)) == 1)
+        assert line.vault.destroy([memory]) == 1
+        line.publish(topics.EPISODES, episode, b"x" * 1_000_100)
+        line.until(lambda: len(line.of(IntakeRefused)) == 2)
+    forgotten, large = line.of(IntakeRefused)
+    assert (forgotten.reason, forgotten.field, forgotten.sealed_payload) == ("forgotten", "event_id", b"")
+    assert (large.reason, len(large.sealed_payload)) == ("record_too_large", 1_000_128)
+
+
+def test_the_wall_clock_ticks_in_every_shard(line: Line) -> None:
+    before = time.time_ns() // 1_000_000
+    with line.intake("wall", tick_ms=50):
+        line.until(lambda: len(line.of(ClockTicked)) >= 4 * SHARDS)
+        line.publish(topics.EPISODES, {"agent": "a", "content": "c"})
+        line.until(lambda: len(line.of(EpisodeAccepted)) == 1)
+    for shard in range(SHARDS):
+        ticks = [
+            line.codec.decode(m.value() or b"").as_of
+            for m in line.messages
+            if m.topic() == topics.ACCEPTED and m.partition() == shard and b"ClockTicked" in repr(m.headers()).encode()
+        ]
+        assert len(ticks) >= 3
+        assert before <= ticks[0]
+        assert ticks == sorted(set(ticks))
+    assert abs(line.of(EpisodeAccepted)[0].occurred_at - before) < 20_000

@@ -1,0 +1,340 @@
+"""Intake: reads the outside topics, judges every record by `core.intake`, and writes the accepted stream (DESIGN 4).
+
+Order of each batch: judge, fetch keys from the vault in one call, seal, produce, flush, and only then commit offsets. A
+crash in between brings records a second time, never not at all; their ids are the same then, and the commit worker
+keeps the first outcome per event id. While the vault cannot be reached the batch waits, and nothing is refused for it.
+
+Ticks. Mode `wall`: whoever of the group reads partition 0 of the episodes writes a tick to every shard each `tick_ms`.
+Mode `driven`: each ClockRequested becomes a tick on every shard, after everything that stood in the outside topics when
+the request was read; so an episode acknowledged before the request was published lies before the tick. That holds for
+one intake process; with several, each knows only the partitions that it was given.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from memquorum import topics
+from memquorum.core import ids, intake, sealing
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.intake import EpisodeIntent, Intent, Origin, Reason, Refusal, TickIntent
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, IntakeRefused
+from memquorum.ports import Vault, VaultUnavailable
+from workers import loop
+
+_LOG = logging.getLogger("memquorum.intake")
+_SOURCE = "memquorum/intake"
+_BATCH = 500
+_IDLE_S = 0.2
+# A vault namespace that no record can have: '!' is no character of a namespace.
+_DEAD_LETTERS = "!intake"
+_SUBJECT = "dead-letter"
+_FORGOTTEN = Refusal(
+    Reason.FORGOTTEN,
+    "event_id",
+    "the memory of this event was forgotten and its key destroyed; publish under a new event id to remember it anew. "
+    "The payload was not kept",
+)
+
+Clock = Literal["wall", "driven"]
+
+
+def run(
+    bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault, *, clock: Clock, tick_ms: int, stop: loop.Stop
+) -> None:
+    """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven."""
+    client = _Intake(bootstrap, genesis.shards, codec, vault, stop=stop)
+    client.run(tick_ms / 1000 if clock == "wall" else None)
+
+
+class _Intake:
+    def __init__(self, bootstrap: str, shards: int, codec: Codec, vault: Vault, *, stop: loop.Stop) -> None:
+        self._bootstrap, self._shards, self._codec, self._vault, self._stop = bootstrap, shards, codec, vault, stop
+        self._driven = False
+        self._as_of = 0
+        self._next_tick = 0.0
+        self._leads = False
+        # What this process has read of each outside partition: the next offset.
+        self._read: dict[tuple[str, int], int] = {}
+        self._clocks: deque[Message] = deque()
+        self._consumer = loop.consumer(bootstrap, "intake", **{"session.timeout.ms": 6000})
+        self._producer = loop.producer(bootstrap)
+        self._failed: KafkaError | None = None
+
+    def run(self, tick_s: float | None) -> None:
+        """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
+        self._driven = tick_s is None
+        read = topics.OUTSIDE if self._driven else (topics.EPISODES, topics.ACCESSES)
+        self._consumer.subscribe(list(read), on_assign=self._assigned, on_revoke=self._revoked)
+        try:
+            while not self._stop:
+                self._handle(loop.records(self._consumer, _BATCH, self._patience()))
+                if tick_s is not None and self._leads and time.monotonic() >= self._next_tick:
+                    self._next_tick = time.monotonic() + tick_s
+                    self._tick_by_wall()
+        finally:
+            self._consumer.close()
+            self._producer.flush(1)
+
+    def _patience(self) -> float:
+        if self._driven or not self._leads:
+            return _IDLE_S
+        return min(_IDLE_S, max(0.0, self._next_tick - time.monotonic()))
+
+    # Records
+
+    def _handle(self, messages: Sequence[Message]) -> None:
+        self._let_in(self._noted(messages))
+        while self._clocks and not self._stop:
+            self._drain()
+            self._let_in([self._clocks.popleft()])
+
+    def _noted(self, messages: Sequence[Message]) -> list[Message]:
+        """Notes how far was read; lays clock requests aside and returns the rest."""
+        rest: list[Message] = []
+        for message in messages:
+            self._read[_place(message)] = _offset(message) + 1
+            (self._clocks if message.topic() == topics.CLOCK else rest).append(message)
+        return rest
+
+    def _drain(self) -> None:
+        """Lets in what stands in the outside topics now, so that it comes before the tick."""
+        targets = loop.ends(self._consumer, (p for p in self._read if p[0] != topics.CLOCK))
+        quiet_since = time.monotonic()
+        while any(self._read.get(p, end) < end for p, end in targets.items()) and not self._stop:
+            found = loop.records(self._consumer, _BATCH, 0.05)
+            if found:
+                quiet_since = time.monotonic()
+                self._let_in(self._noted(found))
+            elif time.monotonic() - quiet_since > 2:
+                # The end of a partition can be a transaction's marker, which no reader ever gets.
+                return
+
+    def _let_in(self, messages: Sequence[Message]) -> None:
+        """Judges, seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop."""
+        if not messages:
+            return
+        now_ms = self._as_of if self._driven else _wall_ms()
+        judged = [
+            (m, origin, intake.accept(self._codec, m.value(), origin, now_ms, self._driven))
+            for m in messages
+            for origin in (_origin(m),)
+        ]
+        keys = self._keys(_wanted(origin, answer) for _, origin, answer in judged)
+        if keys is None:
+            return
+        for message, origin, answer in judged:
+            self._send(message, origin, answer, keys)
+        if self._flushed():
+            self._commit(messages)
+
+    def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:
+        """The keys, however long the vault takes; None if told to stop."""
+        distinct = list(dict.fromkeys(w for w in wanted if w is not None))
+        if not distinct:
+            return {}
+        pause = 0.1
+        while not self._stop:
+            try:
+                keys = self._vault.create(distinct)
+            except VaultUnavailable as error:
+                _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
+                self._stay_in_group()
+                self._stop.wait(pause)
+                pause = min(2 * pause, 5.0)
+                continue
+            if pause > 0.1:
+                self._consumer.resume(self._consumer.assignment())
+            return keys
+        return None
+
+    def _stay_in_group(self) -> None:
+        """Polls without reading, so that a long outage does not cost the partitions."""
+        self._consumer.pause(self._consumer.assignment())
+        message = self._consumer.poll(0)
+        if message is not None and message.error() is None:
+            # It came just before the pause: it is read again later.
+            self._consumer.seek(TopicPartition(message.topic() or "", message.partition() or 0, _offset(message)))
+
+    def _send(self, message: Message, origin: Origin, answer: Intent | Refusal, keys: dict[str, bytes]) -> None:
+        if isinstance(answer, TickIntent):
+            self._tick(answer, loop.traceparent(message))
+            return
+        if isinstance(answer, EpisodeIntent):
+            key = keys.get(answer.memory_id)
+            if key is None:
+                self._refuse(message, origin, _FORGOTTEN, keys)
+                return
+            self._accept(message, intake.seal_episode(answer, origin, key, os.urandom(sealing.NONCE_BYTES)))
+        elif isinstance(answer, Refusal):
+            self._refuse(message, origin, answer, keys)
+        else:
+            self._accept(message, answer)
+
+    def _accept(self, message: Message, record: EpisodeAccepted | AccessAccepted) -> None:
+        shard = ids.shard_of(record.namespace, self._shards)
+        key, parent = record.namespace.encode(), loop.traceparent(message)
+        self._produce(topics.ACCEPTED, shard, key, record, event_id=record.event_id, parent=parent)
+
+    def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes]) -> None:
+        _LOG.info("refused %s/%d/%d: %s %s", *_at(origin), refusal.reason, refusal.field or "")
+        letter = intake.dead_letter_id(origin)
+        key = keys.get(letter)
+        # Without a key of its own (destroyed, or what was forgotten) the letter goes without its payload.
+        sealed = (
+            b"" if key is None else intake.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), message.value())
+        )
+        record = IntakeRefused(
+            origin_topic=origin.topic,
+            origin_partition=origin.partition,
+            origin_offset=origin.offset,
+            reason=refusal.reason,
+            detail=refusal.detail,
+            refused_at=_wall_ms(),
+            key_id=letter,
+            sealed_payload=sealed,
+            field=refusal.field,
+        )
+        place = "/".join(map(str, _at(origin)))
+        shard, parent = origin.partition % self._shards, loop.traceparent(message)
+        self._produce(topics.REFUSED, shard, place.encode(), record, event_id=letter, parent=parent)
+
+    # Ticks
+
+    def _tick_by_wall(self) -> None:
+        # A wall clock may be set back; the shards' time may not.
+        as_of = max(_wall_ms(), self._as_of)
+        self._tick(TickIntent(f"tick/{as_of}", as_of), None)
+        self._flushed()
+
+    def _tick(self, tick: TickIntent, parent: str | None) -> None:
+        self._as_of = tick.as_of
+        for shard in range(self._shards):
+            record = ClockTicked(tick.event_id, tick.as_of)
+            self._produce(topics.ACCEPTED, shard, None, record, event_id=tick.event_id, parent=parent)
+
+    # Kafka
+
+    def _assigned(self, client: Consumer, partitions: list[TopicPartition]) -> None:
+        for p in client.committed(partitions, timeout=10):
+            low, _ = client.get_watermark_offsets(p, timeout=10)
+            self._read[p.topic, p.partition] = max(p.offset, low)
+        self._leads = (topics.EPISODES, 0) in self._read
+        # Whoever had the clock before may have ticked since this process last looked.
+        self._as_of = max(self._as_of, _last_tick(self._bootstrap, self._codec))
+
+    def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        for p in partitions:
+            self._read.pop((p.topic, p.partition), None)
+        self._leads = (topics.EPISODES, 0) in self._read
+        self._clocks = deque(m for m in self._clocks if _place(m) in self._read)
+
+    def _produce(
+        self, topic: str, partition: int, key: bytes | None, record: object, *, event_id: str, parent: str | None
+    ) -> None:
+        value = self._codec.encode(record)
+        headers = loop.headers(type(record).__name__, _SOURCE, event_id, parent)
+        while True:
+            try:
+                self._producer.produce(topic, value, key, partition, self._delivered, headers=headers)
+                return
+            except BufferError:
+                if self._stop:  # what is missing then is not flushed either, so nothing is committed
+                    return
+                self._producer.poll(0.05)
+
+    def _delivered(self, error: KafkaError | None, _: Message) -> None:
+        self._failed = error or self._failed
+
+    def _flushed(self) -> bool:
+        """Whether everything was delivered; False if told to stop meanwhile. Raises KafkaException for a refusal."""
+        while self._producer.flush(0.5):
+            if self._stop:
+                return False
+        if self._failed is not None:
+            raise KafkaException(self._failed)
+        return True
+
+    def _commit(self, messages: Sequence[Message]) -> None:
+        ends = {_place(m): _offset(m) + 1 for m in messages}
+        offsets = [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()]
+        try:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            # The partitions may have gone to another process, which then lets the same records in under the same ids.
+            _LOG.warning("offsets were not committed, the records may come again: %s", error)
+
+
+def _last_tick(bootstrap: str, codec: Codec) -> int:
+    """The last tick in shard 0, 0 before the first. A tick goes to every shard, shard 0 first."""
+    reader = loop.consumer(bootstrap)
+    try:
+        low, end = reader.get_watermark_offsets(TopicPartition(topics.ACCEPTED, 0), timeout=10)
+        start, width = end, 64
+        while start > low:
+            stop, start, width = start, max(low, start - width), width * 4
+            last = _last_tick_within(reader, codec, start, stop)
+            if last is not None:
+                return last
+        return 0
+    finally:
+        reader.close()
+
+
+def _last_tick_within(reader: Consumer, codec: Codec, start: int, stop: int) -> int | None:
+    loop.assign(reader, {(topics.ACCEPTED, 0): start})
+    last, position, quiet_since = None, start, time.monotonic()
+    while position < stop and time.monotonic() - quiet_since < 10:
+        for message in loop.records(reader, 1000, 0.5):
+            position, quiet_since = _offset(message) + 1, time.monotonic()
+            if position > stop:
+                break
+            try:
+                record = codec.decode(message.value() or b"")
+            except DecodeError:
+                continue
+            if isinstance(record, ClockTicked):
+                last = record.as_of
+    return last
+
+
+def _wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | None:
+    """The vault key that an answer needs: (id, namespace, subject)."""
+    if isinstance(answer, EpisodeIntent):
+        return answer.memory_id, answer.namespace, answer.subject
+    if isinstance(answer, Refusal):
+        return intake.dead_letter_id(origin), _DEAD_LETTERS, _SUBJECT
+    return None
+
+
+def _origin(message: Message) -> Origin:
+    topic, partition = _place(message)
+    return Origin(topic, partition, _offset(message), message.timestamp()[1])
+
+
+def _at(origin: Origin) -> tuple[str, int, int]:
+    return origin.topic, origin.partition, origin.offset
+
+
+def _place(message: Message) -> tuple[str, int]:
+    topic, partition = message.topic(), message.partition()
+    assert topic is not None and partition is not None
+    return topic, partition
+
+
+def _offset(message: Message) -> int:
+    offset = message.offset()
+    assert offset is not None
+    return offset
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
