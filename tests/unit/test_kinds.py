@@ -1,0 +1,186 @@
+"""Kinds: scores and votes are exact, other people's opinions are checked, and fewer ballots never pass more."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core.decay import decay_ppm, span_ms
+from memquorum.core.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion, nth_highest
+from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
+from memquorum.core.records import Opinion, Proposal
+from memquorum.ports import Candidate
+
+POLICY = Policy()
+NOW = 1_700_000_000_000
+CANDIDATE = Candidate("m", "n", "short-term", created=NOW - 60_000, last_access=NOW, salience_ppm=550_000, early=False)
+
+ppm = st.integers(0, PPM)
+kinds = st.sampled_from(list(KINDS.values()))
+
+
+def proposal(kind: Kind) -> Proposal:
+    return Proposal("m", "n", kind.name, "reason", last_access=NOW, created=NOW, salience_ppm=0)
+
+
+def opinion(kind: Kind, terms: tuple[int, ...], policy: Policy = POLICY) -> Opinion:
+    score = kind.score(terms, policy)
+    return Opinion(kind.yes(score, policy), score, terms)
+
+
+def forget_terms(age: int, relevance: int) -> tuple[int, ...]:
+    return decay_ppm(NOW - age, NOW, POLICY), relevance, NOW - age
+
+
+@st.composite
+def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
+    if kind is FORGET:
+        return forget_terms(draw(st.integers(0, 10**10)), draw(ppm))
+    return draw(st.tuples(ppm, ppm, ppm, ppm))
+
+
+def test_the_registry_knows_each_kind_by_its_name() -> None:
+    assert set(KINDS) == {"forget", "promote"}
+    assert all(kind.name == name for name, kind in KINDS.items())
+    assert (FORGET.effect, PROMOTE.effect) == ("seal", "promote")
+    with pytest.raises(TypeError):
+        KINDS["merge"] = FORGET  # type: ignore[index]
+    with pytest.raises(FrozenInstanceError):
+        FORGET.effect = "none"  # type: ignore[misc]
+
+
+def test_forget_is_the_papers_vote() -> None:
+    # C = 0.4·D + 0.6·R < 0.4 (SPEC A, Alg. 3), at and just under the threshold.
+    assert FORGET.score((250_000, 500_000, NOW), POLICY) == 400_000
+    assert not FORGET.yes(400_000, POLICY)
+    assert FORGET.yes(399_999, POLICY)
+    assert FORGET.needed(POLICY) == Fraction(2, 3)
+
+
+def test_promote_is_the_cdcp_vote() -> None:
+    # 0.40·bfs + 0.35·grounded + 0.15·consistency + 0.10·(1 - u) ≥ 0.60 (SPEC B, Alg. 13).
+    assert PROMOTE.score((500_000, 500_000, PPM, 0), POLICY) == 625_000
+    assert PROMOTE.score((0, 0, 0, PPM), POLICY) == 0
+    assert PROMOTE.score((PPM, PPM, PPM, 0), POLICY) == PPM
+    assert PROMOTE.yes(600_000, POLICY)
+    assert not PROMOTE.yes(599_999, POLICY)
+    assert PROMOTE.needed(POLICY) == Fraction(67, 100)
+
+
+def test_who_may_be_nominated_to_be_forgotten() -> None:
+    span = span_ms(POLICY)
+    assert FORGET.eligible(CANDIDATE, NOW + span, POLICY) == "decayed"
+    assert FORGET.eligible(replace(CANDIDATE, tier="long-term"), NOW + span, POLICY) == "decayed"
+    assert FORGET.eligible(CANDIDATE, NOW + span - 1, POLICY) is None
+    assert FORGET.eligible(replace(CANDIDATE, tier="sealed"), NOW + span, POLICY) is None
+
+
+def test_who_may_be_nominated_to_be_promoted() -> None:
+    assert PROMOTE.eligible(CANDIDATE, NOW, POLICY) == "salient"
+    assert PROMOTE.eligible(replace(CANDIDATE, early=True), NOW, POLICY) == "early"
+    assert PROMOTE.eligible(CANDIDATE, NOW - 1, POLICY) is None
+    assert PROMOTE.eligible(replace(CANDIDATE, salience_ppm=549_999), NOW, POLICY) is None
+    assert PROMOTE.eligible(replace(CANDIDATE, tier="long-term"), NOW, POLICY) is None
+
+
+@given(ppm, ppm, ppm, st.integers(0, 10**6))
+def test_rounding_never_changes_the_vote_to_forget(decay: int, relevance: int, theta: int, omega: int) -> None:
+    policy = Policy(forget=ForgetPolicy(omega_decay_ppm=omega, omega_relevance_ppm=PPM - omega, theta_ppm=theta))
+    exact = Fraction(omega * decay + (PPM - omega) * relevance, PPM)
+    assert FORGET.yes(FORGET.score((decay, relevance, NOW), policy), policy) == (exact < theta)
+    floating = (omega / PPM) * decay + (1 - omega / PPM) * relevance
+    assert FORGET.score((decay, relevance, NOW), policy) == pytest.approx(floating, abs=1.001)
+
+
+@given(st.tuples(ppm, ppm, ppm, ppm), ppm)
+def test_rounding_never_changes_the_vote_to_promote(terms: tuple[int, int, int, int], threshold: int) -> None:
+    policy = Policy(promote=PromotePolicy(yes_ppm=threshold))
+    bfs, grounded, consistency, uncertainty = terms
+    exact = Fraction(40 * bfs + 35 * grounded + 15 * consistency + 10 * (PPM - uncertainty), 100)
+    assert PROMOTE.yes(PROMOTE.score(terms, policy), policy) == (exact >= threshold)
+    assert 0 <= PROMOTE.score(terms, policy) <= PPM
+
+
+@given(st.data(), kinds)
+def test_an_honest_opinion_passes_and_a_bent_one_does_not(data: st.DataObject, kind: Kind) -> None:
+    fair = opinion(kind, data.draw(terms_of(kind)))
+    assert check_opinion(kind, fair, proposal(kind), NOW, POLICY) is None
+    assert "follow" in str(check_opinion(kind, replace(fair, yes=not fair.yes), proposal(kind), NOW, POLICY))
+    for off in (-1, 1):
+        bent = replace(fair, score_ppm=fair.score_ppm + off)
+        assert "follow" in str(check_opinion(kind, bent, proposal(kind), NOW, POLICY))
+
+
+@given(kinds)
+def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> None:
+    unsure = opinion(kind, kind.abstain(NOW))
+    assert not unsure.yes
+    assert check_opinion(kind, unsure, proposal(kind), NOW, POLICY) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "terms", "complaint"),
+    [
+        (FORGET, (PPM, 0), "2 terms where forget has 3 (decay, relevance, last_access)"),
+        (FORGET, (PPM, 0, NOW, 0), "4 terms where forget has 3"),
+        (FORGET, (PPM + 1, 0, NOW), "decay 1000001 lies outside"),
+        (FORGET, (PPM, -1, NOW), "relevance -1 lies outside"),
+        (FORGET, (PPM, PPM + 1, NOW), "relevance 1000001 lies outside"),
+        (FORGET, (PPM, 0, NOW + 1), "the time that the vote speaks of"),
+        (FORGET, (0, 0, -1), "last_access -1 lies outside"),
+        (FORGET, (PPM - 1, 0, NOW), "decay 999999 does not follow from last_access, which gives 1000000"),
+        (FORGET, (602_596, 0, NOW - 60_000), "decay 602596 does not follow from last_access, which gives 602595"),
+        (PROMOTE, (PPM, PPM, PPM), "3 terms where promote has 4"),
+        (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),
+        (PROMOTE, (0, -1, 0, 0), "grounded -1 lies outside"),
+        (PROMOTE, (0, 0, PPM + 1, 0), "consistency 1000001 lies outside"),
+        (PROMOTE, (0, 0, 0, -1), "uncertainty -1 lies outside"),
+    ],
+)
+def test_terms_that_cannot_be_true_are_named(kind: Kind, terms: tuple[int, ...], complaint: str) -> None:
+    # Score and vote follow from the terms wherever they can, so that nothing but the terms is wrong.
+    judged = opinion(kind, terms) if len(terms) == len(kind.terms) else Opinion(False, 0, terms)
+    assert complaint in str(check_opinion(kind, judged, proposal(kind), NOW, POLICY))
+
+
+def test_an_opinion_on_another_kind_is_refused() -> None:
+    judged = opinion(FORGET, forget_terms(0, 0))
+    assert check_opinion(FORGET, judged, proposal(PROMOTE), NOW, POLICY) == "judged as forget, proposed as promote"
+
+
+@given(st.lists(ppm, max_size=8), st.integers(1, 8), st.data())
+def test_an_order_statistic_never_rises_by_leaving_out(values: list[int], n: int, data: st.DataObject) -> None:
+    kept = data.draw(st.lists(st.sampled_from(range(len(values))), unique=True)) if values else []
+    assert nth_highest([values[i] for i in kept], n) <= nth_highest(values, n)
+    assert nth_highest(values, n) == (sorted(values)[-n] if len(values) >= n else 0)
+
+
+# Founded well enough for a yes whatever the consistency.
+strong = st.integers(850_000, PPM)
+yes_to_promote = st.tuples(strong, strong, ppm, ppm).map(lambda terms: opinion(PROMOTE, terms))
+
+
+@given(st.lists(yes_to_promote, max_size=7), st.integers(1, 5), st.data())
+def test_leaving_ballots_out_never_lets_a_promotion_pass(ballots: list[Any], q: int, data: st.DataObject) -> None:
+    assert all(ballot.yes for ballot in ballots)
+    kept = data.draw(st.lists(st.sampled_from(range(len(ballots))), unique=True)) if ballots else []
+    whole, part = PROMOTE.gate(ballots, q, POLICY), PROMOTE.gate([ballots[i] for i in kept], q, POLICY)
+    assert whole.passed or not part.passed
+    assert (part.confidence_ppm or 0) <= (whole.confidence_ppm or 0)
+
+
+def test_the_validity_gate_weighs_the_qth_highest_consistency() -> None:
+    sure = opinion(PROMOTE, (PPM, PPM, 600_000, 0))
+    doubtful = opinion(PROMOTE, (PPM, PPM, 599_999, 0))
+    assert doubtful.yes
+    passed = PROMOTE.gate([sure, doubtful, sure, sure], 3, POLICY)
+    assert passed.passed
+    assert passed.confidence_ppm == sure.score_ppm
+    refused = PROMOTE.gate([sure, doubtful, doubtful, sure], 3, POLICY)
+    assert (refused.passed, refused.reason) == (False, "validity")
+    assert FORGET.gate([], 3, POLICY).passed

@@ -1,0 +1,151 @@
+"""Nomination: what opens an epoch, what it proposes and in which order, and how long the kept ones rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core import nomination
+from memquorum.core.decay import span_ms
+from memquorum.core.nomination import Attempt
+from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.records import Crossing, DecayCrossed, NominationProposed
+from memquorum.ports import Candidate, ShardStatus
+
+NOW = 1_700_000_000_000
+POLICY = Policy(epoch=EpochPolicy(interactions=100, interval_ms=3_600_000, capacity=10, proposals_max=8))
+SPAN = span_ms(POLICY)
+STATUS = ShardStatus(
+    shard=2, seq=50, as_of=NOW, last_epoch=6, last_epoch_at=NOW, interactions_since_epoch=0, alive=10
+)  # fmt: skip
+TICK = DecayCrossed(shard=2, as_of=NOW, accepted_offset=77, journal_seq=50, crossed=())
+
+
+def candidate(name: str, *, decayed: bool = False, salient: bool = False, age: int = 60_000) -> Candidate:
+    last_access = NOW - SPAN if decayed else NOW
+    return Candidate(name, "n", "short-term", NOW - age, last_access, 600_000 if salient else 400_000, early=False)
+
+
+def build(**changes: Any) -> NominationProposed | None:
+    given: dict[str, Any] = {
+        "cluster": b"c" * 32, "config": 0, "why": "interval", "status": STATUS, "tick": TICK,
+        "crossed": (), "unused": (), "promotable": (), "policy": POLICY,
+    }  # fmt: skip
+    return nomination.build(**(given | changes))
+
+
+def named(record: NominationProposed | None) -> list[tuple[str, str, str]]:
+    return [(p.memory_id, p.kind, p.reason) for p in record.proposals] if record else []
+
+
+@pytest.mark.parametrize(
+    ("changes", "as_of", "why"),
+    [
+        ({}, NOW, None),
+        ({"interactions_since_epoch": 99}, NOW + 3_599_999, None),
+        ({"interactions_since_epoch": 100}, NOW, "interactions"),
+        ({}, NOW + 3_600_000, "interval"),
+        ({"alive": 11}, NOW, "pressure"),
+        ({"alive": 11, "interactions_since_epoch": 100}, NOW, "pressure"),
+        ({"last_epoch": 0, "last_epoch_at": 0}, NOW, "interval"),
+        # A tick that was overtaken by an epoch, however much has happened since.
+        ({"alive": 11, "interactions_since_epoch": 100}, NOW - 1, None),
+    ],
+)
+def test_what_opens_an_epoch(changes: dict[str, int], as_of: int, why: str | None) -> None:
+    assert nomination.trigger(replace(STATUS, **changes), as_of, POLICY) == why
+
+
+def test_nothing_to_propose_is_no_epoch() -> None:
+    assert build() is None
+    assert build(crossed=[candidate("touched")], promotable=[candidate("dull")]) is None
+
+
+def test_the_nomination_says_where_it_stands() -> None:
+    record = build(crossed=[candidate("old", decayed=True)])
+    assert record is not None
+    assert (record.shard, record.epoch, record.as_of, record.accepted_offset) == (2, 7, NOW, 77)
+    assert (record.cluster, record.config, record.trigger) == (b"c" * 32, 0, "interval")
+    proposal = record.proposals[0]
+    assert (proposal.namespace, proposal.created, proposal.last_access) == ("n", NOW - 60_000, NOW - SPAN)
+    assert proposal.salience_ppm == 400_000
+
+
+def test_predicates_are_evaluated_again() -> None:
+    record = build(
+        crossed=[candidate("old", decayed=True), candidate("touched since")],
+        promotable=[candidate("young", salient=True, age=59_999), candidate("ready", salient=True)],
+    )
+    assert named(record) == [("old", "forget", "decayed"), ("ready", "promote", "salient")]
+
+
+def test_a_memory_is_proposed_once_and_rather_to_be_forgotten() -> None:
+    both = candidate("both", decayed=True, salient=True)
+    record = build(crossed=[both, both], unused=[both], promotable=[both], status=replace(STATUS, alive=15))
+    assert named(record) == [("both", "forget", "decayed")]
+
+
+def test_pressure_proposes_the_longest_unused_up_to_the_excess() -> None:
+    crowded = replace(STATUS, alive=13)
+    unused = [candidate(f"u{i}") for i in range(5)]
+    record = build(status=crowded, crossed=[candidate("old", decayed=True)], unused=unused)
+    assert named(record) == [("old", "forget", "decayed"), ("u0", "forget", "pressure"), ("u1", "forget", "pressure")]
+    assert named(build(unused=unused)) == []
+
+
+def test_how_many_of_the_unused_to_ask_for() -> None:
+    assert nomination.unused_limit(STATUS, 5, POLICY) == 0
+    assert nomination.unused_limit(replace(STATUS, alive=13), 5, POLICY) == 8
+    assert nomination.unused_limit(replace(STATUS, alive=1000), 5, POLICY) == 13
+    assert nomination.excess(13, POLICY) == 3
+
+
+def test_a_long_line_of_the_decayed_leaves_a_quarter_for_promotion() -> None:
+    old = [candidate(f"old{i}", decayed=True) for i in range(20)]
+    ready = [candidate(f"ready{i}", salient=True) for i in range(20)]
+    record = named(build(crossed=old, promotable=ready))
+    assert [name for name, _, _ in record] == [*(f"old{i}" for i in range(6)), "ready0", "ready1"]
+    assert len(named(build(crossed=old))) == 8
+    assert len(named(build(promotable=ready))) == 8
+    assert len(named(build(crossed=old[:1], promotable=ready))) == 8
+
+
+@given(st.integers(0, 30), st.integers(0, 30), st.integers(1, 12), st.integers(0, 30))
+def test_the_bound_holds_and_nothing_that_fits_is_left_out(old: int, ready: int, most: int, alive: int) -> None:
+    policy = Policy(epoch=EpochPolicy(capacity=10, proposals_max=most))
+    record = named(
+        build(
+            policy=policy,
+            status=replace(STATUS, alive=alive),
+            crossed=[candidate(f"old{i}", decayed=True) for i in range(old)],
+            promotable=[candidate(f"ready{i}", salient=True) for i in range(ready)],
+        )
+    )
+    assert len(record) == min(most, old + ready)
+    assert len({name for name, _, _ in record}) == len(record)
+
+
+def test_an_epoch_under_vote_is_nominated_again_only_after_the_retry_time() -> None:
+    last = Attempt(epoch=7, as_of=NOW)
+    assert nomination.may_send(None, 7, NOW, POLICY)
+    assert not nomination.may_send(last, 7, NOW + 9_999, POLICY)
+    assert nomination.may_send(last, 7, NOW + 10_000, POLICY)
+    assert nomination.may_send(last, 8, NOW, POLICY)
+
+
+def test_kept_memories_rest_for_doubling_times() -> None:
+    # Kept in epoch 10 for the first time: epoch 11 leaves it in peace, 12 may propose it.
+    assert [nomination.rest_until(10, kept, POLICY) for kept in (1, 2, 3, 7, 8, 500)] == [12, 13, 15, 75, 75, 75]
+    with pytest.raises(ValueError, match="0 times"):
+        nomination.rest_until(10, 0, POLICY)
+
+
+def test_of_several_waiting_ticks_the_last_counts() -> None:
+    later = replace(TICK, journal_seq=51, crossed=(Crossing("m", NOW, 0, 0),))
+    other = replace(TICK, shard=3, journal_seq=9)
+    assert nomination.latest([TICK, later, other]) == {2: later, 3: other}
+    assert nomination.latest([later, TICK]) == {2: later}
