@@ -1,0 +1,42 @@
+"""A schedule that a test fills by hand and can make fail: the port without a store behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
+
+
+@dataclass
+class Shelf:
+    """The Schedule port over lists; `asked` notes every question."""
+
+    status_of: dict[int, ShardStatus] = field(default_factory=dict)
+    due_memories: list[DueMemory] = field(default_factory=list)
+    alive: list[Candidate] = field(default_factory=list)
+    ready: list[Candidate] = field(default_factory=list)
+    asked: list[tuple[object, ...]] = field(default_factory=list)
+    down: set[str] = field(default_factory=set)
+
+    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+        self._note("due", shard, as_of, limit)
+        return [memory for memory in self.due_memories if memory.due_at <= as_of][:limit]
+
+    def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
+        self._note("promotable", shard, salience_ppm, created_before, limit)
+        return [c for c in self.ready if c.salience_ppm >= salience_ppm and c.created < created_before][:limit]
+
+    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+        self._note("candidates", shard, tuple(memory_ids))
+        known = {candidate.memory_id: candidate for candidate in self.alive}
+        return [known[memory_id] for memory_id in memory_ids if memory_id in known]
+
+    def status(self, shard: int) -> ShardStatus:
+        self._note("status", shard)
+        return self.status_of[shard]
+
+    def _note(self, *question: object) -> None:
+        self.asked.append(question)
+        if question[0] in self.down or f"{question[0]} {question[1]}" in self.down:
+            raise StoreUnavailable("the shelf is down")
