@@ -1,39 +1,39 @@
 """What every stream processor shares: arrivals in, outputs out, and the order in which nothing gets lost.
 
-A processor is a plain synchronous object (`Processor`): decode, call the core, encode. It runs in a thread of its own, one
-batch at a time, so that it may block on a port and never holds up the event loop. `attach` hangs it on a Faust app:
+A processor is a plain synchronous object (`Processor`): decode, call the core, encode. It runs in a thread of its own,
+one batch at a time, so that it may block on a port and never holds up the event loop. `attach` hangs it on a Faust app:
 
     def attach(app: faust.App, codec: Codec, ...ports...) -> None:
         stage.attach(app, Decay(codec, ...), name="decay", source=topics.JOURNAL)
 
-The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches by `noack_take`, and a
-batch is acknowledged only when the broker has confirmed every output of it. What fails because something outside is down
-(`Unavailable`) is tried again for as long as it takes; what fails because of one record goes to `Processor.poisoned`.
+The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches by `noack_take`,
+and a batch is acknowledged only when the broker has confirmed every output of it. What fails because something outside
+is down (the port says so: `VaultUnavailable`, `StoreUnavailable`) is tried again for as long as it takes; what fails
+because of one record goes to `Processor.poisoned`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import faust
-from faust.types import TP, EventT, StreamT
+from faust.types import TP, EventT, TopicT
 
-from memquorum.ports import VaultUnavailable
+from memquorum.ports import StoreUnavailable, VaultUnavailable
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+# Waits between tries; the last repeats for ever.
 _BACKOFF_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
-
-
-class Unavailable(RuntimeError):
-    """Something outside of the stage is down; the same call is made again after a while."""
+# An outage is logged when it begins and then every so many tries.
+_LOG_EVERY = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,8 @@ class Processor(Protocol):
         """The outputs of a batch, in the order in which they are to be written.
 
         The batch may hold several partitions; within one, offsets rise. A call that raised is made again with the same
-        arrivals (`Unavailable`, `VaultUnavailable`, `transient`), or with each arrival alone (anything else), so state
-        must not suffer from a second try.
+        arrivals (`VaultUnavailable`, `StoreUnavailable`, what `attach` was told is transient), or with each arrival
+        alone (anything else), so state must not suffer from a second try.
         """
         ...
 
@@ -93,6 +93,126 @@ def attach(
     """Hangs a processor on the app as the agent `name` that reads the topic `source`.
 
     `within_s` is how long an arrival waits at most for others to share its batch: the stage's idle latency. `transient`
-    are further exceptions that mean "try again" (a database that is away).
+    are further exceptions that mean "try again", beside those of the ports.
     """
-    raise NotImplementedError
+    runner = _Runner(app, processor, name, source, (VaultUnavailable, StoreUnavailable, *transient))
+
+    # `Any`: Faust's types know neither what noack_take yields nor how a signal calls.
+    async def read(stream: Any) -> None:
+        async for events in stream.noack_take(batch, within=within_s):
+            await runner.handle(events)
+
+    on_assigned: Any = runner.assigned
+    app.on_partitions_assigned.connect(on_assigned, weak=False)
+    app.agent(raw(app, source), name=name, concurrency=1)(read)
+
+
+def raw(app: faust.App, topic: str) -> TopicT:
+    """A topic of bytes: records are decoded by the codec, where an error can be handled."""
+    return app.topic(topic, key_type=bytes, value_type=bytes, key_serializer="raw", value_serializer="raw")
+
+
+class _Runner:
+    """Carries batches through a processor: its thread, its second tries, its outputs, its acknowledgements."""
+
+    def __init__(
+        self, app: faust.App, processor: Processor, name: str, source: str, transient: tuple[type[Exception], ...]
+    ) -> None:
+        self._app = app
+        self._processor = processor
+        self._name = name
+        self._source = source
+        self._transient = transient
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._begun: set[int] = set()
+        self._topics: dict[str, TopicT] = {}
+
+    async def assigned(self, _app: Any, assigned: set[TP], **_: Any) -> None:
+        """Faust's signal. The processor hears of it in its own thread, before its next batch."""
+        self._begun.update(tp.partition for tp in assigned if tp.topic == self._source)
+
+    async def handle(self, events: Sequence[EventT[bytes]]) -> None:
+        """Processes, writes, and only then acknowledges. Ends only by success or by cancellation."""
+        if self._begun:
+            partitions, self._begun = frozenset(self._begun), set()
+            await self._call(self._processor.assigned, partitions)
+        arrivals = [_arrival(event) for event in events]
+        outputs = await self._outputs(arrivals)
+        await self._written(outputs)
+        for event in events:
+            event.ack()
+
+    async def _outputs(self, arrivals: Sequence[Arrival]) -> list[Output]:
+        try:
+            return list(await self._patiently(self._processor.process, arrivals))
+        except Exception as error:
+            if len(arrivals) > 1:
+                log.warning("%s: a batch of %d failed, one by one now: %r", self._name, len(arrivals), error)
+                return [output for arrival in arrivals for output in await self._outputs([arrival])]
+            return list(await self._call(self._processor.poisoned, arrivals[0], error))
+
+    async def _patiently(self, function: Callable[..., T], *arguments: Any) -> T:
+        """The function's answer, however long what it needs is away."""
+        tries = 0
+        while True:
+            try:
+                return await self._call(function, *arguments)
+            except self._transient as error:
+                await self._wait(tries, error)
+                tries += 1
+
+    async def _written(self, outputs: Sequence[Output]) -> None:
+        """Writes in order and waits for the broker's word on every record; all again if it is not given.
+
+        So a reader may see a record of the batch twice, and one that failed after those that followed it.
+        """
+        tries = 0
+        while True:
+            try:
+                confirmed = [await self._send(output) for output in outputs]
+                await asyncio.gather(*confirmed)
+                return
+            except Exception as error:
+                await self._wait(tries, error)
+                tries += 1
+
+    async def _send(self, output: Output) -> Any:
+        topic = self._topics.get(output.topic)
+        if topic is None:
+            topic = self._topics[output.topic] = raw(self._app, output.topic)
+        return await topic.send(
+            key=output.key, value=output.value, partition=output.partition, headers=_headers(output, self._name)
+        )
+
+    async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+
+    async def _wait(self, tries: int, error: Exception) -> None:
+        if tries % _LOG_EVERY == 0:
+            log.warning("%s: waiting (try %d): %r", self._name, tries + 1, error)
+        await asyncio.sleep(_BACKOFF_S[min(tries, len(_BACKOFF_S) - 1)])
+
+
+def _arrival(event: EventT[bytes]) -> Arrival:
+    message = event.message
+    parent = dict(message.headers or {}).get("traceparent")
+    return Arrival(
+        partition=message.partition,
+        offset=message.offset,
+        value=message.value or b"",
+        traceparent=parent.decode("ascii", "replace") if isinstance(parent, bytes) else None,
+    )
+
+
+def _headers(output: Output, stage: str) -> dict[str, bytes]:
+    """CloudEvents headers in binary mode, and the trace's parent where there is one (DESIGN 5)."""
+    found = {
+        "ce_specversion": "1.0",
+        "ce_id": output.event_id,
+        "ce_type": output.kind,
+        "ce_source": f"memquorum/{stage}",
+        "content-type": "application/avro",
+    }
+    if output.traceparent:
+        found["traceparent"] = output.traceparent
+    return {name: value.encode() for name, value in found.items()}
