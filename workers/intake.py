@@ -51,11 +51,13 @@ def run(
     bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault, *, clock: Clock, tick_ms: int, stop: loop.Stop
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven."""
-    client = _Intake(bootstrap, genesis.shards, codec, vault, stop=stop)
+    client = Intake(bootstrap, genesis.shards, codec, vault, stop=stop)
     client.run(tick_ms / 1000 if clock == "wall" else None)
 
 
-class _Intake:
+class Intake:
+    """One process of the group. `run` is all of it; the other methods are its steps."""
+
     def __init__(self, bootstrap: str, shards: int, codec: Codec, vault: Vault, *, stop: loop.Stop) -> None:
         self._bootstrap, self._shards, self._codec, self._vault, self._stop = bootstrap, shards, codec, vault, stop
         self._driven = False
@@ -71,18 +73,31 @@ class _Intake:
 
     def run(self, tick_s: float | None) -> None:
         """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
-        self._driven = tick_s is None
-        read = topics.OUTSIDE if self._driven else (topics.EPISODES, topics.ACCESSES)
-        self._consumer.subscribe(list(read), on_assign=self._assigned, on_revoke=self._revoked)
+        self.join(tick_s is None)
         try:
             while not self._stop:
-                self._handle(loop.records(self._consumer, _BATCH, self._patience()))
+                self.handle(loop.records(self._consumer, _BATCH, self._patience()))
                 if tick_s is not None and self._leads and time.monotonic() >= self._next_tick:
                     self._next_tick = time.monotonic() + tick_s
                     self._tick_by_wall()
         finally:
-            self._consumer.close()
-            self._producer.flush(1)
+            self.close()
+
+    def join(self, driven: bool) -> None:
+        """Joins the group; partitions come with the first polls."""
+        self._driven = driven
+        read = topics.OUTSIDE if driven else (topics.EPISODES, topics.ACCESSES)
+        self._consumer.subscribe(list(read), on_assign=self._assigned, on_revoke=self._revoked)
+
+    @property
+    def ready(self) -> bool:
+        """Whether partitions were given to this process."""
+        return bool(self._read)
+
+    def close(self) -> None:
+        """Leaves the group. What was not committed comes again to whoever reads next."""
+        self._consumer.close()
+        self._producer.flush(1)
 
     def _patience(self) -> float:
         if self._driven or not self._leads:
@@ -91,7 +106,8 @@ class _Intake:
 
     # Records
 
-    def _handle(self, messages: Sequence[Message]) -> None:
+    def handle(self, messages: Sequence[Message]) -> None:
+        """Lets a batch in; ticks come after what stood in the outside topics before them."""
         self._let_in(self._noted(messages))
         while self._clocks and not self._stop:
             self._drain()

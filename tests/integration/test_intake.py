@@ -31,12 +31,13 @@ from memquorum.core.records import (
 )
 from tests.unit import genesis
 from workers import loop
-from workers.intake import Clock, run
+from workers.intake import Clock, Intake, run
 
 CANARY = "canary-81f2"
 START = 1_750_000_000_000
 MASTER = bytes(range(32))
 SHARDS = 4
+EACH = 40  # episodes of a partition
 GENESIS = genesis.make(shards=SHARDS)
 
 
@@ -159,7 +160,7 @@ def test_sound_records_come_in_sealed_and_the_others_are_told_why(line: Line, co
 def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: Line) -> None:
     def publish(number: int) -> None:
         for partition in range(SHARDS):
-            episodes = ({"agent": "a", "content": f"{number}.{i}", "namespace": f"n{i}"} for i in range(40))
+            episodes = ({"agent": "a", "content": f"{number}.{i}", "namespace": f"n{i}"} for i in range(EACH))
             line.publish(topics.EPISODES, *episodes, partition=partition)
         line.publish(topics.CLOCK, {"as_of": START + number * 1000})
 
@@ -174,7 +175,7 @@ def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: 
         line.until(lambda: len(line.of(ClockTicked)) == 3 * SHARDS and len(line.of(IntakeRefused)) == 1)
 
     assert [(r.reason, r.field) for r in line.of(IntakeRefused)] == [("clock_backwards", "as_of")]
-    assert len(line.of(EpisodeAccepted)) == 2 * SHARDS * 40, "a restart brings nothing twice"
+    assert len(line.of(EpisodeAccepted)) == 2 * SHARDS * EACH, "a restart brings nothing twice"
     for shard in range(SHARDS):
         kinds = [
             (codec_record.as_of - START) // 1000 if isinstance(codec_record, ClockTicked) else "episode"
@@ -185,7 +186,26 @@ def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: 
         spoken = kinds.index(1)
         assert kinds[spoken:] == [1, *["episode"] * spoken, 2, 3]
     # What carries no time happened at the last tick.
-    assert {e.occurred_at for e in line.of(EpisodeAccepted)[-40:]} == {START + 1000}
+    assert {e.occurred_at for e in line.of(EpisodeAccepted)[-EACH:]} == {START + 1000}
+
+
+def test_a_tick_read_first_still_comes_last(line: Line) -> None:
+    client = Intake(line.bootstrap, SHARDS, line.codec, line.vault, stop=loop.Stop())
+    client.join(driven=True)
+    while not client.ready:
+        client.handle(loop.records(client._consumer, 1, 0.05))
+    for partition in range(SHARDS):
+        line.publish(topics.EPISODES, *({"agent": "a", "content": f"{i}"} for i in range(EACH)), partition=partition)
+    line.publish(topics.CLOCK, {"as_of": START})
+    clock = loop.consumer(line.bootstrap)
+    loop.assign(clock, {(topics.CLOCK, 0): None})
+    client.handle(loop.records(clock, 1, 10))
+    clock.close()
+    client.close()
+    line.until(lambda: len(line.of(ClockTicked)) >= SHARDS)
+    shard = ids.shard_of("default", SHARDS)
+    spoken = [line.codec.decode(m.value() or b"") for m in line.messages if m.partition() == shard]
+    assert [type(r) for r in spoken[: SHARDS * EACH + 1]] == [EpisodeAccepted] * (SHARDS * EACH) + [ClockTicked]
 
 
 def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[str, str], postgres: Any) -> None:
