@@ -42,8 +42,8 @@ class Settings:
     keys_dir: Path = Path("keys")
     # The key above all subjects' keys. Lost, every memory's content is.
     master_key_file: Path = Path("master.key")
-    # Folder of the replicas' sign-states (never to be restored from an old copy) and views.
-    state_dir: Path = Path("replicas")
+    # What processes keep on disk; above all the replicas' sign-states, never to be restored from an old copy.
+    state_dir: Path = Path("state")
     # wall: ticks follow the machine's clock. driven: only ClockRequested records move time (tests, the demo).
     clock: Literal["wall", "driven"] = "wall"
     # How often a wall clock ticks.
@@ -58,6 +58,8 @@ class Settings:
     # Copies of every partition, and how many must have a record before it counts.
     replication: int = 1
     min_isr: int = 1
+    # The embedded Postgres flushes nothing to disk: for tests and the demo.
+    throwaway: bool = False
     # debug, info, warning or error.
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
@@ -125,6 +127,7 @@ def _from_file(file: Path) -> dict[str, Any]:
     return {name: _value(name, value, str(file)) for name, value in data.items()}
 
 
+_TRUTH = {"true": True, "false": False}
 _KINDS: dict[str, Any] = typing.get_type_hints(Settings)
 
 
@@ -139,6 +142,8 @@ def _value(name: str, value: Any, where: str) -> Any:
             if value not in choices:
                 raise ValueError
             return value
+        if kind is bool:
+            return _TRUTH[str(value).lower()]
         if kind is int:
             if isinstance(value, bool) or int(value) < 0:
                 raise ValueError
@@ -146,6 +151,7 @@ def _value(name: str, value: Any, where: str) -> Any:
         if not isinstance(value, str):
             raise ValueError
         return kind(value)
-    except (TypeError, ValueError):
-        wanted = " or ".join(choices) if choices else {"int": "a whole number ≥ 0"}.get(kind.__name__, "text")
+    except (TypeError, ValueError, KeyError):
+        names = {int: "a whole number ≥ 0", bool: "true or false"}
+        wanted = " or ".join(choices) if choices else names.get(kind, "text")
         raise SettingsError(f"{where}: {name} = {value!r}, wanted is {wanted}") from None

@@ -42,11 +42,13 @@ COMMON = {
 class Kafka:
     """A broker whose data, configuration and log lie in `folder`. Started again on the same folder, it has its records.
 
+    `port`: where it is to listen; 0, or a port that is taken, becomes a free one. Later starts take the same again.
     Use as a context manager, or `start` and `stop`. Start it from the main thread: the kernel ends the broker when the
     thread that started it ends. Not thread-safe.
     """
 
     folder: Path
+    port: int = 0
     bootstrap: str = ""
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
@@ -86,7 +88,7 @@ class Kafka:
         self.stop()
 
     def _start_once(self) -> str:
-        port, controller = free_port(), free_port()
+        port, controller = free_port(self.port), free_port()
         config = self.folder / "server.properties"
         config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(port, controller).items()))
         java = self._java()
@@ -94,8 +96,8 @@ class Kafka:
             cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
             self._format([*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)])
         self.process = spawn([*java, "kafka.Kafka", str(config)], self.log, by=signal.SIGKILL)
-        self.bootstrap = f"127.0.0.1:{port}"
-        self._wait(self.process, self.bootstrap)
+        self._wait(self.process, f"127.0.0.1:{port}")
+        self.port, self.bootstrap = port, f"127.0.0.1:{port}"
         return self.bootstrap
 
     def _java(self) -> list[str]:

@@ -21,10 +21,18 @@ class EmbeddedError(RuntimeError):
     """A server did not start or stop; the message names its log and quotes the end of it."""
 
 
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that nobody listens on now. Another process may take it before its user does."""
+def free_port(wanted: int = 0) -> int:
+    """A TCP port of 127.0.0.1 that nobody listens on now: the wanted one if it is free, else any.
+
+    Another process may take it before its user does.
+    """
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        # As servers do, so that a connection of the last run that is still closing keeps nobody out.
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
@@ -46,7 +54,11 @@ def die_with_parent(by: signal.Signals) -> Callable[[], None] | None:
 
 
 def spawn(
-    command: Sequence[str], log: Path, by: signal.Signals = signal.SIGTERM, env: Mapping[str, str] | None = None
+    command: Sequence[str],
+    log: Path,
+    by: signal.Signals = signal.SIGTERM,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> subprocess.Popen[bytes]:
     """Starts a process in its own session, so that a terminal's Ctrl-C reaches us alone; appends its output to `log`.
 
@@ -60,6 +72,7 @@ def spawn(
             stdout=out,
             stderr=subprocess.STDOUT,
             env=None if env is None else dict(env),
+            cwd=cwd,
             start_new_session=True,
             preexec_fn=die_with_parent(by),  # noqa: PLW1509 - it makes two system calls and takes no lock
         )

@@ -1,0 +1,72 @@
+# What a person types. Everything else is `python -m infra --help`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+INFRA  := $(BIN)/python -m infra
+ROLE   ?= reader
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo up down status psql verify rebuild test check lint format lock clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## install what the lock file names, and Kafka's jars; runs once
+
+$(READY): requirements.lock infra/bootstrap.lock infra/embedded/kafka-jars.sha256
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "memquorum needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version 2>&1). Try make PYTHON=python3.12" >&2; exit 1; }
+	@test -x $(BIN)/uv || { echo "setup: a virtual environment in $(VENV)"; \
+	  $(PYTHON) -m venv $(VENV) \
+	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --require-hashes -r infra/bootstrap.lock; } \
+	  || { rm -rf $(VENV); echo "setup: no virtual environment (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
+	@echo "setup: the packages of requirements.lock"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	@echo "setup: Kafka's jars"
+	@$(INFRA) fetch
+	@touch $@
+
+demo: setup  ## the whole line on a written scenario; INPUT=PATH takes a log of yours
+	@$(INFRA) demo $(if $(INPUT),--input "$(INPUT)")
+
+up: setup  ## start everything and leave it running
+	@$(INFRA) up
+
+down: setup  ## stop what `make up` started
+	@$(INFRA) down
+
+status: setup  ## what runs, with process ids
+	@$(INFRA) status
+
+psql: setup  ## a SQL prompt on the store, as a reader
+	@$(INFRA) psql --role $(ROLE)
+
+verify: setup  ## check chain, certificates and signatures without trusting Postgres
+	@$(INFRA) verify
+
+rebuild: setup  ## rebuild the store from the topics into an empty database and compare
+	@$(INFRA) rebuild
+
+test: setup lint check  ## everything that must hold before a commit
+
+check: setup
+	@$(BIN)/python -m pytest
+
+lint: setup  ## style, format, types, import rules
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+format: setup  ## rewrite what `lint` would only complain about
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+lock: setup  ## compile requirements.in into requirements.lock
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements.lock requirements.in
+
+clean: setup  ## stop everything and remove the installation's data in .memquorum
+	@$(INFRA) down
+	@rm -rf .memquorum

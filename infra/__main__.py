@@ -1,0 +1,5 @@
+"""`python -m infra`."""
+
+from infra.commands import main
+
+main()

@@ -1,0 +1,190 @@
+"""`python -m infra COMMAND`: what an operator says to an installation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from rich.console import Console
+from rich.table import Table
+
+from infra import settings
+from infra.embedded.processes import EmbeddedError
+from infra.genesis import KeyFileError
+from infra.settings import Settings, SettingsError
+from infra.supervisor import SupervisorError
+from infra.topics import TopicsError
+from memquorum.core.consensus.membership import GenesisError
+from memquorum.core.policy import PolicyError
+
+# What an operator can mend: said in one line. Anything else is a defect and shows its traceback.
+_PLAIN = (
+    *(SettingsError, KeyFileError, GenesisError, PolicyError),
+    *(EmbeddedError, SupervisorError, TopicsError, psycopg.OperationalError),
+)
+_OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_DSN")
+
+
+def main() -> None:
+    """Runs the command that the process was given and exits with its status."""
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["demo"]:
+        from infra.demo.command import main as demo
+
+        sys.exit(demo(arguments[1:]))
+    parsed = _parser().parse_args(arguments)
+    try:
+        given = settings.load(run_dir=parsed.run_dir)
+        logging.basicConfig(
+            level=given.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
+        )
+        sys.exit(parsed.do(given, parsed))
+    except _PLAIN as error:
+        sys.exit(f"memquorum: {error}")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m infra", description=__doc__)
+    parser.set_defaults(run_dir=None)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, do: object, summary: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=summary, description=summary)
+        added.add_argument("--run-dir", type=Path, help="folder of the installation (default: .memquorum)")
+        added.set_defaults(do=do)
+        return added
+
+    up = command("up", _up, "Start the embedded servers and the fleet.")
+    up.add_argument("--foreground", action="store_true", help="stay, log to the terminal, stop on Ctrl-C")
+    command("down", _down, "Stop what `up` started.")
+    status = command("status", _status, "Say what runs.")
+    status.add_argument("--json", action="store_true", help="as JSON, as pids.json holds it")
+    command("fetch", _fetch, "Fetch Kafka's jars, if they are not there.")
+    genesis = command("genesis", _genesis, "Make the genesis file, keys and master key, where missing.")
+    genesis.add_argument("--shards", type=int, default=4)
+    genesis.add_argument("--policy", type=Path, help="JSON file with the parts of the policy that differ")
+    genesis.add_argument("--agents", type=Path, help="JSON file: agent → member id")
+    command("topics", _topics, "Create the topics that are missing; say what differs.")
+    command("migrate", _migrate, "Bring both databases to the newest schema.")
+    psql = command("psql", _psql, "A SQL prompt.")
+    psql.add_argument("--role", choices=["reader", "writer", "owner", "superuser"], default="reader")
+    psql.add_argument("--database", choices=["memory", "vault"], default="memory")
+    psql.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="passed on to psql")
+    run = command("run", _run, "Run one process of the fleet in the foreground.")
+    run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
+    run.add_argument("--member", type=int, help="the replica's member id")
+    return parser
+
+
+def _up(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import supervisor
+
+    for name in _OWN_SERVERS:
+        if os.environ.get(name):
+            raise SettingsError(f"`up` starts servers of its own: unset {name}, or start the roles with `run`")
+    if parsed.foreground:
+        supervisor.serve(given)
+        return 0
+    console = Console(stderr=True, highlight=False)
+    with console.status("starting") as line:
+        running = supervisor.launch(given, lambda step: line.update(f"starting: {step}"))
+    print(f"memquorum runs. Its folder is {running.run_dir}")
+    print(f"  Kafka      {running.bootstrap}")
+    print(f"  retrieval  {running.retrieval_url}")
+    print("  make status | make psql | make down")
+    return 0
+
+
+def _down(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import supervisor
+
+    print("stopped" if supervisor.down(given.run_dir) else f"nothing runs in {given.run_dir}")
+    return 0
+
+
+def _status(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import supervisor
+
+    found = supervisor.read_pids(given.run_dir)
+    if parsed.json:
+        print(json.dumps(found, indent=2))
+        return 0 if found else 1
+    if not found:
+        print(f"nothing runs in {given.run_dir}")
+        return 1
+    table = Table("process", "state", "pid", "starts", box=None, pad_edge=False)
+    for name, process in found.get("processes", {}).items():
+        table.add_row(name, *(str(process.get(key) or "") for key in ("state", "pid", "starts")))
+    Console(highlight=False).print(table)
+    print(f"{found['state']}: supervisor {found['supervisor']}, Kafka {given.bootstrap}, {given.retrieval_url}")
+    return 0
+
+
+def _fetch(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra.embedded.jars import jars
+
+    jars()
+    return 0
+
+
+def _genesis(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import genesis
+
+    made = genesis.create(given, shards=parsed.shards, policy=_json(parsed.policy), agents=_json(parsed.agents))
+    print(f"cluster {made.cluster.hex()}: {made.n} members bear {made.f} liar(s), {made.shards} shards")
+    return 0
+
+
+def _json(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{file}: {error}") from None
+    if not isinstance(data, dict):
+        raise SettingsError(f"{file} holds no JSON object")
+    return data
+
+
+def _topics(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import genesis, topics
+
+    given.require("bootstrap")
+    for line in topics.ensure(given.bootstrap, genesis.read(given).shards, given.replication, given.min_isr):
+        print(line)
+    return 0
+
+
+def _migrate(given: Settings, parsed: argparse.Namespace) -> int:
+    from db.migrate import migrate
+
+    given.require("memory_dsn", "vault_dsn")
+    for database, dsn in (("memory", given.memory_dsn), ("vault", given.vault_dsn)):
+        for name in migrate(dsn, database):
+            print(f"{database}: {name}")
+    return 0
+
+
+def _psql(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra.embedded.postgres import BINARIES
+
+    given.require("memory_dsn", "vault_dsn")
+    dsn = given.memory_dsn if parsed.database == "memory" else given.vault_dsn
+    environment = dict(os.environ)
+    if parsed.role != "superuser":
+        environment["PGOPTIONS"] = f"-c role=memquorum_{parsed.role}"
+    binary = str(BINARIES / "psql")
+    os.execve(binary, [binary, dsn, *(a for a in parsed.rest if a != "--")], environment)
+
+
+def _run(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import roles
+
+    return roles.run(given, parsed.role, parsed.member)

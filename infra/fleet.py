@@ -1,0 +1,149 @@
+"""Starts processes, watches them, starts again what dies, and stops all in reverse order."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from infra.embedded.processes import spawn
+
+log = logging.getLogger(__name__)
+
+# A process that ends so has met a contradiction (a digest conflict, a forked journal): starting it again would only
+# repeat it, or worse. A person must look.
+HALTED = 3
+
+_BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+_SETTLED_S = 30.0  # whoever has lived so long begins the back-off anew
+_STOP_S = 4.0
+
+State = Literal["running", "waiting", "halted", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A process to be: its name, which names its log too, and its command."""
+
+    name: str
+    command: tuple[str, ...]
+
+
+def roles(members: int) -> list[Role]:
+    """The line's processes in the order of their start."""
+    singles = {name: ("run", name) for name in ("intake", "streams", "commit", "retrieval")}
+    replicas = {f"replica-{i}": ("run", "replica", "--member", str(i)) for i in range(members)}
+    order = ["intake", "streams", *replicas, "commit", "retrieval"]
+    return [Role(name, (sys.executable, "-m", "infra", *(singles | replicas)[name])) for name in order]
+
+
+class Fleet:
+    """The processes of a list of roles. Not thread-safe; call all of it from one thread, which must outlive them.
+
+    The kernel kills the processes when that thread ends, so none outlives a supervisor that was killed itself.
+    """
+
+    def __init__(self, roles: Sequence[Role], logs: Path, ready: Path, environment: Mapping[str, str]) -> None:
+        """`ready`: the folder in which a process that can work writes a file with its name, holding its number."""
+        self._ready = ready
+        ready.mkdir(parents=True, exist_ok=True)
+        self._children = [_Child(role, logs / f"{role.name}.log", dict(environment)) for role in roles]
+
+    def start(self) -> None:
+        """Starts every process; does not wait until they work."""
+        for child in self._children:
+            child.start()
+
+    def check(self) -> bool:
+        """Starts again what has died and waited long enough; whether anything changed. Call it a few times a second."""
+        now = time.monotonic()
+        return any([child.check(now) for child in self._children])
+
+    def waiting_for(self) -> list[str]:
+        """The names of those that do not work yet."""
+        return [child.role.name for child in self._children if not child.ready(self._ready)]
+
+    def describe(self) -> dict[str, dict[str, object]]:
+        """Name → pid, state, number of starts, for pids.json."""
+        return {child.role.name: child.describe() for child in self._children}
+
+    def stop(self) -> None:
+        """Ends every process, the last started first; kills what has not ended after 4 s."""
+        running = [child for child in reversed(self._children) if child.ask_to_stop()]
+        deadline = time.monotonic() + _STOP_S
+        for child in running:
+            child.end(max(0.0, deadline - time.monotonic()))
+
+
+class _Child:
+    def __init__(self, role: Role, file: Path, environment: dict[str, str]) -> None:
+        self.role, self._log, self._environment = role, file, environment
+        self._process: subprocess.Popen[bytes] | None = None
+        self._state: State = "stopped"
+        self._starts = self._failures = 0
+        self._started = self._again = 0.0
+
+    def start(self) -> None:
+        # SIGKILL when the supervisor dies: a process that is busy ignores a gentle signal, and all survive a crash.
+        self._process = spawn(self.role.command, self._log, by=signal.SIGKILL, env=self._environment)
+        self._state, self._started = "running", time.monotonic()
+        self._starts += 1
+
+    def check(self, now: float) -> bool:
+        if self._state == "waiting" and now >= self._again:
+            self.start()
+            return True
+        if self._state != "running" or self._process is None or self._process.poll() is None:
+            return False
+        status = self._process.returncode
+        if status == HALTED:
+            self._state = "halted"
+            log.error("%s has halted on a contradiction and stays down; it says why in %s", self.role.name, self._log)
+            return True
+        self._failures = 0 if now - self._started > _SETTLED_S else self._failures + 1
+        pause = _BACKOFF_S[min(self._failures, len(_BACKOFF_S)) - 1] if self._failures else 0.0
+        self._state, self._again = "waiting", now + pause
+        log.warning("%s ended with status %d; again in %.1f s", self.role.name, status, pause)
+        return True
+
+    def ready(self, folder: Path) -> bool:
+        if self._state != "running" or self._process is None:
+            return False
+        try:
+            return (folder / self.role.name).read_text() == str(self._process.pid)
+        except FileNotFoundError:
+            return False
+
+    def describe(self) -> dict[str, object]:
+        pid = self._process.pid if self._process and self._state == "running" else None
+        return {"pid": pid, "state": self._state, "starts": self._starts}
+
+    def ask_to_stop(self) -> bool:
+        was_running = self._state == "running" and self._process is not None and self._process.poll() is None
+        self._state = "stopped"
+        if was_running and self._process is not None:
+            self._process.send_signal(signal.SIGTERM)
+        return was_running
+
+    def end(self, patience_s: float) -> None:
+        assert self._process is not None
+        try:
+            self._process.wait(patience_s)
+        except subprocess.TimeoutExpired:
+            log.warning("%s did not stop when asked and is killed", self.role.name)
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+
+def announce(folder: Path, name: str) -> None:
+    """Says, from within a process, that it works now."""
+    draft = folder / f".{name}"
+    draft.write_text(str(os.getpid()))
+    draft.replace(folder / name)

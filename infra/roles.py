@@ -1,0 +1,78 @@
+"""The composition root: each process of the fleet with its adapters. Nothing below this reads settings."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from infra import fleet, genesis
+from infra.settings import Settings, SettingsError
+from memquorum.core.consensus.membership import Genesis
+from memquorum.ports import Encoder, SignConflict, Vault
+from memquorum.schema_files import load_codec
+from workers.loop import Stop
+
+log = logging.getLogger(__name__)
+
+# What ends a process for good: it, or someone, has contradicted what stands written. A supervisor leaves it down.
+CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict,)
+
+
+def run(settings: Settings, role: str, member: int | None = None) -> int:
+    """Runs a role until SIGTERM or SIGINT. `member`: for the role replica, whose. Returns the exit status.
+
+    Raises SettingsError or KeyFileError for what the role lacks, before it touches anything.
+    """
+    if (role == "replica") != (member is not None):
+        raise SettingsError("--member goes with the role replica, and a replica needs it")
+    name = role if member is None else f"replica-{member}"
+    made = genesis.read(settings)
+    try:
+        _START[role](settings, made, member or 0, lambda: _announce(settings, name))
+    except CONTRADICTIONS as error:
+        log.critical("%s halts: %s", name, error)
+        return fleet.HALTED
+    return 0
+
+
+Ready = Callable[[], None]
+
+
+def _announce(settings: Settings, name: str) -> None:
+    folder = settings.run_dir / "ready"
+    folder.mkdir(parents=True, exist_ok=True)
+    fleet.announce(folder, name)
+    log.info("%s works", name)
+
+
+def _vault(settings: Settings) -> Vault:
+    from db.vault import PostgresVault
+
+    settings.require("vault_dsn")
+    return PostgresVault(settings.vault_dsn, genesis.secret(settings.master_key_file))
+
+
+def encoder(settings: Settings) -> Encoder:
+    """The encoder that the settings name."""
+    if settings.encoder == "hashing":
+        from memquorum.encoders.hashing import HashingEncoder
+
+        return HashingEncoder()
+    from memquorum.encoders.onnx import OnnxEncoder
+
+    return OnnxEncoder()
+
+
+def _intake(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+    from workers import intake
+
+    settings.require("bootstrap")
+    stop = Stop().on_signals()
+    vault = _vault(settings)
+    ready()
+    intake.run(settings.bootstrap, made, load_codec(), vault, clock=settings.clock, tick_ms=settings.tick_ms, stop=stop)
+
+
+_START: dict[str, Callable[[Settings, Genesis, int, Ready], None]] = {
+    "intake": _intake,
+}

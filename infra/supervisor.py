@@ -1,0 +1,290 @@
+"""The embedded installation: servers, topics, databases, cluster and fleet, under one supervising process.
+
+`serve` is that process. `started` runs it as a child for the length of a `with` block; `launch` leaves it behind.
+What runs stands in the run folder's pids.json; a lock beside it tells whether its supervisor is alive.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import IO, Any
+
+from db.migrate import migrate
+from infra import genesis, settings, topics
+from infra.embedded.kafka import Kafka
+from infra.embedded.postgres import Postgres
+from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
+from infra.fleet import Fleet, roles
+from infra.settings import Settings
+from workers.loop import Stop
+
+log = logging.getLogger(__name__)
+
+ROOT = Path(__file__).resolve().parents[1]
+_PIDS = "pids.json"
+_LOCK = "supervisor.lock"
+_LOG = "supervisor.log"
+_BEAT_S = 0.1
+_LOCK_S = 2.0
+_READY_S = 120.0
+_DOWN_S = 30.0
+
+Progress = Callable[[str], None]
+
+
+class SupervisorError(RuntimeError):
+    """The installation did not start or stop; the message says which part, and quotes its log."""
+
+
+@dataclass
+class _Books:
+    """pids.json: what the supervisor says about itself and its processes."""
+
+    file: Path
+    state: dict[str, Any] = field(default_factory=lambda: {"supervisor": os.getpid(), "state": "starting", "step": ""})
+
+    def write(self, **changes: Any) -> None:
+        self.state |= changes
+        draft = self.file.with_suffix(".draft")
+        draft.write_text(json.dumps(self.state, indent=2) + "\n")
+        draft.replace(self.file)
+
+
+def read_pids(run_dir: Path) -> dict[str, Any]:
+    """What pids.json says, or {} where nothing runs. Its `state` is starting, ready, failed or stopping."""
+    if not _alive(run_dir):
+        return {}
+    try:
+        found = json.loads((run_dir / _PIDS).read_text())
+        return found if isinstance(found, dict) else {}
+    except FileNotFoundError:
+        return {}
+
+
+def serve(configured: Settings) -> None:
+    """Starts everything, watches it until SIGTERM or SIGINT, stops everything. Call from the main thread.
+
+    Raises SupervisorError when another supervisor has the run folder, or what a part that did not start raised.
+    """
+    stopping = Stop().on_signals()
+    run_dir = configured.run_dir
+    run_dir.mkdir(parents=True, exist_ok=True)
+    with _locked(run_dir), contextlib.ExitStack() as parts:
+        books = _Books(run_dir / _PIDS)
+        try:
+            _run(configured, parts, books, stopping)
+        except Exception as error:
+            books.write(state="failed", step=str(error))
+            raise
+        finally:
+            if books.state["state"] != "failed":
+                books.write(state="stopping", step="stopping")
+
+
+def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopping: Stop) -> None:
+    books.write(step="Kafka")
+    kafka = Kafka(configured.run_dir / "kafka", port=_port(configured.bootstrap))
+    parts.enter_context(kafka)
+    books.write(step="Postgres")
+    postgres = Postgres(configured.run_dir / "postgres", throwaway=configured.throwaway)
+    parts.enter_context(postgres)
+    now = replace(
+        configured,
+        bootstrap=kafka.bootstrap,
+        memory_dsn=postgres.dsn("memory"),
+        vault_dsn=postgres.dsn("vault"),
+        retrieval_port=free_port(configured.retrieval_port),
+    )
+    books.write(step="keys, topics and databases")
+    provision(now)
+    now.save()
+    books.write(step="processes")
+    ready = configured.run_dir / "ready"
+    environment = {**_inherited(), **now.environment(), "PYTHONUNBUFFERED": "1"}
+    members = genesis.read(now).n
+    fleet = Fleet(roles(members), now.logs_dir, ready, environment)
+    parts.callback(fleet.stop)
+    fleet.start()
+    _watch(fleet, kafka, postgres, books, stopping)
+
+
+def provision(now: Settings) -> None:
+    """Makes what is missing: genesis and keys, topics, databases and their tables. A second call changes nothing."""
+    made = genesis.create(now)
+    for line in topics.ensure(now.bootstrap, made.shards, now.replication, now.min_isr):
+        log.warning("topic %s", line)
+    migrate(now.memory_dsn, "memory")
+    migrate(now.vault_dsn, "vault")
+
+
+def _watch(fleet: Fleet, kafka: Kafka, postgres: Postgres, books: _Books, stopping: Stop) -> None:
+    changed = True
+    while not stopping:
+        servers = {"kafka": kafka.process, "postgres": postgres.process}
+        if changed:
+            books.write(
+                processes={name: {"pid": p.pid if p else None, "state": "running"} for name, p in servers.items()}
+                | fleet.describe()
+            )
+        if books.state["state"] == "starting":
+            missing = fleet.waiting_for()
+            books.write(step=f"processes: waiting for {', '.join(missing)}" if missing else "ready")
+            if not missing:
+                books.write(state="ready")
+        for name, process in servers.items():
+            if process is not None and process.poll() is not None:
+                log.warning("%s ended with status %d; again at once", name, process.returncode)
+                (kafka if name == "kafka" else postgres).start()
+                changed = True
+        changed = fleet.check()
+        stopping.wait(_BEAT_S)
+
+
+@contextlib.contextmanager
+def started(configured: Settings, progress: Progress | None = None) -> Iterator[Settings]:
+    """An installation for the length of the block, as a child of this process: it dies with it, even by SIGKILL.
+
+    `configured` is saved to the run folder first; a genesis file that is there already is used. Yields the settings in
+    force. Call from the main thread. Raises SupervisorError.
+    """
+    _refuse_second(configured.run_dir)
+    process = _spawn(configured, attached=True)
+    try:
+        _await_ready(configured.run_dir, process, progress or (lambda _: None))
+        yield settings.load({}, configured.run_dir)
+    finally:
+        stop(process, signal.SIGTERM, _DOWN_S)
+
+
+def launch(configured: Settings, progress: Progress) -> Settings:
+    """As `started`, but the installation stays when this process ends; `down` stops it."""
+    _refuse_second(configured.run_dir)
+    process = _spawn(configured, attached=False)
+    try:
+        _await_ready(configured.run_dir, process, progress)
+    except BaseException:
+        stop(process, signal.SIGTERM, _DOWN_S)
+        raise
+    return settings.load({}, configured.run_dir)
+
+
+def down(run_dir: Path) -> bool:
+    """Stops the installation of a run folder and waits until it has stopped; whether there was one."""
+    pid = read_pids(run_dir).get("supervisor")
+    if pid is None:
+        return False
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _DOWN_S
+    while _alive(run_dir):
+        if time.monotonic() > deadline:
+            os.kill(pid, signal.SIGKILL)  # its processes die with it
+        time.sleep(_BEAT_S)
+    return True
+
+
+def _spawn(configured: Settings, attached: bool) -> subprocess.Popen[bytes]:
+    configured.save()
+    (configured.run_dir / _PIDS).unlink(missing_ok=True)
+    command = [sys.executable, "-m", "infra", "up", "--foreground", "--run-dir", str(configured.run_dir)]
+    environment = {**_inherited(), "PYTHONUNBUFFERED": "1"}
+    file = configured.logs_dir / _LOG
+    if attached:
+        return spawn(command, file, by=signal.SIGTERM, env=environment, cwd=ROOT)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("ab") as out:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            cwd=ROOT,
+            start_new_session=True,
+        )
+
+
+def _await_ready(run_dir: Path, process: subprocess.Popen[bytes], progress: Progress) -> None:
+    said = ""
+    deadline = time.monotonic() + _READY_S
+    while True:
+        found = read_pids(run_dir)
+        step = str(found.get("step", ""))
+        if step and step != said:
+            said = step
+            progress(step)
+        if found.get("state") == "ready":
+            return
+        if process.poll() is not None:
+            raise SupervisorError(f"the installation did not start: {_why(run_dir)}")
+        if time.monotonic() > deadline:
+            raise SupervisorError(f"not ready after {_READY_S:.0f} s ({said}); the logs are in {run_dir / 'logs'}")
+        time.sleep(_BEAT_S)
+
+
+def _why(run_dir: Path) -> str:
+    """What a supervisor that is gone has said at last."""
+    with contextlib.suppress(FileNotFoundError, ValueError):
+        found = json.loads((run_dir / _PIDS).read_text())
+        if found.get("state") == "failed":
+            return str(found["step"])
+    return tail(run_dir / "logs" / _LOG)
+
+
+def _refuse_second(run_dir: Path) -> None:
+    if _alive(run_dir):
+        raise SupervisorError(f"an installation runs in {run_dir} already: see `make status`, `make down`")
+
+
+@contextlib.contextmanager
+def _locked(run_dir: Path) -> Iterator[None]:
+    with (run_dir / _LOCK).open("w") as lock:
+        deadline = time.monotonic() + _LOCK_S
+        while not _taken(lock):
+            if time.monotonic() > deadline:
+                raise SupervisorError(f"another supervisor has {run_dir}")
+            time.sleep(_BEAT_S)
+        yield
+
+
+def _taken(lock: IO[str]) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:  # another supervisor, or someone who only asks whether there is one
+        return False
+
+
+def _alive(run_dir: Path) -> bool:
+    """Whether a supervisor holds the run folder. The lock goes with its process, however that ends."""
+    try:
+        with (run_dir / _LOCK).open("r") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return False
+    except FileNotFoundError:
+        return False
+    except BlockingIOError:
+        return True
+
+
+def _inherited() -> dict[str, str]:
+    """Our environment without settings: those travel in settings.json, or explicitly."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
+
+
+def _port(bootstrap: str) -> int:
+    _, _, port = bootstrap.rpartition(":")
+    return int(port) if port.isdecimal() else 0
+
+
+__all__ = ["EmbeddedError", "SupervisorError", "down", "launch", "provision", "read_pids", "serve", "started"]
