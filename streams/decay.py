@@ -16,7 +16,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.decay import crossings
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry
-from memquorum.ports import Schedule, StoreUnavailable
+from memquorum.ports import Schedule
 from streams import stage
 from streams.stage import Arrival, Output
 
@@ -91,6 +91,4 @@ class Decay:
 
 def attach(app: faust.App, codec: Codec, policy: Policy, schedule: Schedule) -> None:
     """Hangs the stage on the app."""
-    stage.attach(
-        app, Decay(codec, policy, schedule), name="decay", source=topics.JOURNAL, transient=(StoreUnavailable,)
-    )
+    stage.attach(app, Decay(codec, policy, schedule), name="decay", source=topics.JOURNAL)

@@ -25,7 +25,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
-from memquorum.ports import Schedule, StoreUnavailable
+from memquorum.ports import Schedule
 from streams import stage
 from streams.stage import Arrival, Output
 
@@ -120,4 +120,4 @@ class Nomination:
 def attach(app: faust.App, codec: Codec, genesis: Genesis, seed: bytes, schedule: Schedule) -> None:
     """Hangs the stage on the app. `seed`: the 32-byte Ed25519 seed of service:nomination."""
     processor = Nomination(codec, genesis, seed, schedule)
-    stage.attach(app, processor, name="nomination", source=topics.CROSSED, transient=(StoreUnavailable,))
+    stage.attach(app, processor, name="nomination", source=topics.CROSSED)
