@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 INFRA  := $(BIN)/python -m infra
+# Everything stays in the checkout: nothing is written to HOME.
+UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
@@ -22,7 +24,7 @@ $(READY): requirements.lock infra/bootstrap.lock infra/embedded/kafka-jars.sha25
 	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --require-hashes -r infra/bootstrap.lock; } \
 	  || { rm -rf $(VENV); echo "setup: no virtual environment (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@echo "setup: the packages of requirements.lock"
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	@echo "setup: Kafka's jars"
 	@$(INFRA) fetch
 	@touch $@
@@ -64,7 +66,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff format .
 
 lock: setup  ## compile requirements.in into requirements.lock
-	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 
 clean: setup  ## stop everything and remove the installation's data in .memquorum
