@@ -1,0 +1,150 @@
+"""Counts what the line did, from the records that it wrote itself: journal entries and nominations, nothing else.
+
+The report's sums come from here; the checks then hold them against what was published and what Postgres says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.ids import memory_id
+from memquorum.core.records import Accessed, Decided, Destroyed, JournalEntry, NominationProposed, Result, Stored
+
+SHORT_TERM, LONG_TERM, SEALED, GONE = "short-term", "long-term", "sealed", "gone"
+_ENDS = {"forgotten": SEALED, "promoted": LONG_TERM}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How much there was at a tick: memories by tier, the characters of those alive, and how many were recorded."""
+
+    as_of: int
+    recorded: int
+    tiers: dict[str, int]
+    characters: int
+    everything: int
+    """Characters of every episode that came in by then: what a store that never forgets and merges would hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """A nomination, and what was decided about it. Times in milliseconds by the broker's clock; None: still open."""
+
+    shard: int
+    epoch: int
+    as_of: int
+    trigger: str
+    proposals: int
+    nominated_at: int
+    decided_at: int | None = None
+    results: tuple[Result, ...] = ()
+
+    @property
+    def latency_ms(self) -> int | None:
+        """From the nomination's place in its topic to the decision's place in the journal's."""
+        return None if self.decided_at is None else self.decided_at - self.nominated_at
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What became of everything. Feed it each journal entry and nomination once, in the order of their partitions."""
+
+    codec: Codec
+    effects: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    idle_accesses: int = 0
+    epochs: dict[tuple[int, int], Epoch] = field(default_factory=dict)
+    moments: list[Moment] = field(default_factory=list)
+    tier: dict[str, str] = field(default_factory=dict)
+    stands_for: dict[str, str] = field(default_factory=dict)
+    """Memory id of an episode that reinforced another → the memory that it reinforced."""
+    _size: dict[str, int] = field(default_factory=dict)
+    _early: dict[tuple[int, int], tuple[Decided, int]] = field(default_factory=dict)
+    _everything: int = 0
+
+    def entry(self, entry: JournalEntry, at: int) -> None:
+        """A journal entry; `at` is its timestamp in the topic."""
+        detail = self.codec.decode(entry.detail)
+        self.effects[entry.effect] += 1
+        if isinstance(detail, Stored) and entry.effect != "repeated":
+            self._everything += detail.characters
+        if entry.effect == "stored" and entry.memory_id is not None:
+            self.tier[entry.memory_id] = SHORT_TERM
+            self._size[entry.memory_id] = detail.characters
+        elif entry.effect == "reinforced" and entry.memory_id is not None and entry.namespace is not None:
+            self.stands_for[memory_id(entry.namespace, entry.event_id)] = entry.memory_id
+        elif entry.effect == "dropped":
+            self.reasons[detail.outcome] += 1
+        elif isinstance(detail, Accessed):
+            self.idle_accesses += entry.effect == "accessed" and not detail.applied
+        elif isinstance(detail, Decided):
+            self.tier |= {r.memory_id: _ENDS[r.outcome] for r in detail.results if r.outcome in _ENDS}
+            self._decided(entry.shard, detail, at)
+        elif isinstance(detail, Destroyed):
+            self.tier |= {m: GONE for m in detail.memory_ids if self.tier.get(m) == SEALED}
+        elif entry.effect == "ticked":
+            self._ticked(entry.as_of)
+
+    def nominated(self, nomination: NominationProposed, at: int) -> None:
+        """A nomination. The first of an epoch counts: the members take no other."""
+        key = (nomination.shard, nomination.epoch)
+        if key in self.epochs:
+            return
+        self.epochs[key] = Epoch(
+            nomination.shard, nomination.epoch, nomination.as_of, nomination.trigger, len(nomination.proposals), at
+        )
+        early = self._early.pop(key, None)
+        if early is not None:
+            self._decided(nomination.shard, *early)
+
+    def memory(self, episode: str) -> str:
+        """The memory that stands for an episode's memory id: its own, or the one that it reinforced."""
+        return self.stands_for.get(episode, episode)
+
+    def tiers(self) -> dict[str, int]:
+        """Memories by tier, now."""
+        found = Counter(self.tier.values())
+        return {tier: found[tier] for tier in (SHORT_TERM, LONG_TERM, SEALED, GONE)}
+
+    def alive_characters(self) -> int:
+        """Characters of all memories alive, now."""
+        return sum(n for m, n in self._size.items() if self.tier[m] in (SHORT_TERM, LONG_TERM))
+
+    def recorded(self) -> int:
+        """Episodes that the journal speaks of, repeated ones left out."""
+        return self.effects["stored"] + self.effects["reinforced"] + self.effects["dropped"]
+
+    def outcomes(self) -> Counter[str]:
+        """Proposals by how they ended; 'open' where their epoch is not decided."""
+        found = Counter(result.outcome for epoch in self.epochs.values() for result in epoch.results)
+        found["open"] = sum(epoch.proposals for epoch in self.epochs.values() if epoch.decided_at is None)
+        return found
+
+    def nominations(self) -> int:
+        """Proposals of all epochs."""
+        return sum(epoch.proposals for epoch in self.epochs.values())
+
+    def latencies(self) -> list[int]:
+        """Milliseconds that each decision took, ascending."""
+        return sorted(e.latency_ms for e in self.epochs.values() if e.latency_ms is not None)
+
+    def _decided(self, shard: int, decided: Decided, at: int) -> None:
+        key = (shard, decided.epoch)
+        if key not in self.epochs:  # two topics: the journal may be read before the nomination
+            self._early[key] = (decided, at)
+            return
+        self.epochs[key] = replace(self.epochs[key], decided_at=at, results=decided.results)
+
+    def _ticked(self, as_of: int) -> None:
+        # Every shard ticks; the last one of them speaks for the moment.
+        if self.moments and self.moments[-1].as_of == as_of:
+            self.moments.pop()
+        self.moments.append(Moment(as_of, self.recorded(), self.tiers(), self.alive_characters(), self._everything))
+
+
+def percentile(ascending: list[int], share: float) -> int:
+    """The nearest-rank percentile: the least value that at least `share` of them do not exceed; 0 for none."""
+    return ascending[max(0, math.ceil(share * len(ascending)) - 1)] if ascending else 0

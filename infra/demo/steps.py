@@ -1,0 +1,70 @@
+"""Cuts a log into steps: publish some records, or let time pass. The same log always gives the same steps.
+
+Two runs can only decide the same if the line sees the same order. Episodes and accesses come in by two topics, so a
+step holds records of one kind, and the next step waits for it. Time moves by a step of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from infra.demo.inputs import Record
+from memquorum.core.records import EpisodeRecorded
+
+
+@dataclass(frozen=True, slots=True)
+class Publish:
+    """Records of one kind, to be published together."""
+
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """It is `as_of` now, milliseconds since the epoch."""
+
+    as_of: int
+
+
+Step = Publish | Tick
+
+
+def when(record: Record) -> int:
+    """When a record happened; 0 if it does not say."""
+    return (record.occurred_at if isinstance(record, EpisodeRecorded) else record.accessed_at) or 0
+
+
+def steps(records: Iterable[Record], size: int, gap_ms: int, after_ms: Sequence[int] = ()) -> Iterator[Step]:
+    """The steps of a log: a tick first, then one after every `size` records, and where nothing happens for `gap_ms`.
+
+    A pause gets two ticks, where it begins and where it ends, so that what decays overnight is judged in the morning.
+    Time never runs backwards: a record from the past changes nothing about what time it is. `after_ms`: how long after
+    the last record further ticks follow, ascending.
+    """
+    now = ticked = None
+    waiting: list[Record] = []
+    since = 0
+    for record in records:
+        at = when(record)
+        if now is None:
+            now = ticked = at
+            yield Tick(at)
+        pause = at - now >= gap_ms
+        if waiting and (pause or type(record) is not type(waiting[0]) or len(waiting) >= size):
+            yield Publish(tuple(waiting))
+            waiting = []
+        if pause or since >= size:
+            if now > (ticked or 0):
+                yield Tick(now)
+            ticked, since = now, 0
+        if pause:
+            ticked = at - 1
+            yield Tick(ticked)
+        now = max(now, at)
+        waiting.append(record)
+        since += 1
+    if waiting:
+        yield Publish(tuple(waiting))
+    for later in (0, *after_ms) if now is not None else ():
+        yield Tick((now or 0) + later)

@@ -1,0 +1,98 @@
+"""The demo's ledger: sums from the journal alone, whatever order journal and nominations are read in."""
+
+import pytest
+
+from infra.demo.ledger import Ledger, percentile
+from memquorum.core.ids import memory_id
+from memquorum.core.records import (
+    Accessed,
+    ClockTicked,
+    Decided,
+    Destroyed,
+    JournalEntry,
+    NominationProposed,
+    Proposal,
+    Result,
+    Stored,
+)
+from memquorum.schema_files import load_codec
+
+CODEC = load_codec()
+
+
+def entry(effect: str, detail: object, event: str = "e", memory: str | None = None, as_of: int = 7) -> JournalEntry:
+    return JournalEntry(0, 1, as_of, effect, event, "t", 0, 0, CODEC.encode(detail), "n", memory)
+
+
+def said(outcome: str = "stored", characters: int = 10) -> Stored:
+    return Stored("a", "a", 1, b"", characters, outcome, 5, False, 0, 0, "enc")
+
+
+def nomination(epoch: int, *memories: str) -> NominationProposed:
+    proposals = tuple(Proposal(m, "n", "forget", "decayed", 1, 1, 5) for m in memories)
+    return NominationProposed(b"", 0, 0, epoch, 7, 0, "interval", proposals)
+
+
+def decided(epoch: int, **ends: str) -> Decided:
+    return Decided(epoch, 0, epoch, b"", (), tuple(Result(m, "forget", end, "quorum") for m, end in ends.items()))
+
+
+def test_effects_tiers_and_characters():
+    ledger = Ledger(CODEC)
+    for event, memory in (("e1", "A"), ("e2", "B"), ("e3", "C")):
+        ledger.entry(entry("stored", said(), event, memory), 0)
+    ledger.entry(entry("reinforced", said("reinforced", 3), "e4", "A"), 0)
+    ledger.entry(entry("dropped", said("below_threshold", 4), "e5", "E"), 0)
+    ledger.entry(entry("repeated", said(), "e1", "A"), 0)
+    ledger.entry(entry("accessed", Accessed("a", 1, True), "e6", "A"), 0)
+    ledger.entry(entry("accessed", Accessed("a", 1, False), "e7", "Z"), 0)
+    ledger.entry(entry("ticked", ClockTicked("t", 7)), 0)
+    assert ledger.effects == {"stored": 3, "reinforced": 1, "dropped": 1, "repeated": 1, "accessed": 2, "ticked": 1}
+    assert ledger.reasons == {"below_threshold": 1}
+    assert (ledger.recorded(), ledger.idle_accesses) == (5, 1)
+    assert ledger.memory(memory_id("n", "e4")) == "A"
+    assert ledger.memory("B") == "B"
+    (moment,) = ledger.moments
+    assert (moment.tiers["short-term"], moment.characters, moment.everything) == (3, 30, 37)
+
+
+@pytest.mark.parametrize("journal_first", [True, False])
+def test_an_epoch_whichever_topic_is_read_first(journal_first):
+    ledger = Ledger(CODEC)
+    for memory in "ABCD":
+        ledger.entry(entry("stored", said(), memory, memory), 0)
+
+    def journal():
+        ends = {"A": "forgotten", "B": "promoted", "C": "kept", "D": "voided"}
+        ledger.entry(entry("decided", decided(1, **ends)), 1250)
+        ledger.entry(entry("destroyed", Destroyed(("A", "X"))), 1260)
+
+    if journal_first:
+        journal()
+    ledger.nominated(nomination(1, *"ABCD"), 1000)
+    ledger.nominated(nomination(1, *"ABCD"), 1100)  # sent again: the first counts
+    if not journal_first:
+        journal()
+    assert ledger.tiers() == {"short-term": 2, "long-term": 1, "sealed": 0, "gone": 1}
+    assert ledger.outcomes() == {"forgotten": 1, "promoted": 1, "kept": 1, "voided": 1, "open": 0}
+    assert (ledger.nominations(), ledger.latencies()) == (4, [250])
+    assert ledger.alive_characters() == 30
+
+
+def test_what_is_not_decided_is_open():
+    ledger = Ledger(CODEC)
+    ledger.nominated(nomination(1, *"AB"), 1000)
+    assert ledger.outcomes()["open"] == ledger.nominations() == 2
+    assert ledger.latencies() == []
+
+
+def test_shards_that_tick_together_are_one_moment():
+    ledger = Ledger(CODEC)
+    for as_of in (1, 1, 1, 2):
+        ledger.entry(entry("ticked", ClockTicked("t", as_of), as_of=as_of), 0)
+    assert [m.as_of for m in ledger.moments] == [1, 2]
+
+
+def test_percentiles_by_nearest_rank():
+    assert percentile([], 0.5) == 0
+    assert [percentile([10, 20, 30, 40], p) for p in (0.25, 0.5, 0.51, 0.99, 1)] == [10, 20, 30, 40, 40]
