@@ -71,6 +71,10 @@ class Verified:
     nominations: dict[bytes, Nominated] = field(default_factory=dict)
     ballots: dict[bytes, BallotCast] = field(default_factory=dict)
 
+    def add_ballot(self, data: bytes, ballot: BallotCast) -> None:
+        """A ballot whose signature and opinions were checked apart."""
+        self.ballots[hashlib.sha256(data).digest()] = ballot
+
 
 def proposal_digest(body: PrePrepare) -> bytes:
     """SHA-256 of what a pre-prepare proposes, whatever its view: cluster, config, slot, epoch, nomination, ballots."""
@@ -116,6 +120,14 @@ def check_ballot(
     if known is not None and known.nomination == nominated.digest:
         return known
     _, ballot = _open(codec, genesis, data, BallotCast, "ballot")
+    check_opinions(genesis, ballot, nominated)
+    if verified is not None:
+        verified.ballots[key] = ballot
+    return ballot
+
+
+def check_opinions(genesis: Genesis, ballot: BallotCast, nominated: Nominated) -> None:
+    """What `check_ballot` asks beside the signature: for whoever has verified that already. Raises BadCertificate."""
     nomination, where = nominated.record, f"ballot of member {ballot.member}"
     if ballot.nomination != nominated.digest:
         raise BadCertificate(f"{where}: on another nomination")
@@ -127,9 +139,6 @@ def check_ballot(
         wrong = check_opinion(KINDS[proposal.kind], opinion, proposal, nomination.as_of, genesis.policy)
         if wrong is not None:
             raise BadCertificate(f"{where}, opinion {at}: {wrong}")
-    if verified is not None:
-        verified.ballots[key] = ballot
-    return ballot
 
 
 def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Verified | None = None) -> Checked:

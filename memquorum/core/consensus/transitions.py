@@ -1,0 +1,285 @@
+"""The phases of a slot, in one table, and the words in which a replica speaks with the world.
+
+A slot is one sequence number of one shard; one is in flight at a time. The table says everything about phases:
+
+    idle ─nominated─► balloting ─proposed─► pre-prepared ─prepared─► prepared ─committed─► decided ─next─► idle
+
+- *nominated*: a valid nomination of the awaited epoch is here. Every member casts its ballot, the primary gathers.
+- *proposed*: the primary's pre-prepare is here and its certificate holds. Every other member sends its prepare.
+- *prepared*: q members stand behind the proposal, the primary by its pre-prepare. Every member sends its commit.
+- *committed*: q members committed. The slot is decided, the next sequence and epoch begin.
+
+Rules that the table cannot show:
+
+1. A message counts when it is read from the log, the replica's own like anybody's. So what a replica has counted,
+   others can count too, and a decision's certificate is always in the log.
+2. Of each member the first message for a slot counts; a different second one is noted, with both originals, as
+   evidence.
+3. A slot is signed once. Whoever carries out a `Send` claims the slot in the sign-state first (`ports.SignState`).
+4. A commit certificate decides in any phase, also for a replica that missed everything before it.
+5. Sequences behind are ignored. Sequences ahead are kept within the window; beyond it, the replica remembers where it
+   saw them and asks for that part of the log again once it gets there (`Reread`).
+
+The view change has its phase, its steps, its timers and its message kinds here, and no rule that leads there yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+
+from memquorum.core.consensus.certificate import Checked, Nominated
+from memquorum.core.records import Opinion
+from memquorum.ports import SignedSlot
+
+
+class Phase(StrEnum):
+    """Where a replica stands with the slot in flight."""
+
+    IDLE = "idle"
+    BALLOTING = "balloting"
+    PRE_PREPARED = "pre-prepared"
+    PREPARED = "prepared"
+    DECIDED = "decided"
+    VIEW_CHANGING = "view-changing"
+    HALTED = "halted"
+
+
+class Step(StrEnum):
+    """What moves it."""
+
+    NOMINATED = "nominated"
+    REFUSED = "refused"  # this member's own view contradicts the nomination
+    PROPOSED = "proposed"
+    PREPARED = "prepared"
+    COMMITTED = "committed"
+    NEXT = "next"
+    SUSPECTED = "suspected"  # the request timer ran out: a view change is asked for
+    NEW_VIEW = "new-view"
+    BROKEN = "broken"  # going on could contradict what this identity has signed
+
+
+TABLE: Mapping[Phase, Mapping[Step, Phase]] = MappingProxyType(
+    {
+        Phase.IDLE: {
+            Step.NOMINATED: Phase.BALLOTING,
+            Step.PROPOSED: Phase.PRE_PREPARED,
+            Step.COMMITTED: Phase.DECIDED,
+            Step.BROKEN: Phase.HALTED,
+        },
+        Phase.BALLOTING: {
+            Step.REFUSED: Phase.IDLE,
+            Step.PROPOSED: Phase.PRE_PREPARED,
+            Step.COMMITTED: Phase.DECIDED,
+            Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.BROKEN: Phase.HALTED,
+        },
+        Phase.PRE_PREPARED: {
+            Step.PREPARED: Phase.PREPARED,
+            Step.COMMITTED: Phase.DECIDED,
+            Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.BROKEN: Phase.HALTED,
+        },
+        Phase.PREPARED: {
+            Step.COMMITTED: Phase.DECIDED,
+            Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.BROKEN: Phase.HALTED,
+        },
+        Phase.DECIDED: {Step.NEXT: Phase.IDLE},
+        Phase.VIEW_CHANGING: {
+            Step.NEW_VIEW: Phase.IDLE,
+            Step.COMMITTED: Phase.DECIDED,
+            Step.BROKEN: Phase.HALTED,
+        },
+        Phase.HALTED: {},
+    }
+)
+
+
+class IllegalStep(RuntimeError):
+    """The replica took a step that its phase does not have: a defect of the replica, never of a message."""
+
+
+def after(phase: Phase, step: Step) -> Phase:
+    """The phase after a step. Raises IllegalStep."""
+    try:
+        return TABLE[phase][step]
+    except KeyError:
+        raise IllegalStep(f"{step} while {phase}") from None
+
+
+class Message(StrEnum):
+    """The kinds of messages: each has its topic, and the slot of each member's is signed once."""
+
+    NOMINATION = "nomination"
+    BALLOT = "ballot"
+    PRE_PREPARE = "pre-prepare"
+    PREPARE = "prepare"
+    COMMIT = "commit"
+    # Not sent yet.
+    VIEW_CHANGE = "view-change"
+    NEW_VIEW = "new-view"
+    CHECKPOINT = "checkpoint"
+
+
+class Timer(StrEnum):
+    """The timers; each runs for one sequence."""
+
+    BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the rest
+    REQUEST = "request"  # N−f ballots are here: by when the slot should be decided
+    VIEW_CHANGE = "view-change"  # not set yet: by when the next primary should have opened its view
+
+
+@dataclass(frozen=True, slots=True)
+class Timings:
+    """How long the timers run, in milliseconds."""
+
+    ballot_grace_ms: int = 250
+    request_ms: int = 2_000
+    view_change_ms: int = 2_000
+
+
+def ballot_slot(config: int, shard: int, epoch: int) -> str:
+    """The name under which the sign-state keeps a ballot. A member has one opinion of an epoch, whatever the view."""
+    return f"{config}/{shard}/{epoch}/{Message.BALLOT}"
+
+
+def slot_name(config: int, shard: int, view: int, seq: int, message: Message) -> str:
+    """The name under which the sign-state keeps a message of a slot."""
+    return f"{config}/{shard}/{view}/{seq}/{message}"
+
+
+# Events: what the world tells a replica ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A record of the log of this kind of message, as received, and its position there (`Reread` names it)."""
+
+    message: Message
+    data: bytes
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class BallotReady:
+    """This member's opinions on a nomination, answering NeedBallot."""
+
+    nomination: bytes
+    opinions: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BallotRefused:
+    """This member's own view contradicts the nomination, answering NeedBallot: it waits for another one."""
+
+    nomination: bytes
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TimerFired:
+    """A timer ran out for the sequence for which it was set."""
+
+    timer: Timer
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restarted:
+    """First event after a start: what this identity has signed for slots that may be undecided, by slot name."""
+
+    signed: Mapping[str, SignedSlot]
+
+
+Event = Received | BallotReady | BallotRefused | TimerFired | Restarted
+
+
+# Effects: what a replica asks of the world -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class NeedBallot:
+    """Judge these proposals from the member's own view and answer with BallotReady or BallotRefused."""
+
+    nominated: Nominated
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Claim the slot for the digest, then append what the claim answers to the log. In this order (DESIGN 12).
+
+    `number`: the epoch of a ballot, else the sequence. `data`: the signed message.
+    """
+
+    message: Message
+    slot: str
+    digest: bytes
+    data: bytes
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetTimer:
+    """Start a timer, or start it anew."""
+
+    timer: Timer
+    ms: int
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class CancelTimer:
+    """Stop a timer, if it runs."""
+
+    timer: Timer
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A slot is decided: the pre-prepare that holds, and q signed commits in the order of their members."""
+
+    seq: int
+    epoch: int
+    checked: Checked
+    commits: tuple[bytes, ...]
+
+
+class Note(StrEnum):
+    """What is worth noting."""
+
+    CONFLICT = "conflict"  # two different messages of one member for one slot: both are attached
+    INVALID = "invalid"  # an authentic message that an honest member would not have sent
+    LATE = "late"  # the request timer ran out
+    REFUSED = "refused"  # a nomination that contradicts this member's own view
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something to log and count; for CONFLICT and INVALID `originals` prove it to a third party."""
+
+    note: Note
+    message: Message
+    member: int
+    detail: str
+    originals: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reread:
+    """Read this kind of message again, from the position on."""
+
+    message: Message
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Halt:
+    """Stop this identity for good: somebody else speaks with its key, or its memory of what it signed is wrong."""
+
+    reason: str
+
+
+Effect = NeedBallot | Send | SetTimer | CancelTimer | Decided | Noted | Reread | Halt
