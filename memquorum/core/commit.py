@@ -1,0 +1,197 @@
+"""Judging: a record and the rows that it touches → what happens, as a journal entry and the change that it makes.
+
+What an entry does once it is written is the rules' of `effects`, which the rebuild follows too; here is decided which
+effect a record has, in the shard as it is now: whether an event is repeated, a memory still there, a decision in turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memquorum import topics
+from memquorum.core import decisions, ids, journal
+from memquorum.core.consensus.certificate import Checked
+from memquorum.core.effects import Rules, perform
+from memquorum.core.records import (
+    AccessAccepted,
+    Accessed,
+    ClockTicked,
+    Decided,
+    Destroyed,
+    EpisodeAccepted,
+    EpisodeScored,
+    JournalEntry,
+    Stored,
+)
+from memquorum.core.rows import Change, Keys, Rows
+
+UNSCORED = "unscored"
+UNREADABLE = "unreadable"
+
+# Some 285,000 years of milliseconds; sums of two times stay far within the store's 64 bits.
+_TIME_MAX = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the record stands that is applied."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What salience said of an episode, and where."""
+
+    offset: int
+    record: EpisodeScored
+
+
+def apply_episode(
+    rules: Rules, rows: Rows, place: Place, episode: EpisodeAccepted, *, scored: Scored | None, readable: bool
+) -> Change:
+    """An accepted episode with its score; None where salience passed it over.
+
+    `readable`: content and embedding could be opened. What cannot be opened any more is dropped with that reason, so
+    that a destroyed key never blocks a shard.
+    """
+    detail = _stored(place, episode, scored, readable)
+    memory_id = episode.memory_id
+    if (episode.namespace, episode.event_id) in rows.events or memory_id in rows.memories:
+        effect = "repeated"
+    elif detail.outcome not in ("stored", "reinforced"):
+        effect = "dropped"
+    elif detail.outcome == "reinforced" and _alive(rows, episode.namespace, detail.reinforces):
+        effect, memory_id = "reinforced", detail.reinforces or ""
+    else:
+        # Also where the memory to be reinforced is not there any more: what was said again is remembered anew.
+        effect = "stored"
+    entry = _entry(rows, place, effect, episode.event_id)
+    return _apply(rules, rows, replace(entry, namespace=episode.namespace, memory_id=memory_id), detail)
+
+
+def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted) -> Change:
+    """An access: it keeps a memory alive that is alive, and is noted where it is not."""
+    repeated = (access.namespace, access.event_id) in rows.events
+    applied = not repeated and _alive(rows, access.namespace, access.memory_id)
+    detail = Accessed(agent=access.agent, accessed_at=access.accessed_at, applied=applied)
+    effect = "repeated" if repeated else "accessed"
+    entry = _entry(rows, place, effect, access.event_id)
+    return _apply(rules, rows, replace(entry, namespace=access.namespace, memory_id=access.memory_id), detail)
+
+
+def apply_tick(rules: Rules, rows: Rows, place: Place, tick: ClockTicked) -> Change:
+    """A tick: the shard's time, which never runs backwards."""
+    entry = _entry(rows, place, "ticked", tick.event_id)
+    return _apply(rules, rows, replace(entry, as_of=max(rows.state.as_of, tick.as_of)), tick)
+
+
+def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, commits: Sequence[bytes]) -> Change:
+    """A decision whose certificate was checked: what it does to each memory, as the shard is now.
+
+    Raises decisions.OutOfTurn unless it is the next sequence and the next epoch.
+    """
+    decisions.check_turn(rows.state, checked)
+    detail = Decided(
+        epoch=checked.body.epoch,
+        view=checked.body.view,
+        seq=checked.body.seq,
+        pre_prepare=checked.data,
+        commits=tuple(commits),
+        results=decisions.results(rows, checked),
+    )
+    return _apply(rules, rows, _entry(rows, place, "decided", checked.digest.hex()), detail)
+
+
+def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Change:
+    """The keys of sealed memories, and of episodes that had repeated them, were destroyed. The vault comes first."""
+    state = rows.state
+    place = Place(topics.JOURNAL, state.shard, state.seq)
+    detail = Destroyed(memory_ids=tuple(sorted(memory_ids)))
+    return _apply(rules, rows, _entry(rows, place, "destroyed", f"destroyed/{state.shard}/{state.seq}"), detail)
+
+
+def _entry(rows: Rows, place: Place, effect: str, event_id: str) -> JournalEntry:
+    """The shard's next entry, still without its detail."""
+    return JournalEntry(
+        shard=rows.state.shard,
+        seq=rows.state.seq + 1,
+        as_of=rows.state.as_of,
+        effect=effect,
+        event_id=event_id,
+        source_topic=place.topic,
+        source_partition=place.partition,
+        source_offset=place.offset,
+        detail=b"",
+    )
+
+
+def _apply(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any) -> Change:
+    entry = replace(entry, detail=rules.codec.encode(detail))
+    return perform(rules, rows, entry, detail, journal.append(rules.codec, rows.state, entry))
+
+
+def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, readable: bool) -> Stored:
+    score = scored.record if scored else None
+    outcome = score.outcome if score else UNSCORED
+    if outcome in ("stored", "reinforced") and not readable:
+        outcome = UNREADABLE
+    return Stored(
+        agent=episode.agent,
+        subject=episode.subject,
+        occurred_at=episode.occurred_at,
+        commitment=episode.commitment,
+        characters=episode.characters,
+        outcome=outcome,
+        salience_ppm=score.salience_ppm if score else 0,
+        early=score.early if score else False,
+        accepted_offset=place.offset,
+        scored_offset=scored.offset if scored else -1,
+        encoder=score.encoder if score else UNSCORED,
+        reinforces=score.reinforces if score else None,
+        session=episode.session,
+        role=episode.role,
+        novelty_ppm=score.novelty_ppm if score else None,
+        reward_ppm=score.reward_ppm if score else episode.reward_ppm,
+        frequency_ppm=score.frequency_ppm if score else None,
+        confidence_ppm=score.confidence_ppm if score else episode.confidence_ppm,
+        uncertainty_ppm=score.uncertainty_ppm if score else episode.uncertainty_ppm,
+    )
+
+
+def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
+    memory = rows.memories.get(memory_id or "")
+    return memory is not None and memory.id in rows.strengths and memory.namespace == namespace
+
+
+def touches(record: EpisodeAccepted | AccessAccepted | ClockTicked | Checked, scored: Scored | None = None) -> Keys:
+    """The rows that judging a record touches. Ids that are no UUIDs touch nothing: no row can have them."""
+    if isinstance(record, ClockTicked):
+        return Keys()
+    if isinstance(record, Checked):
+        return Keys(frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in record.nomination.proposals))))
+    memories = {record.memory_id}
+    if scored is not None and scored.record.reinforces:
+        memories.add(scored.record.reinforces)
+    return Keys(frozenset(filter(ids.is_uuid, memories)), frozenset({(record.namespace, record.event_id)}))
+
+
+def storable(record: EpisodeAccepted | AccessAccepted | ClockTicked) -> str | None:
+    """What keeps a record from being stored, or None: an id that is no UUID, NUL in a text, a time out of all range.
+
+    Intake lets none of that in. Whoever else could write to the topic must not be able to stop the shard.
+    """
+    memory_id = getattr(record, "memory_id", None)
+    if memory_id is not None and not ids.is_uuid(memory_id):
+        return f"memory id {memory_id[:40]!r} is no UUID"
+    for name in ("event_id", "namespace", "agent", "subject", "session", "role"):
+        if "\0" in (getattr(record, name, None) or ""):
+            return f"NUL in {name}"
+    for name in ("occurred_at", "accessed_at", "as_of"):
+        if not 0 <= getattr(record, name, 0) <= _TIME_MAX:
+            return f"{name} = {getattr(record, name)} is no time"
+    return None

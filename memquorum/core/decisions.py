@@ -1,0 +1,220 @@
+"""What a decision does: from the outcome that the ballots compute to the rows of the memories it speaks of.
+
+The outcome is fixed by the certificate; what it finds may have changed since the nomination. A memory that was used
+meanwhile is not forgotten, one that is not there any more is left alone; both are said in the result ("voided").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import Checked, check_pre_prepare
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.tally import KEPT, Outcome
+from memquorum.core.ids import is_uuid
+from memquorum.core.kinds import KINDS
+from memquorum.core.nomination import rest_until
+from memquorum.core.policy import Policy
+from memquorum.core.records import Decided, Proposal, Result
+from memquorum.core.rows import (
+    LONG_TERM,
+    SEALED,
+    BallotRow,
+    Change,
+    DecisionRow,
+    Memory,
+    OutcomeRow,
+    Rows,
+    ShardState,
+    Strength,
+)
+
+VOIDED = "voided"
+
+UNKNOWN = "unknown memory"
+GONE_ALREADY = "gone already"
+PROMOTED_ALREADY = "promoted already"
+TOUCHED_SINCE = "touched since"
+
+
+class OutOfTurn(ValueError):
+    """A decision that is not the shard's next; the message says which was awaited."""
+
+
+class NotTheOutcome(ValueError):
+    """Results that do not follow from the certificate beside them; the message names the first."""
+
+
+def check_turn(state: ShardState, checked: Checked) -> None:
+    """Raises OutOfTurn unless the decision is of this shard, the next sequence and the next epoch."""
+    body = checked.body
+    if (body.shard, body.seq, body.epoch) != (state.shard, state.decided_seq + 1, state.last_epoch + 1):
+        raise OutOfTurn(
+            f"shard {body.shard}, sequence {body.seq} decides epoch {body.epoch}; awaited: shard {state.shard}, "
+            f"sequence {state.decided_seq + 1}, epoch {state.last_epoch + 1}"
+        )
+
+
+def results(rows: Rows, checked: Checked) -> tuple[Result, ...]:
+    """How each proposal ends in the shard as it is now, in the order of the nomination."""
+    pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
+    return tuple(_result(rows, checked, proposal, outcome) for proposal, outcome in pairs)
+
+
+def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> Result:
+    why = _void(rows, checked, proposal, outcome)
+    if why is not None:
+        return Result(proposal.memory_id, proposal.kind, VOIDED, why)
+    return Result(proposal.memory_id, proposal.kind, outcome.outcome, outcome.reason)
+
+
+def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> str | None:
+    """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
+    memory = rows.memories.get(proposal.memory_id)
+    if memory is None or memory.namespace != proposal.namespace:
+        return UNKNOWN
+    strength = rows.strengths.get(proposal.memory_id)
+    if strength is None:
+        return GONE_ALREADY
+    if not outcome.decided:
+        return None
+    return _EFFECTS[KINDS[proposal.kind].effect].void(strength, checked.nomination.accepted_offset)
+
+
+def do_decided(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Decided) -> Change:
+    """The rows after a decision. What happens to each memory stands in the detail's results; ballots and weights come
+    from the certificate within. Raises BadCertificate where that does not hold, NotTheOutcome where they disagree.
+    """
+    entry = change.entry
+    checked = check_pre_prepare(codec, genesis, detail.pre_prepare)
+    _check_results(detail, checked)
+    memories: list[Memory] = []
+    strengths: list[Strength] = []
+    removed: list[str] = []
+    for result, outcome in zip(detail.results, checked.outcomes, strict=True):
+        if result.outcome == VOIDED:
+            continue
+        strength = rows.strengths[result.memory_id]
+        if result.outcome == KEPT:
+            strengths.append(_KEEP[result.kind](strength, detail.epoch, genesis.policy))
+            continue
+        memory = replace(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq)
+        memory, left = _EFFECTS[KINDS[result.kind].effect].do(memory, strength, outcome, genesis.policy)
+        memories.append(memory)
+        if left is None:
+            removed.append(memory.id)
+        else:
+            strengths.append(left)
+    state = replace(
+        change.state,
+        interactions=0,
+        last_epoch=detail.epoch,
+        last_epoch_at=checked.nomination.as_of,
+        decided_seq=detail.seq,
+    )
+    return replace(
+        change,
+        state=state,
+        memories=tuple(memories),
+        strengths=tuple(strengths),
+        removed=tuple(removed),
+        decision=_row(change, detail, checked),
+    )
+
+
+def _check_results(detail: Decided, checked: Checked) -> None:
+    told = [(r.memory_id, r.kind) for r in detail.results]
+    if told != [(o.memory_id, o.kind) for o in checked.outcomes]:
+        raise NotTheOutcome(f"epoch {detail.epoch}: the results are not about the nomination's proposals")
+    for result, outcome in zip(detail.results, checked.outcomes, strict=True):
+        if result.outcome not in (VOIDED, outcome.outcome):
+            raise NotTheOutcome(
+                f"epoch {detail.epoch}, memory {result.memory_id}: {result.outcome!r}, where the ballots say "
+                f"{outcome.outcome!r}"
+            )
+
+
+def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
+    body = checked.body
+    return DecisionRow(
+        shard=body.shard,
+        epoch=detail.epoch,
+        seq=detail.seq,
+        view=detail.view,
+        config=body.config,
+        as_of=checked.nomination.as_of,
+        trigger=checked.nomination.trigger.replace("\0", ""),
+        digest=checked.digest,
+        pre_prepare=detail.pre_prepare,
+        commits=detail.commits,
+        journal_seq=change.entry.seq,
+        outcomes=tuple(
+            OutcomeRow(
+                position=at,
+                memory_id=result.memory_id,
+                kind=result.kind,
+                outcome=result.outcome,
+                reason=result.reason,
+                yes=len(outcome.yes),
+                weight_ppm=outcome.weight_ppm,
+                needed_ppm=outcome.needed_ppm,
+                ballots=tuple(
+                    BallotRow(b.member, o.yes, o.score_ppm, o.terms) for b in checked.ballots for o in (b.opinions[at],)
+                ),
+            )
+            for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))
+            # What is no UUID is no memory and has no row; the journal's entry tells of it all the same.
+            if is_uuid(result.memory_id)
+        ),
+    )
+
+
+# What the kinds' effects do -----------------------------------------------------------------------------------------
+
+
+def _seal_void(strength: Strength, nominated_at: int) -> str | None:
+    return TOUCHED_SINCE if strength.touched > nominated_at else None
+
+
+def _seal(memory: Memory, _: Strength, __: Outcome, policy: Policy) -> tuple[Memory, Strength | None]:
+    return replace(memory, tier=SEALED, sealed_until=memory.changed + policy.forget.grace_ms), None
+
+
+def _promote_void(strength: Strength, _: int) -> str | None:
+    return PROMOTED_ALREADY if strength.tier == LONG_TERM else None
+
+
+def _promote(memory: Memory, strength: Strength, outcome: Outcome, _: Policy) -> tuple[Memory, Strength | None]:
+    promoted = replace(memory, tier=LONG_TERM, confidence_ppm=outcome.confidence_ppm)
+    return promoted, replace(strength, tier=LONG_TERM)
+
+
+@dataclass(frozen=True, slots=True)
+class _Effect:
+    """`void`: (strength, accepted offset of the nomination's tick) → why not, or None. `do`: the rows afterwards."""
+
+    void: Callable[[Strength, int], str | None]
+    do: Callable[[Memory, Strength, Outcome, Policy], tuple[Memory, Strength | None]]
+
+
+_EFFECTS: Mapping[str, _Effect] = MappingProxyType(
+    {"seal": _Effect(_seal_void, _seal), "promote": _Effect(_promote_void, _promote)}
+)
+
+
+def _keep_forget(strength: Strength, epoch: int, policy: Policy) -> Strength:
+    kept = strength.forget_kept + 1
+    return replace(strength, forget_kept=kept, forget_rest=rest_until(epoch, kept, policy))
+
+
+def _keep_promote(strength: Strength, epoch: int, policy: Policy) -> Strength:
+    kept = strength.promote_kept + 1
+    return replace(strength, promote_kept=kept, promote_rest=rest_until(epoch, kept, policy))
+
+
+_KEEP: Mapping[str, Callable[[Strength, int, Policy], Strength]] = MappingProxyType(
+    {"forget": _keep_forget, "promote": _keep_promote}
+)

@@ -1,0 +1,217 @@
+"""What each journal entry does to its shard: one rule per effect, for the commit worker and the rebuild (DESIGN 8).
+
+`EFFECTS` is the table from effect to rule. A rule asks nothing that the entry does not say: no score is made again, and
+no vote is counted but from the certificate that the entry holds. So whoever walks a journal reaches the same rows.
+
+Content and embedding are not in the journal: a change names the memory whose content and embedding are stored now
+(`Change.revealed`), and the caller takes them from the topics, at the offsets that the detail gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from memquorum import topics
+from memquorum.core import decisions, journal
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.decay import due_at
+from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalAppended, JournalEntry, Stored
+from memquorum.core.rows import GONE, SEALED, SHORT_TERM, Change, Event, Keys, Memory, Rows, ShardState, Strength
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the rules need besides rows: the record codec and the genesis, whose policy holds every number."""
+
+    codec: Codec
+    genesis: Genesis
+
+
+def redo(rules: Rules, rows: Rows, link: JournalAppended) -> Change:
+    """What a journal entry did, done again: the commit worker's own rule for it.
+
+    Raises journal.BrokenChain where the link is not the next, DecodeError for a detail that cannot be read, and
+    BadCertificate for a decision whose certificate does not hold.
+    """
+    entry = journal.check_link(rules.codec, rows.state, link)
+    return perform(rules, rows, entry, rules.codec.decode(entry.detail), link)
+
+
+def needs(entry: JournalEntry, detail: Any) -> Keys:
+    """The rows that `redo` touches: what must be loaded before it."""
+    memories = {entry.memory_id} if entry.memory_id else set()
+    if isinstance(detail, Destroyed):
+        memories.update(detail.memory_ids)
+    if isinstance(detail, Decided):
+        memories.update(result.memory_id for result in detail.results)
+    events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
+    return Keys(frozenset(memories), frozenset(events))
+
+
+def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: JournalAppended) -> Change:
+    """The change that the entry makes; `detail` is its detail decoded, `link` its place in the chain.
+
+    Raises BrokenChain for an effect that is not known or does not fit the rows, and BadCertificate.
+    """
+    effect = EFFECTS.get(entry.effect)
+    if effect is None or not isinstance(detail, effect.details):
+        raise journal.BrokenChain(
+            f"journal of shard {entry.shard}, sequence {entry.seq}: effect {entry.effect!r} with a "
+            f"{type(detail).__name__} is none that this version knows"
+        )
+    blank = Change(entry=entry, appended=link, state=journal.advance(rows.state, entry, link))
+    try:
+        change = effect.rule(rules, rows, blank, detail)
+    except (KeyError, decisions.NotTheOutcome) as error:
+        raise journal.BrokenChain(
+            f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
+            f"({type(error).__name__}: {error})"
+        ) from error
+    if entry.source_topic != topics.ACCEPTED:
+        return change
+    cursors = [(topics.ACCEPTED, entry.source_offset + 1)]
+    if isinstance(detail, Stored) and detail.scored_offset >= 0:
+        cursors.append((topics.SCORED, detail.scored_offset + 1))
+    return replace(change, cursors=tuple(cursors))
+
+
+def _interaction(state: ShardState) -> ShardState:
+    return replace(state, interactions=state.interactions + 1)
+
+
+def _event(entry: JournalEntry, outcome: str) -> Event:
+    assert entry.namespace is not None and entry.memory_id is not None
+    return Event(entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq)
+
+
+def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
+    entry = change.entry
+    assert entry.namespace is not None and entry.memory_id is not None
+    memory = Memory(
+        id=entry.memory_id,
+        shard=entry.shard,
+        namespace=entry.namespace,
+        agent=detail.agent,
+        subject=detail.subject,
+        session=detail.session,
+        role=detail.role,
+        event_id=entry.event_id,
+        tier=SHORT_TERM,
+        created=detail.occurred_at,
+        characters=detail.characters,
+        commitment=detail.commitment,
+        encoder=detail.encoder,
+        early=detail.early,
+        confidence_ppm=None,
+        # Before its first tick a shard's time is 0.
+        changed=max(entry.as_of, detail.occurred_at),
+        sealed_until=None,
+        seq=entry.seq,
+    )
+    strength = Strength(
+        memory_id=memory.id,
+        shard=memory.shard,
+        tier=memory.tier,
+        salience_ppm=detail.salience_ppm,
+        created=memory.created,
+        last_access=memory.created,
+        due_at=due_at(memory.created, rules.genesis.policy),
+        touched=detail.accepted_offset,
+    )
+    return replace(
+        change,
+        state=_interaction(change.state),
+        memories=(memory,),
+        strengths=(strength,),
+        revealed=memory.id,
+        event=_event(entry, "stored"),
+    )
+
+
+def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
+    strength = rows.strengths[change.entry.memory_id or ""]
+    stronger = replace(
+        _touched(rules, strength, detail.occurred_at, detail.accepted_offset),
+        reinforced=strength.reinforced + 1,
+        salience_ppm=max(strength.salience_ppm, detail.salience_ppm),
+    )
+    return replace(
+        change,
+        state=_interaction(change.state),
+        strengths=(stronger,),
+        event=_event(change.entry, "reinforced"),
+    )
+
+
+def _do_dropped(_: Rules, __: Rows, change: Change, detail: Stored) -> Change:
+    return replace(change, state=_interaction(change.state), event=_event(change.entry, detail.outcome))
+
+
+def _do_accessed(rules: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
+    change = replace(change, state=_interaction(change.state), event=_event(change.entry, "accessed"))
+    if not detail.applied:
+        return change
+    strength = rows.strengths[change.entry.memory_id or ""]
+    read = replace(
+        _touched(rules, strength, detail.accessed_at, change.entry.source_offset), accesses=strength.accesses + 1
+    )
+    return replace(change, strengths=(read,))
+
+
+def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength:
+    """Read or said again: decay starts anew, and what the votes kept until now is forgotten."""
+    last_access = max(strength.last_access, at)
+    return replace(
+        strength,
+        last_access=last_access,
+        due_at=due_at(last_access, rules.genesis.policy),
+        touched=offset,
+        forget_kept=0,
+        forget_rest=0,
+    )
+
+
+def _do_nothing(_: Rules, __: Rows, change: Change, ___: Any) -> Change:
+    return change
+
+
+def _do_decided(rules: Rules, rows: Rows, change: Change, detail: Decided) -> Change:
+    return decisions.do_decided(rules.codec, rules.genesis, rows, change, detail)
+
+
+def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Change:
+    """Sealed memories are gone for good. An id without a row was an episode that repeated one of them."""
+    entry = change.entry
+    gone = tuple(
+        replace(rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, seq=entry.seq)
+        for memory_id in detail.memory_ids
+        if memory_id in rows.memories and rows.memories[memory_id].tier == SEALED
+    )
+    return replace(change, memories=gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The records that an effect's detail may be, and what the effect does."""
+
+    details: tuple[type, ...]
+    rule: Callable[[Rules, Rows, Change, Any], Change]
+
+
+EFFECTS: Mapping[str, Effect] = MappingProxyType(
+    {
+        "stored": Effect((Stored,), _do_stored),
+        "reinforced": Effect((Stored,), _do_reinforced),
+        "dropped": Effect((Stored,), _do_dropped),
+        "accessed": Effect((Accessed,), _do_accessed),
+        "ticked": Effect((ClockTicked,), _do_nothing),
+        "repeated": Effect((Stored, Accessed), _do_nothing),
+        "decided": Effect((Decided,), _do_decided),
+        "destroyed": Effect((Destroyed,), _do_destroyed),
+    }
+)
+"""Every effect that a journal entry may have."""

@@ -1,0 +1,76 @@
+"""The journal's chain: every entry's hash covers the one before, so that no entry can be altered, removed or moved.
+
+`hash = SHA-256(domain ‖ previous_hash ‖ entry bytes)`: domain and previous hash have fixed lengths, so the parts cannot
+run into each other. The chain of a shard begins at a hash that names the cluster and the shard: no chain can be passed
+off as another's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.rows import ShardState
+
+_GENESIS = b"memquorum/journal/0"
+_LINK = b"memquorum/journal/1"
+
+
+class BrokenChain(ValueError):
+    """A journal entry that does not follow the one before; the message names shard, sequence and what is wrong."""
+
+
+def genesis_hash(cluster: bytes, shard: int) -> bytes:
+    """The hash that a shard's first entry follows: 32 bytes."""
+    return hashlib.sha256(_GENESIS + cluster + shard.to_bytes(4, "big")).digest()
+
+
+def entry_hash(previous_hash: bytes, entry: bytes) -> bytes:
+    """The hash of an entry's bytes after another's hash: 32 bytes."""
+    return hashlib.sha256(_LINK + previous_hash + entry).digest()
+
+
+def beginning(cluster: bytes, shard: int) -> ShardState:
+    """A shard before its first entry."""
+    return ShardState(shard=shard, seq=0, hash=genesis_hash(cluster, shard))
+
+
+def append(codec: Codec, state: ShardState, entry: JournalEntry) -> JournalAppended:
+    """The entry as the next link of the shard's chain. Raises BrokenChain where it is not the next."""
+    _follows(state, entry)
+    data = codec.encode(entry)
+    return JournalAppended(entry=data, previous_hash=state.hash, hash=entry_hash(state.hash, data))
+
+
+def check_link(codec: Codec, state: ShardState, link: JournalAppended) -> JournalEntry:
+    """The entry that a link holds, if it is the next of the shard's chain. Raises BrokenChain."""
+    where = f"journal of shard {state.shard} after sequence {state.seq}"
+    if link.previous_hash != state.hash:
+        raise BrokenChain(f"{where}: the next entry follows {link.previous_hash.hex()}, not {state.hash.hex()}")
+    if link.hash != entry_hash(state.hash, link.entry):
+        raise BrokenChain(
+            f"{where}: the next entry's bytes do not have the hash {link.hash.hex()} that stands with them"
+        )
+    try:
+        entry = codec.decode_as(JournalEntry, link.entry)
+    except DecodeError as error:
+        raise BrokenChain(f"{where}: the next entry cannot be read: {error}") from None
+    _follows(state, entry)
+    return entry
+
+
+def advance(state: ShardState, entry: JournalEntry, link: JournalAppended) -> ShardState:
+    """The state with the link as its last: sequence, hash and time; what the entry does besides is its rule's."""
+    return replace(state, seq=entry.seq, hash=link.hash, as_of=entry.as_of)
+
+
+def _follows(state: ShardState, entry: JournalEntry) -> None:
+    where = f"journal of shard {state.shard} after sequence {state.seq}"
+    if entry.shard != state.shard:
+        raise BrokenChain(f"{where}: the next entry is of shard {entry.shard}")
+    if entry.seq != state.seq + 1:
+        raise BrokenChain(f"{where}: the next entry has sequence {entry.seq}")
+    if entry.as_of < state.as_of:
+        raise BrokenChain(f"{where}: the next entry's time {entry.as_of} lies before {state.as_of}")

@@ -1,0 +1,177 @@
+"""What the store keeps, as frozen rows: the state that the rules of `commit` read and change.
+
+Field for field the tables of `db/schema.sql`, without what only a database needs. Times are milliseconds since the
+epoch, scores millionths, ids canonical UUID text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memquorum.core.records import JournalAppended, JournalEntry
+
+SHORT_TERM = "short-term"
+LONG_TERM = "long-term"
+SEALED = "sealed"
+GONE = "gone"
+
+ALIVE = (SHORT_TERM, LONG_TERM)
+
+
+@dataclass(frozen=True, slots=True)
+class ShardState:
+    """Where a shard stands after the journal entry `seq`, whose hash is `hash`."""
+
+    shard: int
+    seq: int
+    hash: bytes
+    as_of: int = 0
+    interactions: int = 0
+    last_epoch: int = 0
+    last_epoch_at: int = 0
+    decided_seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A memory's own row; it outlives its content."""
+
+    id: str
+    shard: int
+    namespace: str
+    agent: str
+    subject: str
+    session: str | None
+    role: str | None
+    event_id: str
+    tier: str
+    created: int
+    characters: int
+    commitment: bytes
+    encoder: str
+    early: bool
+    confidence_ppm: int | None
+    changed: int
+    sealed_until: int | None
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Strength:
+    """What changes often. There is one exactly as long as the memory is alive."""
+
+    memory_id: str
+    shard: int
+    tier: str
+    salience_ppm: int
+    created: int
+    last_access: int
+    due_at: int
+    touched: int
+    accesses: int = 0
+    reinforced: int = 0
+    forget_kept: int = 0
+    forget_rest: int = 0
+    promote_kept: int = 0
+    promote_rest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """The first outcome of an event id in its namespace."""
+
+    namespace: str
+    event_id: str
+    shard: int
+    outcome: str
+    memory_id: str
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class BallotRow:
+    """One member's opinion on one proposal."""
+
+    member: int
+    yes: bool
+    score_ppm: int
+    terms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeRow:
+    """How one proposal ended, `yes` ballots of `weight_ppm` where `needed_ppm` was needed."""
+
+    position: int
+    memory_id: str
+    kind: str
+    outcome: str
+    reason: str
+    yes: int
+    weight_ppm: int
+    needed_ppm: int
+    ballots: tuple[BallotRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """A decided epoch with its certificate and its outcomes."""
+
+    shard: int
+    epoch: int
+    seq: int
+    view: int
+    config: int
+    as_of: int
+    trigger: str
+    digest: bytes
+    pre_prepare: bytes
+    commits: tuple[bytes, ...]
+    journal_seq: int
+    outcomes: tuple[OutcomeRow, ...]
+
+
+EventKey = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A shard's state and, of its rows, those that a record may touch. What is absent here does not exist."""
+
+    state: ShardState
+    memories: Mapping[str, Memory] = field(default_factory=dict)
+    strengths: Mapping[str, Strength] = field(default_factory=dict)
+    events: Mapping[EventKey, Event] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Which rows a record may touch: what must be loaded before a rule is asked."""
+
+    memories: frozenset[str] = frozenset()
+    events: frozenset[EventKey] = frozenset()
+
+    def __or__(self, other: Keys) -> Keys:
+        return Keys(self.memories | other.memories, self.events | other.events)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What one journal entry does to its shard.
+
+    `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
+    and strength. `revealed`: the memory whose content and embedding are stored now. `cursors`: the next offset to read
+    of each source that the entry used up.
+    """
+
+    entry: JournalEntry
+    appended: JournalAppended
+    state: ShardState
+    memories: tuple[Memory, ...] = ()
+    strengths: tuple[Strength, ...] = ()
+    removed: tuple[str, ...] = ()
+    revealed: str | None = None
+    event: Event | None = None
+    decision: DecisionRow | None = None
+    cursors: tuple[tuple[str, int], ...] = ()

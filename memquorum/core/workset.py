@@ -1,0 +1,100 @@
+"""A shard's rows while a batch is applied: each change is seen by the next, and what is left is written once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.rows import Change, DecisionRow, Event, EventKey, Memory, Rows, ShardState, Strength
+
+
+@dataclass(frozen=True, slots=True)
+class Net:
+    """What a batch leaves to be written for one shard.
+
+    `before` is the state that the batch began at: whoever writes finds the shard exactly there. A memory that came and
+    went within the batch has its row, and no strength, content or embedding. `removed`: memories whose strength,
+    content and embedding were stored before the batch.
+    """
+
+    before: ShardState
+    after: ShardState
+    new_memories: tuple[Memory, ...]
+    changed_memories: tuple[Memory, ...]
+    new_strengths: tuple[Strength, ...]
+    changed_strengths: tuple[Strength, ...]
+    removed: tuple[str, ...]
+    revealed: tuple[str, ...]
+    events: tuple[Event, ...]
+    journal: tuple[tuple[JournalEntry, JournalAppended], ...]
+    decisions: tuple[DecisionRow, ...]
+    cursors: dict[str, int]
+
+
+class Workset:
+    """Loaded rows of one shard, and the changes made to them since."""
+
+    def __init__(self, rows: Rows) -> None:
+        """`rows` as they stand in the store."""
+        self._stored = rows
+        self._state = rows.state
+        self._memories: dict[str, Memory] = dict(rows.memories)
+        self._strengths: dict[str, Strength] = dict(rows.strengths)
+        self._events: dict[EventKey, Event] = dict(rows.events)
+        self._touched_memories: dict[str, None] = {}
+        self._touched_strengths: dict[str, None] = {}
+        self._revealed: dict[str, None] = {}
+        self._new_events: list[Event] = []
+        self._journal: list[tuple[JournalEntry, JournalAppended]] = []
+        self._decisions: list[DecisionRow] = []
+        self._cursors: dict[str, int] = {}
+
+    @property
+    def rows(self) -> Rows:
+        """The rows with every change so far. A view: it changes with the next `absorb`."""
+        return Rows(self._state, self._memories, self._strengths, self._events)
+
+    def absorb(self, change: Change) -> None:
+        """Makes the change."""
+        self._state = change.state
+        for memory in change.memories:
+            self._memories[memory.id] = memory
+            self._touched_memories[memory.id] = None
+        for strength in change.strengths:
+            self._strengths[strength.memory_id] = strength
+            self._touched_strengths[strength.memory_id] = None
+        for memory_id in change.removed:
+            self._strengths.pop(memory_id, None)
+            self._touched_strengths[memory_id] = None
+            self._revealed.pop(memory_id, None)
+        if change.revealed is not None:
+            self._revealed[change.revealed] = None
+        if change.event is not None:
+            self._events[change.event.namespace, change.event.event_id] = change.event
+            self._new_events.append(change.event)
+        if change.decision is not None:
+            self._decisions.append(change.decision)
+        self._journal.append((change.entry, change.appended))
+        for topic, next_offset in change.cursors:
+            # A cursor never moves back: a redo of old entries after newer ones would not be a journal's order.
+            self._cursors[topic] = max(self._cursors.get(topic, 0), next_offset)
+
+    def net(self) -> Net:
+        """What is to be written."""
+        memories = [self._memories[memory_id] for memory_id in self._touched_memories]
+        strengths = [self._strengths[i] for i in self._touched_strengths if i in self._strengths]
+        before = self._stored
+        return Net(
+            before=before.state,
+            after=self._state,
+            new_memories=tuple(m for m in memories if m.id not in before.memories),
+            changed_memories=tuple(m for m in memories if m.id in before.memories),
+            new_strengths=tuple(s for s in strengths if s.memory_id not in before.strengths),
+            changed_strengths=tuple(s for s in strengths if s.memory_id in before.strengths),
+            removed=tuple(i for i in self._touched_strengths if i not in self._strengths and i in before.strengths),
+            revealed=tuple(self._revealed),
+            events=tuple(self._new_events),
+            journal=tuple(self._journal),
+            decisions=tuple(self._decisions),
+            cursors=dict(self._cursors),
+        )

@@ -1,0 +1,126 @@
+"""One shard under test: applies records by the rules, as the commit worker does, and remembers the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memquorum import topics
+from memquorum.core import commit, ids, journal
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import check_decision
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.effects import Rules
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, Proposal
+from memquorum.core.rows import Change, Rows
+from memquorum.core.workset import Workset
+from tests.unit import votes
+
+NAMESPACE = "greenhouse"  # of shard 0, where there are four
+
+
+def memory_id(event_id: str, namespace: str = NAMESPACE) -> str:
+    return ids.memory_id(namespace, event_id)
+
+
+def accepted(event_id: str, at: int, *, namespace: str = NAMESPACE, agent: str = "planner") -> EpisodeAccepted:
+    return EpisodeAccepted(
+        event_id, memory_id(event_id, namespace), namespace, agent, agent, at, b"sealed", b"c" * 32, 23,
+        topics.EPISODES, 0, 7, "s1", "planning", None, 900_000, None,
+    )  # fmt: skip
+
+
+def scored(
+    episode: EpisodeAccepted,
+    offset: int,
+    outcome: str = "stored",
+    *,
+    reinforces: str | None = None,
+    salience: int = 600_000,
+    early: bool = False,
+) -> EpisodeScored:
+    return EpisodeScored(
+        episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
+        salience, early, "hashing", reinforces, 810_000, None, None, 900_000, None, b"sealed vector",
+    )  # fmt: skip
+
+
+class Shard:
+    """Offsets count up by themselves; `changes` is everything that happened."""
+
+    def __init__(self, codec: Codec, genesis: Genesis, shard: int = 0) -> None:
+        self.rules = Rules(codec, genesis)
+        self.work = Workset(Rows(journal.beginning(genesis.cluster, shard)))
+        self.changes: list[Change] = []
+        self.offset = -1
+        self.scored_offset = -1
+
+    @property
+    def rows(self) -> Rows:
+        return self.work.rows
+
+    def _place(self) -> commit.Place:
+        self.offset += 1
+        return commit.Place(topics.ACCEPTED, self.rows.state.shard, self.offset)
+
+    def _absorb(self, change: Change) -> Change:
+        self.work.absorb(change)
+        self.changes.append(change)
+        return change
+
+    def episode(
+        self,
+        event_id: str,
+        at: int = 1_000,
+        outcome: str = "stored",
+        *,
+        reinforces: str | None = None,
+        readable: bool = True,
+        skipped: bool = False,
+        salience: int = 600_000,
+        early: bool = False,
+        namespace: str = NAMESPACE,
+    ) -> Change:
+        episode, place = accepted(event_id, at, namespace=namespace), self._place()
+        self.scored_offset += 1
+        score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
+        found = None if skipped else commit.Scored(self.scored_offset, score)
+        return self._absorb(
+            commit.apply_episode(self.rules, self.rows, place, episode, scored=found, readable=readable)
+        )
+
+    def access(self, memory: str, at: int, event_id: str | None = None, namespace: str = NAMESPACE) -> Change:
+        place = self._place()
+        record = AccessAccepted(event_id or f"access-{place.offset}", memory, namespace, "reviewer", at)
+        return self._absorb(commit.apply_access(self.rules, self.rows, place, record))
+
+    def tick(self, as_of: int) -> Change:
+        place = self._place()
+        return self._absorb(commit.apply_tick(self.rules, self.rows, place, ClockTicked(f"tick-{place.offset}", as_of)))
+
+    def decide(
+        self,
+        proposals: Sequence[Proposal],
+        vote: votes.Vote = votes.everybody,
+        *,
+        accepted_offset: int | None = None,
+        epoch: int | None = None,
+        seq: int | None = None,
+    ) -> Change:
+        state = self.rows.state
+        pre_prepare, commits = votes.decision(
+            self.rules.codec,
+            self.rules.genesis,
+            proposals,
+            vote,
+            shard=state.shard,
+            epoch=state.last_epoch + 1 if epoch is None else epoch,
+            seq=state.decided_seq + 1 if seq is None else seq,
+            as_of=max(state.as_of, 1),
+            accepted_offset=self.offset if accepted_offset is None else accepted_offset,
+        )
+        checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
+        place = commit.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
+        return self._absorb(commit.apply_decision(self.rules, self.rows, place, checked, commits))
+
+    def destroy(self, *memory_ids: str) -> Change:
+        return self._absorb(commit.apply_destroyed(self.rules, self.rows, memory_ids))

@@ -1,0 +1,96 @@
+"""Decisions with whole certificates, signed with the test cluster's keys: for tests of whoever applies them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus import messages
+from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.decay import decay_ppm
+from memquorum.core.kinds import FORGET, KINDS, PROMOTE
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, PrePrepare, Proposal
+from tests.unit.genesis import seed_of
+
+Vote = Callable[[int, Proposal], bool]
+"""(member, proposal) → whether the member says yes."""
+
+
+def everybody(_: int, __: Proposal) -> bool:
+    return True
+
+
+def nobody(_: int, __: Proposal) -> bool:
+    return False
+
+
+def signed(codec: Codec, genesis: Genesis, signer: str, record: object) -> bytes:
+    return codec.encode(messages.sign(genesis.cluster, signer, seed_of(signer), codec.encode(record)))
+
+
+def proposal(memory_id: str, kind: str, *, namespace: str = "greenhouse", last_access: int = 0) -> Proposal:
+    return Proposal(memory_id, namespace, kind, "test", last_access, last_access, 600_000)
+
+
+def opinion(proposal: Proposal, yes: bool, as_of: int, policy: Policy) -> Opinion:
+    kind = KINDS[proposal.kind]
+    if not yes:
+        terms = kind.abstain(as_of)
+    elif kind is PROMOTE:
+        terms = (PPM, 900_000, PPM, 0)
+    else:
+        assert kind is FORGET
+        # Last used at time 0 as this member read it, and of no relevance to it: C = ω_D·D < θ for every as_of > 0.
+        terms = (decay_ppm(0, as_of, policy), 0, 0)
+    score = kind.score(terms, policy)
+    assert kind.yes(score, policy) == yes
+    return Opinion(yes, score, terms)
+
+
+def decision(
+    codec: Codec,
+    genesis: Genesis,
+    proposals: Sequence[Proposal],
+    vote: Vote = everybody,
+    *,
+    shard: int = 0,
+    epoch: int = 1,
+    as_of: int = 1_000_000_000,
+    accepted_offset: int = 0,
+    view: int = 0,
+    seq: int | None = None,
+    voters: Sequence[int] | None = None,
+) -> tuple[bytes, list[bytes]]:
+    """The signed pre-prepare and every member's signed commit."""
+    cluster, config = genesis.cluster, genesis.config
+    nomination = NominationProposed(cluster, config, shard, epoch, as_of, accepted_offset, "interval", tuple(proposals))
+    body = codec.encode(nomination)
+    nominated = codec.encode(messages.sign(cluster, "service:nomination", seed_of("service:nomination"), body))
+    ballots = tuple(
+        signed(
+            codec,
+            genesis,
+            f"member:{member}",
+            BallotCast(
+                cluster,
+                config,
+                shard,
+                epoch,
+                member,
+                messages.digest(body),
+                tuple(opinion(p, vote(member, p), as_of, genesis.policy) for p in proposals),
+            ),
+        )
+        for member in (voters if voters is not None else range(genesis.n))
+    )
+    slot = epoch if seq is None else seq
+    primary = genesis.primary(shard, view)
+    record = PrePrepare(cluster, config, shard, view, slot, primary, epoch, nominated, ballots)
+    digest = proposal_digest(record)
+    commits = [
+        signed(codec, genesis, f"member:{m}", Commit(cluster, config, shard, view, slot, m, digest))
+        for m in range(genesis.n)
+    ]
+    return signed(codec, genesis, f"member:{primary}", record), commits
