@@ -38,7 +38,7 @@ def main() -> None:
         from infra.demo.command import main as demo
 
         sys.exit(demo(arguments[1:]))
-    parsed = _parser().parse_args(arguments)
+    parsed = parser().parse_args(arguments)
     try:
         given = settings.load(run_dir=parsed.run_dir)
         logging.basicConfig(
@@ -49,10 +49,11 @@ def main() -> None:
         sys.exit(f"memquorum: {error}")
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m infra", description=__doc__)
-    parser.set_defaults(run_dir=None)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options; `do` of the result is the function to call."""
+    root = argparse.ArgumentParser(prog="python -m infra", description=__doc__)
+    root.set_defaults(run_dir=None)
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, do: object, summary: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=summary, description=summary)
@@ -79,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
-    return parser
+    return root
 
 
 def _up(given: Settings, parsed: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
-from infra.settings import Settings
+from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.consensus.membership import SERVICES, Genesis, Member, dump, load
 
@@ -73,8 +73,11 @@ def create(
 
 
 def read(settings: Settings) -> Genesis:
-    """The genesis of an installation. Raises FileNotFoundError or GenesisError."""
-    return load(settings.genesis_file.read_bytes())
+    """The genesis of an installation. Raises SettingsError where there is no such file, GenesisError for a bad one."""
+    try:
+        return load(settings.genesis_file.read_bytes())
+    except OSError as error:
+        raise SettingsError(f"no genesis file ({error}): `python -m infra genesis` makes one") from None
 
 
 def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:

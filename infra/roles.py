@@ -26,10 +26,17 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
     if (role == "replica") != (member is not None):
         raise SettingsError("--member goes with the role replica, and a replica needs it")
     name = role if member is None else f"replica-{member}"
+    note = settings.state_dir / f"{name}.halted"
+    if note.exists():
+        log.critical("%s stays down: it halted before. Read %s, mend the cause, remove the file", name, note)
+        return fleet.HALTED
     made = genesis.read(settings)
     try:
         _START[role](settings, made, member or 0, lambda: _announce(settings, name))
     except CONTRADICTIONS as error:
+        # Whatever starts us again, a supervisor or a container engine, must not undo the halt.
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text(f"{type(error).__name__}: {error}\n", encoding="utf-8")
         log.critical("%s halts: %s", name, error)
         return fleet.HALTED
     return 0

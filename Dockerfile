@@ -1,0 +1,18 @@
+# One image for every role; docker-compose.yml says which container runs which.
+FROM python:3.11-slim-bookworm
+WORKDIR /app
+COPY infra/bootstrap.lock requirements.lock ./
+RUN pip install --no-cache-dir --require-hashes -r bootstrap.lock \
+ && uv pip install --system --no-cache --require-hashes -r requirements.lock
+COPY memquorum memquorum
+COPY schemas schemas
+COPY db db
+COPY streams streams
+COPY workers workers
+COPY infra infra
+# A new volume takes owner and mode of the folder that it covers.
+RUN useradd --uid 10001 --no-create-home memquorum \
+ && install -d -o memquorum -m 700 /cluster /var/lib/memquorum /var/lib/memquorum/state
+USER memquorum
+ENV PYTHONUNBUFFERED=1
+ENTRYPOINT ["python", "-m", "infra"]

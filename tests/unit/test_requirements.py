@@ -1,0 +1,37 @@
+"""One version of every package: pyproject.toml, requirements.in and the lock say the same."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def _pins(text: str) -> dict[str, str]:
+    found = re.findall(r"^([A-Za-z0-9_.-]+)(?:\[[a-z,]+\])?==([^\s;\\]+)", text, re.MULTILINE)
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found}
+
+
+ASKED = _pins((ROOT / "requirements.in").read_text())
+LOCKED = _pins((ROOT / "requirements.lock").read_text())
+
+
+def test_every_requirement_is_pinned_and_locked() -> None:
+    lines = [line for line in (ROOT / "requirements.in").read_text().splitlines() if line and line[0] != "#"]
+    assert len(ASKED) == len(lines)
+    assert ASKED.items() <= LOCKED.items()
+
+
+def test_the_package_asks_for_what_the_server_has() -> None:
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert _pins("\n".join(wanted)).items() <= ASKED.items()
+
+
+def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
+    for file in ("requirements.lock", "infra/bootstrap.lock"):
+        text = (ROOT / file).read_text()
+        blocks = re.split(r"\n(?=\S)", text.strip())
+        assert all("--hash=sha256:" in block for block in blocks), file
+        assert "://" not in text, file
