@@ -55,7 +55,7 @@ def ensure(bootstrap: str, shards: int, replication: int = 1, min_isr: int = 1) 
         present = admin.list_topics(timeout=_PATIENCE_S).topics
         missing = [topic for topic in topics if topic.name not in present]
         _create(admin, missing, shards, replication, min_isr)
-        _await_leaders(admin, missing, shards)
+        _await_leaders(bootstrap, missing, shards)
         kept = [topic for topic in topics if topic.name in present]
         return _differences(admin, kept, {name: len(found.partitions) for name, found in present.items()}, shards)
     except KafkaException as error:
@@ -95,16 +95,22 @@ def _create(admin: AdminClient, topics: Sequence[Topic], shards: int, replicatio
                 raise TopicsError(f"topic {name} was not created: {error.args[0].str()}") from error
 
 
-def _await_leaders(admin: AdminClient, topics: Sequence[Topic], shards: int) -> None:
-    """Waits until every partition answers: the controller says "created" before the brokers have heard of it."""
+def _await_leaders(bootstrap: str, topics: Sequence[Topic], shards: int) -> None:
+    """Waits until every partition answers: the controller says "created" before the brokers have heard of it.
+
+    Each try is a new client's: one that asked too early may remember for half a minute that there is no leader.
+    """
     waiting = {TopicPartition(t.name, k): _LATEST for t in topics for k in range(t.count(shards))}
     deadline = time.monotonic() + _PATIENCE_S
     while waiting:
-        asked = admin.list_offsets(waiting, request_timeout=_PATIENCE_S)
-        waiting = {place: _LATEST for place, answer in asked.items() if answer.exception() is not None}
-        if waiting and time.monotonic() > deadline:
+        if time.monotonic() > deadline:
             place = next(iter(waiting))
             raise TopicsError(f"{place.topic}[{place.partition}] has no leader {_PATIENCE_S} s after its creation")
+        admin = AdminClient({"bootstrap.servers": bootstrap})
+        known = admin.list_topics(timeout=_PATIENCE_S).topics
+        if all(place.topic in known and place.partition in known[place.topic].partitions for place in waiting):
+            asked = admin.list_offsets(waiting, request_timeout=_PATIENCE_S)
+            waiting = {place: _LATEST for place, answer in asked.items() if answer.exception() is not None}
 
 
 def _differences(admin: AdminClient, topics: Sequence[Topic], partitions: Mapping[str, int], shards: int) -> list[str]:
