@@ -72,19 +72,16 @@ class MemberContext:
         return MemberContext(namespace, ids, texts, _units(np.stack(vectors)))
 
 
-def cosines(facts: MemoryFacts, context: MemberContext) -> list[tuple[float, str | None]]:
-    """(cosine, text) of every episode of the context, the memory itself excluded.
+def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.float64], list[str | None]]:
+    """The cosines to all episodes of the context but the memory itself, and their texts.
 
     In float64: the stored values are float16, so millionths do not depend on the order of the sum.
     """
     if facts.vector is None or context.units is None:
-        return []
-    values = context.units @ _units(facts.vector[np.newaxis])[0]
-    return [
-        (float(value), text)
-        for value, text, memory_id in zip(values, context.texts, context.memory_ids, strict=True)
-        if memory_id != facts.memory_id
-    ]
+        return np.zeros(0), []
+    others = [at for at, memory_id in enumerate(context.memory_ids) if memory_id != facts.memory_id]
+    values: NDArray[np.float64] = context.units @ _units(facts.vector[np.newaxis])[0]
+    return values[others], [context.texts[at] for at in others]
 
 
 def relevance(facts: MemoryFacts, context: MemberContext) -> int:
@@ -93,8 +90,8 @@ def relevance(facts: MemoryFacts, context: MemberContext) -> int:
     Fewer than three: the mean of what there is. None: 0, so that a member whose agents did nothing in this
     namespace has no use of its own for the memory and votes by decay alone.
     """
-    best = sorted((value for value, _ in cosines(facts, context)), reverse=True)[:TOP]
-    return to_ppm(sum(best) / len(best)) if best else 0
+    values, _ = cosines(facts, context)
+    return to_ppm(float(np.sort(values)[-TOP:].mean())) if len(values) else 0
 
 
 def to_ppm(value: float) -> int:
@@ -141,29 +138,25 @@ def rules(contradict: Callable[[str, str], bool]) -> Evidence:
     on) carries it over 0.60.
     """
 
-    def conflict(facts: MemoryFacts, context: MemberContext) -> int:
-        """The cosine of the likest episode that contradicts the memory, 0 without one or without texts."""
-        mine = facts.text
-        if mine is None:
-            return 0
-        alike = ((value, text) for value, text in cosines(facts, context) if value >= ALIKE and text is not None)
-        return to_ppm(max((value for value, text in alike if contradict(mine, text)), default=0.0))
+    def around(facts: MemoryFacts, context: MemberContext) -> tuple[int, int]:
+        """(conflict, support): the highest cosine of a nearby episode that contradicts the memory, and of another."""
+        values, texts = cosines(facts, context)
+        conflict = support = 0.0
+        for at in np.flatnonzero(values >= NEAR):
+            value, mine, theirs = float(values[at]), facts.text, texts[at]
+            if value >= ALIKE and mine is not None and theirs is not None and contradict(mine, theirs):
+                conflict = max(conflict, value)
+            else:
+                support = max(support, value)
+        return to_ppm(conflict), to_ppm(support)
 
     def bfs(facts: MemoryFacts, context: MemberContext) -> int:
-        """Half for the absence of conflict, half for support: the likest episode nearby that does not contradict."""
-        mine = facts.text
-        support = max(
-            (
-                value
-                for value, text in cosines(facts, context)
-                if value >= NEAR and not (value >= ALIKE and mine and text and contradict(mine, text))
-            ),
-            default=0.0,
-        )
-        return (PPM - conflict(facts, context) + to_ppm(support)) // 2
+        """Half for the absence of conflict, half for support."""
+        conflict, support = around(facts, context)
+        return (PPM - conflict + support) // 2
 
     def consistency(facts: MemoryFacts, context: MemberContext) -> int:
-        return PPM - conflict(facts, context)
+        return PPM - around(facts, context)[0]
 
     return Evidence(bfs, grounded, consistency, uncertainty)
 

@@ -1,0 +1,96 @@
+"""Ballots: an opinion follows from what the member knows, passes everybody's check, and ignorance says no."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core.ballots import MemberContext, MemoryFacts, opinion
+from memquorum.core.decay import decay_ppm
+from memquorum.core.evidence import Evidence
+from memquorum.core.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import Opinion, Proposal
+
+POLICY = Policy()
+NOW = 1_700_000_000_000
+OLD = NOW - 7_200_000
+VECTOR = np.array([1.0, 0.0], np.float32)
+FACTS = MemoryFacts("m", "n", "agent", created=OLD, last_access=OLD, salience_ppm=600_000, vector=VECTOR)
+EMPTY = MemberContext("n")
+BUSY = MemberContext.of("n", [("e", VECTOR, None)])
+kinds = pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
+
+
+def proposal(kind: Kind) -> Proposal:
+    return Proposal("m", "n", kind.name, "reason", OLD, OLD, 600_000)
+
+
+def judge(kind: Kind, facts: MemoryFacts | None, context: MemberContext, **changes: Any) -> Opinion:
+    given = opinion(kind, proposal(kind), facts, context, **({"as_of": NOW, "policy": POLICY} | changes))
+    assert check_opinion(kind, given, proposal(kind), NOW, POLICY) is None
+    return given
+
+
+def test_what_decayed_and_is_of_no_use_is_voted_out() -> None:
+    decay = decay_ppm(OLD, NOW, POLICY)
+    assert judge(FORGET, FACTS, EMPTY) == Opinion(True, 400_000 * decay // PPM, (decay, 0, OLD))
+
+
+def test_what_is_of_use_now_is_kept_however_decayed() -> None:
+    given = judge(FORGET, FACTS, BUSY)
+    assert (given.yes, given.terms[1]) == (False, PPM)
+
+
+def test_an_access_after_the_time_of_the_vote_counts_as_one_at_it() -> None:
+    given = judge(FORGET, replace(FACTS, last_access=NOW + 5), EMPTY)
+    assert given.terms == (PPM, 0, NOW)
+
+
+def test_a_promotion_is_judged_by_the_evidence() -> None:
+    answers = Evidence(lambda *_: 100, lambda *_: 200, lambda *_: 300, lambda *_: 400)
+    assert judge(PROMOTE, FACTS, EMPTY, evidence=answers).terms == (100, 200, 300, 400)
+
+
+def test_a_member_checks_the_age_of_what_it_promotes() -> None:
+    sure = Evidence(lambda *_: PPM, lambda *_: PPM, lambda *_: PPM, lambda *_: 0)
+    assert judge(PROMOTE, replace(FACTS, created=NOW - 60_000), BUSY, evidence=sure).yes
+    assert not judge(PROMOTE, replace(FACTS, created=NOW - 59_999), BUSY, evidence=sure).yes
+
+
+@kinds
+@pytest.mark.parametrize(
+    ("facts", "context"),
+    [
+        (None, EMPTY),
+        (replace(FACTS, vector=None), EMPTY),
+        (replace(FACTS, memory_id="other"), EMPTY),
+        (replace(FACTS, namespace="elsewhere"), EMPTY),
+        (FACTS, MemberContext("elsewhere")),
+    ],
+    ids=["unknown", "cannot open", "another memory", "another namespace", "context of another namespace"],
+)
+def test_ignorance_says_the_strongest_no(kind: Kind, facts: MemoryFacts | None, context: MemberContext) -> None:
+    given = judge(kind, facts, context)
+    assert not given.yes
+    assert given.score_ppm == (PPM if kind is FORGET else 0)
+
+
+@given(
+    st.sampled_from(list(KINDS.values())),
+    st.integers(0, 2 * NOW),
+    st.lists(st.lists(st.floats(-1, 1, width=16), min_size=2, max_size=2), max_size=4),
+    st.none() | st.integers(0, PPM),
+    st.integers(0, 3),
+)
+def test_every_opinion_passes_the_check_of_others(
+    kind: Kind, last_access: int, recent: list[list[float]], uncertainty: int | None, reinforced: int
+) -> None:
+    facts = replace(FACTS, last_access=last_access, uncertainty_ppm=uncertainty, reinforced=reinforced)
+    context = MemberContext.of("n", [(f"e{i}", np.array(v, np.float32), None) for i, v in enumerate(recent)])
+    judge(kind, facts, context)
