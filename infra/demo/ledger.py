@@ -14,6 +14,7 @@ from memquorum.core.ids import memory_id
 from memquorum.core.records import Accessed, Decided, Destroyed, JournalEntry, NominationProposed, Result, Stored
 
 SHORT_TERM, LONG_TERM, SEALED, GONE = "short-term", "long-term", "sealed", "gone"
+AGAIN = "repeated access"
 _ENDS = {"forgotten": SEALED, "promoted": LONG_TERM}
 
 
@@ -68,7 +69,8 @@ class Ledger:
     def entry(self, entry: JournalEntry, at: int) -> None:
         """A journal entry; `at` is its timestamp in the topic."""
         detail = self.codec.decode(entry.detail)
-        self.effects[entry.effect] += 1
+        again = entry.effect == "repeated" and isinstance(detail, Accessed)
+        self.effects[AGAIN if again else entry.effect] += 1
         if isinstance(detail, Stored) and entry.effect != "repeated":
             self._everything += detail.characters
         if entry.effect == "stored" and entry.memory_id is not None:

@@ -1,0 +1,97 @@
+"""Which policy and membership suit a log: what the demo's genesis file says, worked out from one look at the log.
+
+The paper's time scales (10 s, 60 s, 1 h) are for its simulation; a real memory's are as long as its project. So the
+scales here follow the log's own length: what nobody uses again is nominated after some 28 % of it, and a log of an
+hour shows the same life as one of a month. Every other number is a constant, and the report prints all that differ from
+the defaults.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from infra.demo.inputs import Record
+from infra.demo.steps import when
+from infra.genesis import SEATS
+from memquorum.core.records import EpisodeRecorded
+
+_SHORTEST_MS = 3_600_000
+_MAPPED_AGENTS = 256  # further agents go by hash: the genesis file is read by people, too
+
+
+@dataclass(slots=True)
+class Survey:
+    """What one pass over a log tells."""
+
+    records: int = 0
+    episodes: int = 0
+    valued: int = 0
+    """Episodes with a reward or a confidence."""
+    first: int | None = None
+    last: int = 0
+    agents: Counter[str] = field(default_factory=Counter)
+    roles: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def span_ms(self) -> int:
+        """From the first record to the last, at least an hour."""
+        return max(_SHORTEST_MS, self.last - (self.first or 0))
+
+
+def survey(records: Iterable[Record]) -> Survey:
+    """Reads a log once."""
+    found = Survey()
+    for record in records:
+        at = when(record)
+        found.records += 1
+        found.first = at if found.first is None else min(found.first, at)
+        found.last = max(found.last, at)
+        found.agents[record.agent] += 1
+        if isinstance(record, EpisodeRecorded):
+            found.episodes += 1
+            found.valued += record.reward is not None or record.confidence is not None
+            if record.role is not None:
+                found.roles.setdefault(record.agent, record.role)
+    return found
+
+
+def policy(found: Survey) -> dict[str, Any]:
+    """The parts of the policy that differ from the defaults."""
+    longest = found.span_ms * 0.55 / 1000
+    valued = found.valued * 5 >= found.episodes
+    return {
+        "decay": {"scales_s": [float(round(longest / part)) for part in (192, 16, 1)]},
+        # Without rewards only novelty is left of the salience, and talk about one matter is seldom new.
+        "salience": {"encode_threshold": 0.2 if valued else 0.05},
+        "forget": {"theta_ppm": 340_000, "grace_ms": 0},
+        "promote": {"salience_ppm": 450_000 if valued else 300_000},
+        "epoch": {"interval_ms": max(60_000, found.span_ms // 24), "capacity": max(100, found.episodes)},
+    }
+
+
+def members(found: Survey) -> dict[str, int]:
+    """Agent → member. An agent whose role is a member's has that member; the others are dealt out."""
+    seats = {seat.name: number for number, seat in enumerate(SEATS)}
+    placed = {agent: seats[role] for agent, role in found.roles.items() if role in seats}
+    others = [agent for agent, _ in found.agents.most_common(_MAPPED_AGENTS) if agent not in placed]
+    # There and back again, so that no member gets the busier of every round.
+    deal = [*range(len(SEATS)), *reversed(range(len(SEATS)))]
+    return placed | {agent: deal[i % len(deal)] for i, agent in enumerate(others)}
+
+
+def step_size(found: Survey) -> int:
+    """Records a step: few for a short log, to see more of it; at most 100, which is an epoch's worth."""
+    return min(100, max(25, found.records // 25))
+
+
+def gap_ms(found: Survey) -> int:
+    """What counts as a pause."""
+    return max(3_600_000, found.span_ms // 48)
+
+
+def after_ms(found: Survey) -> tuple[int, ...]:
+    """What passes after the last record: a while and a longer one, so that the log's end is judged, too."""
+    return (found.span_ms // 8, found.span_ms // 3)

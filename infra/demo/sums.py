@@ -1,0 +1,103 @@
+"""The sums that must hold: what was published, what the journal says, and what Postgres says are three witnesses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from infra.demo.driver import Refused
+from infra.demo.inputs import Tally
+from infra.demo.ledger import AGAIN, GONE, SEALED, Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A whole and the parts that must add up to it."""
+
+    whole: tuple[str, int]
+    parts: tuple[tuple[str, int], ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether they do."""
+        return self.whole[1] == sum(n for _, n in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What Postgres says: events by outcome, memories by tier, proposals by how they ended."""
+
+    events: Mapping[str, int]
+    tiers: Mapping[str, int]
+    outcomes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Something that must be true, and what was found."""
+
+    name: str
+    holds: bool
+    found: str
+
+
+def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledger: Ledger) -> list[Sum]:
+    """All sums of a run, from the log to the last outcome."""
+    effects, outcomes, tiers = ledger.effects, ledger.outcomes(), ledger.tiers()
+    turned_away = Counter(letter.kind for letter in refused)
+    further = sum(parts - 1 for _, parts in tally.split)
+    log = [("messages", tally.messages), ("without text, skipped", -len(tally.empty)), ("further parts", further)]
+    episodes = [
+        ("stored", effects["stored"]),
+        ("reinforced", effects["reinforced"]),
+        *(("not kept: " + words(reason), n) for reason, n in sorted(ledger.reasons.items())),
+        ("repeated", effects["repeated"]),
+        ("refused", turned_away["episode"]),
+    ]
+    accesses = [("noted", effects["accessed"]), ("repeated", effects[AGAIN]), ("refused", turned_away["access"])]
+    ends = [(end, outcomes[end]) for end in ("forgotten", "promoted", "kept", "voided", "open")]
+    return [
+        Sum(("episodes to publish", tally.episodes), _shown(log)),
+        Sum(("episodes published", published["episodes"]), _shown(episodes)),
+        Sum(("accesses published", published["accesses"]), _shown(accesses)),
+        Sum(("proposals nominated", ledger.nominations()), tuple(ends)),
+        Sum(("memories stored", effects["stored"]), tuple(tiers.items())),
+        Sum(("memories forgotten", outcomes["forgotten"]), ((SEALED, tiers[SEALED]), (GONE, tiers[GONE]))),
+    ]
+
+
+def checks(tally: Tally, published: Counter[str], ledger: Ledger, stored: Stored) -> list[Check]:
+    """What the sums do not say: everything was published, and Postgres agrees with the journal."""
+    effects, tiers = ledger.effects, ledger.tiers()
+    events = {
+        "stored": effects["stored"],
+        "reinforced": effects["reinforced"],
+        "accessed": effects["accessed"],
+        **ledger.reasons,
+    }
+    ends = {end: n for end, n in ledger.outcomes().items() if end != "open"}
+    return [
+        _same("the whole log was published", tally.episodes + tally.accesses, sum(published.values())),
+        _same("Postgres holds the journal's events", _nonzero(events), _nonzero(stored.events)),
+        _same("Postgres holds the journal's memories by tier", _nonzero(tiers), _nonzero(stored.tiers)),
+        _same("Postgres holds the journal's outcomes", _nonzero(ends), _nonzero(stored.outcomes)),
+    ]
+
+
+def words(code: str) -> str:
+    """A code as people write it."""
+    return code.replace("_", " ")
+
+
+def _shown(parts: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
+    """Without the parts that are zero, but for the first."""
+    return tuple(part for index, part in enumerate(parts) if part[1] or index == 0)
+
+
+def _same(name: str, expected: object, found: object) -> Check:
+    return Check(name, expected == found, "equal" if expected == found else f"expected {expected}, found {found}")
+
+
+def _nonzero(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: n for name, n in sorted(counts.items()) if n}
