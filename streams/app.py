@@ -1,3 +1,136 @@
 """The Faust app: its settings, its three processors, and `run`, which a composition root calls."""
 
 from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import threading
+from pathlib import Path
+
+import faust
+from faust.worker import Worker
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.ports import Encoder, Neighbourhoods, Schedule, Vault
+from streams import decay, nomination, salience
+
+log = logging.getLogger(__name__)
+
+APP_ID = "memquorum-streams"
+
+# The largest record of an internal topic (schemas/topics), with room for its batch.
+_MESSAGE_BYTES_MAX = 10 * 1024 * 1024
+# A stop waits for the batches in flight; one that cannot end (its port is away) is redelivered after a restart.
+_STOP_S = 4.0
+
+
+def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID) -> faust.App:
+    """A Faust app without agents. `app_id` is its consumer group. Every setting here has its reason (DESIGN 2)."""
+    return faust.App(
+        app_id,
+        broker=";".join(f"kafka://{server.strip()}" for server in bootstrap.split(",")),
+        datadir=str(data_dir),
+        autodiscover=False,
+        # Nothing is lost: acknowledged after the output, waited for at a stop and at a rebalance.
+        processing_guarantee="at_least_once",
+        stream_wait_empty=True,
+        consumer_auto_offset_reset="earliest",
+        # A kill makes duplicates of what the last commit did not cover.
+        broker_commit_interval=0.02,
+        broker_commit_every=20,
+        # How long partitions lie idle after a kill; the least that brokers allow by default.
+        broker_session_timeout=6.0,
+        broker_heartbeat_interval=2.0,
+        # Back pressure: what is not yet processed stays in Kafka, and a stop has little to wait for.
+        stream_buffer_maxsize=256,
+        broker_max_poll_records=256,
+        consumer_max_fetch_size=_MESSAGE_BYTES_MAX,
+        producer_max_request_size=_MESSAGE_BYTES_MAX,
+        producer_acks=-1,
+        producer_linger_ms=0,
+        # Topics come from schemas/topics alone: Faust's leader topic and its declarations are off.
+        topic_partitions=shards,
+        topic_allow_declare=False,
+        topic_disable_leader=True,
+        reply_create_topic=False,
+        value_serializer="raw",
+        key_serializer="raw",
+        store="memory://",
+        web_enabled=False,
+        worker_redirect_stdouts=False,
+    )
+
+
+def run(
+    *,
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    encoder: Encoder,
+    vault: Vault,
+    neighbourhoods: Neighbourhoods,
+    schedule: Schedule,
+    nomination_seed: bytes,
+    data_dir: Path,
+) -> None:
+    """Runs salience, decay and nomination until SIGTERM or SIGINT; from the main thread of a process of its own.
+
+    `nomination_seed`: the 32-byte Ed25519 seed of service:nomination. The process ends at most 4 s after the signal,
+    if need be hard: what was not acknowledged is delivered again.
+    """
+    app = create(bootstrap, data_dir, genesis.shards)
+    salience.attach(app, codec, genesis.policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods)
+    decay.attach(app, codec, genesis.policy, schedule)
+    nomination.attach(app, codec, genesis, nomination_seed, schedule)
+    work(app)
+
+
+def work(app: faust.App) -> None:
+    """Runs an app with its agents until SIGTERM or SIGINT. Raises what crashed it."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    app.loop = loop
+    _plain_logging()
+    worker = _Worker(app, loop=loop, quiet=True, override_logging=False, redirect_stdouts=False)
+    worker.spinner = None
+    try:
+        worker.execute_from_commandline()
+    except SystemExit as end:
+        if end.code:
+            raise
+
+
+class _Worker(Worker):
+    """Faust's worker with a limit on how long a stop may take."""
+
+    def _on_sigterm(self) -> None:
+        _end_within(_STOP_S)
+        super()._on_sigterm()
+
+    def _on_sigint(self) -> None:
+        _end_within(_STOP_S)
+        # Not super's, which prints a banner.
+        super()._on_sigterm()
+
+
+def _end_within(seconds: float) -> None:
+    def end() -> None:
+        log.warning("not stopped after %.0f s: ending; unacknowledged records will be delivered again", seconds)
+        logging.shutdown()
+        os._exit(0)
+
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+
+
+def _plain_logging() -> None:
+    """Faust's own chatter from warnings on, in the format of whoever set up logging (or a plain one)."""
+    if not logging.getLogger().handlers:
+        logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for name in ("faust", "mode", "aiokafka"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+    # It complains whenever a commit takes longer than the 20 ms between commits.
+    logging.getLogger("mode.timers").setLevel(logging.ERROR)

@@ -1,0 +1,311 @@
+"""Whether two texts that look alike also say the same: similarity alone never merges (SPEC B, decisions).
+
+Vectors are blind to what a memory must not confuse: "the sync is at 3" and "the sync is at 4" are near each other, and
+so are "opens" and "does not open". `agree` refuses unless all of these hold:
+
+1. numbers are the same, in the same order, with the same units; spelled ones count ("two days" is "2 days");
+2. names (capitalised words inside a sentence), quoted strings and codes (identifiers, versions, dates, times, paths) of
+   each occur in the other, in the same order;
+3. as much is negated in both, and nothing negated in one is asserted in the other ("unavailable" negates "available");
+4. words of a closed list of opposites (open/closed, before/after, must/may) do not take opposite sides;
+5. both ask or both tell, and where both speak of "I" or "you", it is the same of them.
+
+A refusal costs one memory too many, an agreement too much loses one, so what is doubtful is refused: texts longer than
+`LONG` characters, whose end the encoder may not have seen, and texts mostly outside the Latin script, whose words these
+rules do not know, agree only if they are equal up to white space.
+
+What the rules do not see: an ordinary word exchanged for another ("tea" for "coffee"). The vectors have to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from itertools import chain
+
+from memquorum.core import wording
+
+# Characters. Some 256 tokens of dense text (codes, JSON): the window of the default encoder.
+LONG = 600
+_FOREIGN_SHARE = 0.3
+_DIGEST = "\x00sha256:"
+
+_QUOTED = re.compile(r'"([^"\n]{1,200})"|“([^”\n]{1,200})”|«([^»\n]{1,200})»|`([^`\n]{1,200})`')
+_QUOTES = re.compile(r'["“”„«»`]')
+# A token stands between spaces, without the punctuation around it; or the end of a sentence.
+_TOKEN = re.compile(
+    r"(?P<token>(?:(?<!\w)[-+])?[$€£¥#@]?\w(?:[^\s()\[\]{}<>,;!?…—|]*\w)?(?:,\d{3}\b)*(?:\.\d+)?[%°]?)"
+    r"|(?P<end>[.!?…]+|\n)"
+)
+_NUMBER = re.compile(r"([$€£¥]?)([-+]?\d+(?:,\d{3})*(?:\.\d+)?)-?(\D{0,12})")
+_CODE = re.compile(r"[\d_/\\@#=:.$~^*&+|]|[a-z][A-Z]|^-")
+_POSSESSIVE = re.compile(r"['’]s$")
+_WORDS_AHEAD = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Marks:
+    """What of a text must be found in another one that is to agree with it."""
+
+    numbers: tuple[str, ...]
+    names: tuple[str, ...]  # names and codes, case-folded, each once, in order
+    openers: frozenset[str]  # capitalised at the start of a sentence: a name, or not
+    quoted: frozenset[str]
+    words: tuple[str, ...]  # every token, case-folded
+    stems: frozenset[str]
+    negated: frozenset[str]
+    poles: frozenset[tuple[int, bool]]
+    persons: frozenset[int]
+    asks: bool
+    flat: str  # case-folded, white space collapsed
+
+
+def agree(a: str, b: str) -> bool:
+    """Whether two similar texts say the same by the rules above. Symmetric; every text agrees with itself.
+
+    Takes texts or what `gist` made of them.
+    """
+    a, b = gist(a), gist(b)
+    if a == b:
+        return True
+    if a.startswith(_DIGEST) or b.startswith(_DIGEST) or _foreign(a) or _foreign(b):
+        return False
+    return _compatible(_marks(a), _marks(b))
+
+
+def gist(text: str) -> str:
+    """What `agree` needs of a text: itself with white space collapsed, or a digest where it is long. Idempotent."""
+    flat = " ".join(text.split(" ")) if "\n" not in text and "  " not in text else re.sub(r"[^\S\n]+", " ", text)
+    flat = re.sub(r"\s*\n\s*", "\n", flat).strip()
+    if len(flat) <= LONG:
+        return flat
+    return f"{_DIGEST}{hashlib.sha256(flat.encode('utf-8', 'surrogatepass')).hexdigest()}"
+
+
+def _foreign(text: str) -> bool:
+    letters = [c for c in text if c.isalpha()]
+    return sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters)
+
+
+def _compatible(a: _Marks, b: _Marks) -> bool:
+    return (
+        a.numbers == b.numbers
+        and a.asks == b.asks
+        and (a.persons == b.persons or not a.persons or not b.persons)
+        and _same_names(a, b)
+        and len(a.negated) == len(b.negated)
+        and not (a.negated - b.negated) & b.stems
+        and not (b.negated - a.negated) & a.stems
+        and _same_sides(a.poles, b.poles)
+    )
+
+
+def _same_names(a: _Marks, b: _Marks) -> bool:
+    """Names and quotations of each are found in the other, names in the same order.
+
+    A capitalised word that opens a sentence may be a name or not. It need not be found, unless both texts open with
+    one that the other lacks: "Alice approved it", "Bob approved it".
+    """
+    if not all(q in b.flat for q in a.quoted) or not all(q in a.flat for q in b.quoted):
+        return False
+    in_a, in_b = _places(a), _places(b)
+    if not all(name in in_b for name in a.names) or not all(name in in_a for name in b.names):
+        return False
+    both = {*a.names, *b.names}
+    if sorted(both, key=in_a.__getitem__) != sorted(both, key=in_b.__getitem__):
+        return False
+    return not ((a.openers - in_b.keys()) and (b.openers - in_a.keys()))
+
+
+def _places(marks: _Marks) -> dict[str, int]:
+    """Where each word stands first."""
+    places: dict[str, int] = {}
+    for place, word in enumerate(marks.words):
+        places.setdefault(word, place)
+    return places
+
+
+def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) -> bool:
+    """On every axis of opposites that both speak of, both take the same side or both."""
+    axes = {axis for axis, _ in a} & {axis for axis, _ in b}
+    return all({side for x, side in a if x == axis} == {side for x, side in b if x == axis} for axis in axes)
+
+
+def _marks(text: str) -> _Marks:
+    tokens, openers_at = _tokens(text)
+    folded = [token.casefold() for token in tokens]
+    numbers, counted = _numbers(folded)
+    names: dict[str, None] = {}
+    openers = set()
+    for place, (token, word) in enumerate(zip(tokens, folded, strict=True)):
+        if place in counted:
+            continue
+        if word in wording.CLASSES or _CODE.search(token):
+            names[word] = None
+        elif token[0].isupper() and not _ordinary(word):
+            if place in openers_at:
+                openers.add(word)
+            else:
+                names[word] = None
+    negated, asserted = _negations(folded)
+    quoted = {" ".join("".join(found).casefold().split()) for found in _QUOTED.findall(text)}
+    return _Marks(
+        numbers=numbers,
+        names=tuple(names),
+        openers=frozenset(openers),
+        quoted=frozenset(quoted - {""}),
+        words=tuple(folded),
+        stems=asserted,
+        negated=negated,
+        poles=frozenset(pole for word in folded for pole in wording.POLES.get(word, ())),
+        persons=_persons(folded),
+        asks="?" in text,
+        flat=" ".join(text.casefold().split()),
+    )
+
+
+def _tokens(text: str) -> tuple[list[str], set[int]]:
+    """The tokens of a text and the places of those that open a sentence. Words joined by - or / come apart."""
+    tokens: list[str] = []
+    openers = set()
+    opens = True
+    for found in _TOKEN.finditer(_QUOTES.sub(" ", text)):
+        token = found["token"]
+        if token is None:
+            opens = True
+            continue
+        token = _POSSESSIVE.sub("", token)
+        if opens:
+            openers.add(len(tokens))
+        opens = False
+        parts = re.split(r"[-–/]", token)
+        tokens.extend(parts if all(part.isalpha() for part in parts) else [token])
+    return tokens, openers
+
+
+def _ordinary(word: str) -> bool:
+    """Whether a capitalised word is no name: "I", "Not", "Two"."""
+    return (
+        word in wording.FUNCTION
+        or word in wording.NEGATORS
+        or word in wording.CARDINALS
+        or word in wording.MAGNITUDES
+        or "'" in word
+        or "’" in word
+    )
+
+
+def _numbers(words: list[str]) -> tuple[tuple[str, ...], set[int]]:
+    """The numbers of a text in order, each with its unit, and the places of the words that they are made of."""
+    found: list[str] = []
+    used: set[int] = set()
+    place = 0
+    while place < len(words):
+        value, unit, after = _number(words, place)
+        if value is None:
+            place += 1
+            continue
+        if not unit and after < len(words) and words[after] in wording.UNITS:
+            unit, after = wording.UNITS[words[after]], after + 1
+        found.append(value + unit)
+        used.update(range(place, after))
+        place = after
+    return tuple(found), used
+
+
+def _number(words: list[str], place: int) -> tuple[str | None, str, int]:
+    """(value, unit, place after it) of the number that begins at a place; value None if none does."""
+    word = words[place]
+    written = _NUMBER.fullmatch(word)
+    if written and (not written[3] or written[3] in wording.UNITS):
+        value = written[2].replace(",", "")
+        unit = wording.UNITS.get(written[3], "") or {"¥": "¥"}.get(written[1], written[1])
+        if not written[3] and place + 1 < len(words) and words[place + 1] in wording.MAGNITUDES and value.isdigit():
+            return str(int(value) * wording.MAGNITUDES[words[place + 1]]), unit, place + 2
+        return value, unit, place + 1
+    if word in wording.ORDINALS:
+        return str(wording.ORDINALS[word]), "th", place + 1
+    if word in wording.ADVERBS:
+        return str(wording.ADVERBS[word]), "x", place + 1
+    if word == "half":
+        return "0.5", "", place + 1
+    return _spelled(words, place)
+
+
+def _spelled(words: list[str], place: int) -> tuple[str | None, str, int]:
+    """A cardinal in words: "two hundred and five" is 205. "one" only where it counts."""
+    if words[place] == "one":
+        before, after = words[place - 1 : place], words[place + 1 : place + 2]
+        if wording.ONE_AFTER.intersection(before) or not after or after[0] in wording.ONE_BEFORE:
+            return None, "", place + 1
+    total, current, start = 0, 0, place
+    while place < len(words):
+        word = words[place]
+        if word in wording.CARDINALS:
+            current += wording.CARDINALS[word]
+        elif word in wording.MAGNITUDES and wording.MAGNITUDES[word] < 1000:
+            current = max(current, 1) * wording.MAGNITUDES[word]
+        elif word in wording.MAGNITUDES:
+            total, current = total + max(current, 1) * wording.MAGNITUDES[word], 0
+        elif not (
+            word == "and" and place > start and words[place - 1] in wording.MAGNITUDES and _counts(words, place + 1)
+        ):
+            break
+        place += 1
+    return (str(total + current), "", place) if place > start else (None, "", place + 1)
+
+
+def _counts(words: list[str], place: int) -> bool:
+    return place < len(words) and words[place] in wording.CARDINALS
+
+
+def _negations(words: list[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The stems that a text negates, and all that it does not."""
+    negated: set[str] = set()
+    places: set[int] = set()
+    for place, word in enumerate(words):
+        denied = wording.denied(word)
+        if denied is not None:
+            negated.add(wording.stem(denied))
+            places.add(place)
+        elif _negates(words, place):
+            scope = _scope(words, place)
+            negated.add(wording.stem(words[scope]) if scope is not None else "")
+            places.update({place} if scope is None else {place, scope})
+    return frozenset(negated), frozenset(wording.stem(w) for place, w in enumerate(words) if place not in places)
+
+
+def _negates(words: list[str], place: int) -> bool:
+    word, after = words[place], words[place + 1 : place + 2]
+    if word.endswith(("n't", "n’t")):
+        return True
+    if word in wording.NEGATORS_BEFORE_TO:
+        return after == ["to"]
+    return word in wording.NEGATORS and after != ["only"]
+
+
+def _scope(words: list[str], place: int) -> int | None:
+    """The place of the word that a negator at a place speaks of: the next that means something, else the last."""
+    near: int
+    ahead = range(place + 1, min(place + 1 + _WORDS_AHEAD, len(words)))
+    for near in chain(ahead, range(place - 1, -1, -1)):
+        if words[near] not in wording.FUNCTION and words[near] not in wording.NEGATORS:
+            return near
+    return None
+
+
+def _persons(words: list[str]) -> frozenset[int]:
+    persons = set()
+    for word in words:
+        bare = re.split(r"['’]", word)[0]
+        if bare in wording.FIRST_PERSON:
+            persons.add(1)
+        elif bare in wording.SECOND_PERSON:
+            persons.add(2)
+    return frozenset(persons)
+
+
+def personal(text: str) -> bool:
+    """Whether a text says "I", "we" or "you": said by another agent, the same words speak of somebody else."""
+    return bool(_persons([token.casefold() for token in _tokens(text)[0]]))

@@ -1,0 +1,270 @@
+"""How much an episode matters, and what becomes of it: stored, reinforcing a memory, or below the threshold.
+
+SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, access frequency and confidence;
+novelty is 1 − the largest cosine to the agent's episodic buffer (what it lived through last, stored or not) and to the
+namespace's short-term memory. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core.agreement import agree, gist, personal
+from memquorum.core.policy import PPM, SaliencePolicy
+
+Vector = NDArray[np.float32]
+
+STORED, REINFORCED, BELOW_THRESHOLD = "stored", "reinforced", "below_threshold"
+
+# float32 sums of unit vectors differ by less than this from the exact ones.
+_SLACK = 1e-5
+# So many of the memories nearest to an episode are asked whether they agree with it.
+_ASKED_MAX = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What salience is made of, in millionths; None where an episode does not carry the signal."""
+
+    novelty_ppm: int | None = None
+    reward_ppm: int | None = None
+    frequency_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What becomes of an episode, and why. `reinforces` with the outcome `reinforced` only."""
+
+    outcome: str
+    salience_ppm: int
+    early: bool
+    signals: Signals
+    reinforces: str | None = None
+
+
+def salience_ppm(policy: SaliencePolicy, signals: Signals) -> int:
+    """The weighted mean of the signals that are there (SPEC B, decision: the remaining weights are renormalised).
+
+    Exact integer arithmetic, rounded half up. 0 if there is no signal with a weight.
+    """
+    pairs = (
+        (policy.novelty, signals.novelty_ppm),
+        (policy.reward, signals.reward_ppm),
+        (policy.frequency, signals.frequency_ppm),
+        (policy.confidence, signals.confidence_ppm),
+    )
+    present = [(round(weight * PPM), signal) for weight, signal in pairs if signal is not None]
+    total = sum(weight for weight, _ in present)
+    if total == 0:
+        return 0
+    return (2 * sum(weight * signal for weight, signal in present) + total) // (2 * total)
+
+
+def novelty_ppm(nearest: float) -> int:
+    """1 − the largest cosine, in [0, 1]: what points away from everything known is as new as can be."""
+    return round((1.0 - min(max(nearest, 0.0), 1.0)) * PPM)
+
+
+def gates_open(policy: SaliencePolicy, signals: Signals) -> bool:
+    """conf ≥ θ_conf and u_ep ≤ θ_u, each asked only if the episode carries it."""
+    confident = signals.confidence_ppm is None or signals.confidence_ppm >= round(policy.confidence_threshold * PPM)
+    certain = signals.uncertainty_ppm is None or signals.uncertainty_ppm <= round(policy.uncertainty_threshold * PPM)
+    return confident and certain
+
+
+def judge(policy: SaliencePolicy, signals: Signals, repeats: str | None) -> Judgement:
+    """What becomes of an episode. `repeats`: the memory that it says again, if there is one.
+
+    The gates come first (Alg. 10), then the repetition (Alg. 11: merge and reinforce), then the threshold: what repeats
+    a memory has next to no novelty and would never reach it.
+    """
+    salience = salience_ppm(policy, signals)
+    early = salience >= round(policy.early_threshold * PPM)
+    if gates_open(policy, signals):
+        if repeats is not None:
+            return Judgement(REINFORCED, salience, early, signals, repeats)
+        if salience >= round(policy.encode_threshold * PPM):
+            return Judgement(STORED, salience, early, signals)
+    return Judgement(BELOW_THRESHOLD, salience, early, signals)
+
+
+def as_kept(vector: Vector) -> Vector:
+    """A vector as the store will give it back (float16), at unit length, so that a restart changes no novelty.
+
+    Raises ValueError for a vector without a direction.
+    """
+    kept = vector.astype(np.float16).astype(np.float32)
+    length = float(np.linalg.norm(kept))
+    if not np.isfinite(length) or length == 0:
+        raise ValueError("a vector without a direction cannot be compared")
+    unit: Vector = kept / np.float32(length)
+    return unit
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a neighbourhood knows of a memory beside its vector: whose it is, and the gist of its text."""
+
+    agent: str
+    gist: str
+
+
+_NOTHING = Seen("", "")
+
+
+class Neighbourhood:
+    """Vectors by id in one growable float32 matrix, at most `limit` of them: beyond it, the oldest is dropped.
+
+    The first vector of an id stays, as the commit worker keeps the first outcome of an event.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._matrix: Vector = np.zeros((0, 0), np.float32)
+        self._row: dict[str, int] = {}  # in the order of arrival
+        self._id: list[str] = []  # by row
+        self._seen: list[Seen] = []
+
+    def __len__(self) -> int:
+        return len(self._id)
+
+    def __contains__(self, memory_id: str) -> bool:
+        return memory_id in self._row
+
+    def add(self, memory_id: str, vector: Vector, seen: Seen) -> None:
+        """Takes a memory in, unless it is there. `vector`: shape (d,), unit length (`as_kept`)."""
+        if memory_id in self._row:
+            return
+        if len(self._id) >= self._limit:
+            self.remove(next(iter(self._row)))
+        row = len(self._id)
+        if row == len(self._matrix):
+            self._grow(vector)
+        self._matrix[row] = vector
+        self._row[memory_id] = row
+        self._id.append(memory_id)
+        self._seen.append(seen)
+
+    def remove(self, memory_id: str) -> None:
+        """Lets a memory go; nothing happens if it is not there."""
+        row = self._row.pop(memory_id, None)
+        if row is None:
+            return
+        # The last row takes its place.
+        last_id, last_seen = self._id.pop(), self._seen.pop()
+        self._matrix[row] = self._matrix[len(self._id)]
+        if row < len(self._id):
+            self._id[row], self._seen[row], self._row[last_id] = last_id, last_seen, row
+
+    def nearest(self, vector: Vector, without: str) -> float:
+        """The largest cosine to any memory but `without`; 0 where there is none."""
+        cosines = self._cosines(vector, without)
+        if len(cosines) == 0:
+            return 0.0
+        best = float(cosines.max())
+        if best == -np.inf:
+            return 0.0
+        return max(self._exact(row, vector) for row in np.flatnonzero(cosines >= best - _SLACK))
+
+    def alike(self, vector: Vector, above: float, without: str) -> Iterator[tuple[str, Seen]]:
+        """The memories with a cosine > `above` but `without`, the nearest first, ties by id."""
+        rows = np.flatnonzero(self._cosines(vector, without) > above - _SLACK)
+        exact = sorted((-self._exact(row, vector), self._id[row], row) for row in rows)
+        return ((memory_id, self._seen[row]) for minus, memory_id, row in exact if -minus > above)
+
+    def _cosines(self, vector: Vector, without: str) -> Vector:
+        cosines: Vector = self._matrix[: len(self._id)] @ vector if self._id else np.zeros(0, np.float32)
+        row = self._row.get(without)
+        if row is not None:
+            cosines[row] = -np.inf
+        return cosines
+
+    def _exact(self, row: np.intp, vector: Vector) -> float:
+        """A cosine that does not depend on how many rows the matrix has, as BLAS's float32 results may."""
+        return float(self._matrix[row].astype(np.float64) @ vector.astype(np.float64))
+
+    def _grow(self, vector: Vector) -> None:
+        if len(self._matrix) and self._matrix.shape[1] != len(vector):
+            raise ValueError(f"a vector of {len(vector)} dimensions among vectors of {self._matrix.shape[1]}")
+        grown = np.zeros((min(max(64, 2 * len(self._matrix)), self._limit), len(vector)), np.float32)
+        grown[: len(self._matrix)] = self._matrix
+        self._matrix = grown
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """An episode as salience sees it: opened and encoded. `vector`: shape (d,), any length but 0."""
+
+    memory_id: str
+    agent: str
+    text: str
+    vector: Vector
+    signals: Signals
+
+
+class Surroundings:
+    """What surrounds a namespace's episodes: its short-term memory, and an episodic buffer for each of its agents.
+
+    `seq` is the journal sequence up to which the short-term memory is known.
+    """
+
+    def __init__(self, policy: SaliencePolicy, memories_max: int = 10_000, agents_max: int = 256) -> None:
+        """At most so many memories and so many agents' buffers; beyond it the oldest (least lately active) goes."""
+        self._policy = policy
+        self._agents_max = agents_max
+        self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
+        self.memories = Neighbourhood(memories_max)
+        self.seq = 0
+
+    def __len__(self) -> int:
+        return len(self.memories) + sum(len(buffer) for buffer in self._buffers.values())
+
+    def arrived(self, memory_id: str, agent: str, vector: Vector, text: str) -> None:
+        """The journal says that a memory is in short-term memory."""
+        self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text)))
+
+    def judge(self, episode: Episode) -> Judgement:
+        """What becomes of an episode, which from here on surrounds the ones after it.
+
+        An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
+        """
+        policy, vector = self._policy, as_kept(episode.vector)
+        seen = Seen(episode.agent, gist(episode.text))
+        buffer = self._buffer(episode.agent)
+        nearest = max(
+            buffer.nearest(vector, without=episode.memory_id), self.memories.nearest(vector, without=episode.memory_id)
+        )
+        given = episode.signals
+        signals = Signals(
+            novelty_ppm(nearest), given.reward_ppm, given.frequency_ppm, given.confidence_ppm, given.uncertainty_ppm
+        )
+        judgement = judge(policy, signals, self._repeated(episode, vector, seen))
+        buffer.add(episode.memory_id, vector, _NOTHING)
+        if judgement.outcome == STORED:
+            self.memories.add(episode.memory_id, vector, seen)
+        return judgement
+
+    def _repeated(self, episode: Episode, vector: Vector, seen: Seen) -> str | None:
+        """The most similar memory that says the same; "I" and "you" are others when another agent says them."""
+        alike = self.memories.alike(vector, self._policy.duplicate_threshold, without=episode.memory_id)
+        for _, (memory_id, other) in zip(range(_ASKED_MAX), alike, strict=False):
+            if agree(seen.gist, other.gist) and (other.agent == episode.agent or not personal(episode.text)):
+                return memory_id
+        return None
+
+    def _buffer(self, agent: str) -> Neighbourhood:
+        """The agent's last 64 episodes, stored or not: an episodic trace. Vectors only."""
+        if agent in self._buffers:
+            self._buffers.move_to_end(agent)
+        else:
+            self._buffers[agent] = Neighbourhood(self._policy.buffer_size)
+            if len(self._buffers) > self._agents_max:
+                self._buffers.popitem(last=False)
+        return self._buffers[agent]

@@ -1,0 +1,244 @@
+"""The salience stage: every accepted episode gets one outcome, in the order of the accepted stream (SPEC B, encode).
+
+State is a picture of each namespace's short-term memory, brought up to the journal before every batch, with what the
+batch itself stores added at once; and each agent's episodic buffer. It begins empty when a partition is assigned: the
+memories come back from the journal, the buffers fill again with what the agents do next.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import faust
+
+from memquorum import topics
+from memquorum.core import sealing
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.policy import Policy
+from memquorum.core.records import EpisodeAccepted, EpisodeScored
+from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
+from memquorum.ports import Encoder, Neighbourhoods, StoreUnavailable, Vault, VaultUnavailable
+from streams import stage
+from streams.stage import Arrival, Output
+
+log = logging.getLogger(__name__)
+
+DESTROYED = "none: key destroyed"
+# Over all namespaces, 384 dimensions each: some 300 MB. Beyond it the namespace least lately active is dropped and
+# drawn from the journal again when it acts.
+_VECTORS_MAX = 200_000
+# Texts of 256 tokens take 60 ms of a core each, and a stop waits for the batch in flight.
+_BATCH = 32
+
+
+@dataclass(slots=True)
+class _Case:
+    """An accepted episode on its way: then its text and vector, or why there are none."""
+
+    arrival: Arrival
+    accepted: EpisodeAccepted
+    key: bytes | None = None
+    text: str = ""
+    vector: Vector | None = None
+    failure: str | None = None
+
+
+class Salience:
+    """EpisodeAccepted → EpisodeScored, same partition, same order. Other accepted records pass by."""
+
+    def __init__(
+        self,
+        codec: Codec,
+        policy: Policy,
+        *,
+        encoder: Encoder,
+        vault: Vault,
+        neighbourhoods: Neighbourhoods,
+        vectors_max: int = _VECTORS_MAX,
+    ) -> None:
+        self._codec = codec
+        self._policy = policy.salience
+        self._encoder = encoder
+        self._vault = vault
+        self._neighbourhoods = neighbourhoods
+        self._vectors_max = vectors_max
+        self._surroundings: OrderedDict[tuple[int, str], Surroundings] = OrderedDict()
+
+    def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
+        """The outcomes of a batch. Raises VaultUnavailable or StoreUnavailable before anything was decided."""
+        cases = [case for arrival in arrivals if (case := self._case(arrival)) is not None]
+        self._open(cases)
+        self._encode(cases)
+        for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
+            self._refresh(shard, namespace)
+        outputs = [self._outcome(case) for case in cases]
+        self._bound()
+        return outputs
+
+    def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
+        """Below the threshold, with the reason in place of the encoder; nothing for what is no episode."""
+        case = self._case(arrival)
+        if case is None:
+            return []
+        case.failure = f"none: {type(error).__name__}"
+        log.error("salience: shard %d offset %d: %r", arrival.partition, arrival.offset, error)
+        return [self._outcome(case)]
+
+    def assigned(self, partitions: frozenset[int]) -> None:
+        """Forgets what surrounds the namespaces of these shards."""
+        for key in [key for key in self._surroundings if key[0] in partitions]:
+            del self._surroundings[key]
+
+    def _case(self, arrival: Arrival) -> _Case | None:
+        try:
+            record = self._codec.decode(arrival.value)
+        except DecodeError as error:
+            # Without an id there is no outcome to write. The commit worker meets the same record and judges it.
+            log.error("salience: shard %d offset %d left out: %s", arrival.partition, arrival.offset, error)
+            return None
+        return _Case(arrival, record) if isinstance(record, EpisodeAccepted) else None
+
+    def _open(self, cases: Sequence[_Case]) -> None:
+        """Fills in keys and texts. Whatever the vault's failure is, it is no episode's fault: all waits."""
+        if not cases:
+            return
+        try:
+            keys = self._vault.open({case.accepted.memory_id for case in cases})
+        except Exception as error:
+            raise VaultUnavailable(f"vault: {error!r}") from error
+        for case in cases:
+            case.key = keys.get(case.accepted.memory_id)
+            if case.key is None:
+                case.failure = DESTROYED
+                continue
+            try:
+                case.text = sealing.open_text(case.key, case.accepted.sealed_content, case.accepted.memory_id)
+            except ValueError as error:
+                self._fail(case, error)
+
+    def _encode(self, cases: Sequence[_Case]) -> None:
+        """Fills in vectors: all texts at once, or one by one to find which of them the encoder cannot take."""
+        sound = [case for case in cases if case.failure is None]
+        if not sound:
+            return
+        try:
+            vectors = self._encoder.encode([case.text for case in sound])
+        except Exception as error:
+            if len(sound) == 1:
+                self._fail(sound[0], error)
+            else:
+                log.warning("salience: a batch of %d texts cannot be encoded, one by one now: %r", len(sound), error)
+                for case in sound:
+                    self._encode([case])
+            return
+        for case, vector in zip(sound, vectors, strict=True):
+            case.vector = vector
+
+    def _refresh(self, shard: int, namespace: str) -> None:
+        """Brings the picture of a namespace up to the journal. As with the vault, every failure means: wait."""
+        known = self._surroundings.get((shard, namespace))
+        surroundings = known or Surroundings(self._policy)
+        try:
+            change = self._neighbourhoods.changes(shard, namespace, surroundings.seq)
+        except Exception as error:
+            raise StoreUnavailable(f"neighbourhood of {namespace!r}: {error!r}") from error
+        for memory_id in change.left:
+            surroundings.memories.remove(memory_id)
+        for memory in change.arrived:
+            try:
+                surroundings.arrived(memory.memory_id, memory.agent, memory.vector, memory.text)
+            except ValueError as error:
+                log.warning("salience: memory %s is no neighbour: %s", memory.memory_id, error)
+        surroundings.seq = change.seq
+        self._surroundings[shard, namespace] = surroundings
+        self._surroundings.move_to_end((shard, namespace))
+
+    def _outcome(self, case: _Case) -> Output:
+        """Judges a case and writes down what was found. Does not raise."""
+        given = Signals(
+            reward_ppm=case.accepted.reward_ppm,
+            confidence_ppm=case.accepted.confidence_ppm,
+            uncertainty_ppm=case.accepted.uncertainty_ppm,
+        )
+        judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
+        sealed = None
+        if case.failure is None and case.vector is not None and case.key is not None:
+            try:
+                judgement = self._judge(case, given, case.vector)
+                if judgement.outcome != BELOW_THRESHOLD:
+                    nonce = os.urandom(sealing.NONCE_BYTES)
+                    sealed = sealing.seal_vector(case.key, nonce, case.vector, case.accepted.memory_id)
+            except Exception as error:
+                judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
+                self._fail(case, error)
+        return self._output(case, judgement, sealed)
+
+    def _judge(self, case: _Case, given: Signals, vector: Vector) -> Judgement:
+        accepted = case.accepted
+        surroundings = self._surroundings[case.arrival.partition, accepted.namespace]
+        return surroundings.judge(Episode(accepted.memory_id, accepted.agent, case.text, vector, given))
+
+    def _fail(self, case: _Case, error: Exception) -> None:
+        case.failure = f"none: {type(error).__name__}"
+        # The error's words may hold content.
+        log.error(
+            "salience: shard %d offset %d cannot be scored: %s",
+            case.arrival.partition, case.arrival.offset, type(error).__name__,
+        )  # fmt: skip
+
+    def _output(self, case: _Case, judgement: Judgement, sealed: bytes | None) -> Output:
+        accepted, arrival, signals = case.accepted, case.arrival, judgement.signals
+        record = EpisodeScored(
+            event_id=accepted.event_id,
+            memory_id=accepted.memory_id,
+            namespace=accepted.namespace,
+            agent=accepted.agent,
+            accepted_offset=arrival.offset,
+            occurred_at=accepted.occurred_at,
+            outcome=judgement.outcome,
+            salience_ppm=judgement.salience_ppm,
+            early=judgement.early,
+            encoder=case.failure or self._encoder.name,
+            reinforces=judgement.reinforces,
+            novelty_ppm=signals.novelty_ppm,
+            reward_ppm=signals.reward_ppm,
+            frequency_ppm=signals.frequency_ppm,
+            confidence_ppm=signals.confidence_ppm,
+            uncertainty_ppm=signals.uncertainty_ppm,
+            sealed_embedding=sealed,
+        )
+        return Output(
+            topic=topics.SCORED,
+            partition=arrival.partition,
+            key=accepted.namespace.encode(),
+            value=self._codec.encode(record),
+            kind=EpisodeScored.__name__,
+            event_id=f"scored/{arrival.partition}/{arrival.offset}",
+            traceparent=arrival.traceparent,
+        )
+
+    def _bound(self) -> None:
+        """Lets the least lately active namespaces go while there are too many vectors (DESIGN 19)."""
+        total = sum(map(len, self._surroundings.values()))
+        while total > self._vectors_max and len(self._surroundings) > 1:
+            (shard, namespace), dropped = self._surroundings.popitem(last=False)
+            total -= len(dropped)
+            log.info("salience: namespace %r of shard %d dropped from memory", namespace, shard)
+
+
+def attach(
+    app: faust.App,
+    codec: Codec,
+    policy: Policy,
+    *,
+    encoder: Encoder,
+    vault: Vault,
+    neighbourhoods: Neighbourhoods,
+) -> None:
+    """Hangs the stage on the app."""
+    processor = Salience(codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods)
+    stage.attach(app, processor, name="salience", source=topics.ACCEPTED, batch=_BATCH)
