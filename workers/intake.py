@@ -34,6 +34,8 @@ _LOG = logging.getLogger("memquorum.intake")
 _SOURCE = "memquorum/intake"
 _BATCH = 500
 _IDLE_S = 0.2
+# The dead letters' max.message.bytes is 2 MiB.
+_PAYLOAD_BYTES_MAX = 2_000_000
 # A vault namespace that no record can have: '!' is no character of a namespace.
 _DEAD_LETTERS = "!intake"
 _SUBJECT = "dead-letter"
@@ -204,10 +206,11 @@ class Intake:
         _LOG.info("refused %s/%d/%d: %s %s", *_at(origin), refusal.reason, refusal.field or "")
         letter = intake.dead_letter_id(origin)
         key = keys.get(letter)
-        # Without a key of its own (destroyed, or what was forgotten) the letter goes without its payload.
-        sealed = (
-            b"" if key is None else intake.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), message.value())
-        )
+        payload = message.value() or b""
+        # Without its payload goes what was forgotten, and what no topic could hold: compressed, it came in small.
+        sealed = b""
+        if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
+            sealed = intake.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
         record = IntakeRefused(
             origin_topic=origin.topic,
             origin_partition=origin.partition,

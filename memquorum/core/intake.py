@@ -189,9 +189,9 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonce: bytes
     )
 
 
-def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes | None) -> bytes:
+def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes) -> bytes:
     """A refused record's bytes, sealed under the dead letter's own key."""
-    return sealing.seal(key, nonce, payload or b"", _letter(letter))
+    return sealing.seal(key, nonce, payload, _letter(letter))
 
 
 def open_payload(letter: str, key: bytes, sealed: bytes) -> bytes:
