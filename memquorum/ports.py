@@ -169,7 +169,15 @@ class SignState(Protocol):
         ...
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
-        """All that was signed for slots that begin with the prefix, to be emitted again on start."""
+        """What was signed for slots that begin with the prefix and is not settled, to be emitted again on start."""
+        ...
+
+    def settle(self, slots: Sequence[str]) -> None:
+        """These slots are decided: their messages are never sent again and need not be kept.
+
+        Their digests stay for good, and what `claim` refuses stays refused. May take effect with a later claim, or
+        never.
+        """
         ...
 
 
