@@ -8,7 +8,9 @@ so are "opens" and "does not open". `agree` refuses unless all of these hold:
    each occur in the other, in the same order;
 3. as much is negated in both, and nothing negated in one is asserted in the other ("unavailable" negates "available");
 4. words of a closed list of opposites (open/closed, before/after, must/may) do not take opposite sides;
-5. both ask or both tell, and where both speak of "I" or "you", it is the same of them.
+5. words that are the same in both stand in the same order, but for a part moved to the front ("yesterday …") or a
+   turn of phrase ("approved by", "the report of");
+6. both ask or both tell, and where both speak of "I" or "you", it is the same of them.
 
 A refusal costs one memory too many, an agreement too much loses one, so what is doubtful is refused: texts longer than
 `LONG` characters, whose end the encoder may not have seen, and texts mostly outside the Latin script, whose words these
@@ -42,6 +44,8 @@ _NUMBER = re.compile(r"([$€£¥]?)([-+]?\d+(?:,\d{3})*(?:\.\d+)?)-?(\D{0,12})"
 _CODE = re.compile(r"[\d_/\\@#=:.$~^*&+|]|[a-z][A-Z]|^-")
 _POSSESSIVE = re.compile(r"['’]s$")
 _WORDS_AHEAD = 4
+# Words that turn the order of the others round.
+_TURNS = frozenset({"by", "of"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ class _Marks:
     poles: frozenset[tuple[int, bool]]
     persons: frozenset[int]
     asks: bool
+    content: tuple[str, ...]  # the stems of the words that mean something, in order
+    turns: frozenset[str]
     flat: str  # case-folded, white space collapsed
 
 
@@ -98,6 +104,7 @@ def _compatible(a: _Marks, b: _Marks) -> bool:
         and not (a.negated - b.negated) & b.stems
         and not (b.negated - a.negated) & a.stems
         and _same_sides(a.poles, b.poles)
+        and _same_order(a, b)
     )
 
 
@@ -132,6 +139,13 @@ def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) 
     return all({side for x, side in a if x == axis} == {side for x, side in b if x == axis} for axis in axes)
 
 
+def _same_order(a: _Marks, b: _Marks) -> bool:
+    """Texts of the same words say something else in another order: "text to speech", "speech to text"."""
+    if a.turns != b.turns or sorted(a.content) != sorted(b.content):
+        return True
+    return not a.content or any(b.content == a.content[n:] + a.content[:n] for n in range(len(a.content)))
+
+
 def _marks(text: str) -> _Marks:
     tokens, openers_at = _tokens(text)
     folded = [token.casefold() for token in tokens]
@@ -161,6 +175,8 @@ def _marks(text: str) -> _Marks:
         poles=frozenset(pole for word in folded for pole in wording.POLES.get(word, ())),
         persons=_persons(folded),
         asks="?" in text,
+        content=tuple(wording.stem(word) for word in folded if word not in wording.FUNCTION),
+        turns=_TURNS.intersection(folded),
         flat=" ".join(text.casefold().split()),
     )
 
@@ -234,11 +250,12 @@ def _number(words: list[str], place: int) -> tuple[str | None, str, int]:
 
 
 def _spelled(words: list[str], place: int) -> tuple[str | None, str, int]:
-    """A cardinal in words: "two hundred and five" is 205. "one" only where it counts."""
-    if words[place] == "one":
-        before, after = words[place - 1 : place], words[place + 1 : place + 2]
-        if wording.ONE_AFTER.intersection(before) or not after or after[0] in wording.ONE_BEFORE:
-            return None, "", place + 1
+    """A cardinal in words: "two hundred and five" is 205. "one" is an article unless a unit follows."""
+    after = words[place + 1 : place + 2]
+    if words[place] == "one" and not (after and (after[0] in wording.UNITS or after[0] in wording.MAGNITUDES)):
+        return None, "", place + 1
+    if words[place] in wording.PAIRS and after == ["of"]:
+        return "2", "", place + 2
     total, current, start = 0, 0, place
     while place < len(words):
         word = words[place]

@@ -62,13 +62,11 @@ _ORDINALS = _list("first second third fourth fifth sixth seventh eighth ninth te
 CARDINALS = {word: n for n, word in enumerate(_SMALL)} | {word: 10 * n for n, word in enumerate(_TENS, 2)}
 ORDINALS = {word: n for n, word in enumerate(_ORDINALS, 1)}
 MAGNITUDES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "dozen": 12}
+# Before "of": "a couple of days".
+PAIRS = frozenset({"couple", "pair"})
 ADVERBS = {"once": 1, "twice": 2, "thrice": 3}
-# Beside these, "one" is a pronoun.
-ONE_AFTER = _set("this that the no any every each which another other good new old right wrong")
-ONE_BEFORE = _set("of another by or can could should must may might is was has does of's who that")
-
 NEGATORS = _set(
-    "not no never none nothing nobody nowhere neither nor without cannot cant wont dont doesnt didnt isnt arent "
+    "not no non never none nothing nobody nowhere neither nor without cannot cant wont dont doesnt didnt isnt arent "
     "wasnt werent hasnt havent shouldnt wouldnt couldnt hardly barely scarcely rarely seldom unable lack lacks lacked "
     "lacking fail fails failed refuse refuses refused except unless instead "
     # German, French, Spanish, Italian
@@ -122,6 +120,16 @@ _OPPOSITES = (
     "inside indoors within | outside outdoors beyond",
     "true yes correct right | false no wrong incorrect",
     "full | empty",
+    "top | bottom",
+    "front | behind back",
+    "large larger largest big bigger huge | small smaller smallest tiny little",
+    "many | few",
+    "young | old",
+    "urban | rural",
+    "remember remembers remembered | forget forgets forgot forgotten",
+    "known | unknown",
+    "morning | evening",
+    "day | night",
     "hot warm | cold cool",
     "high | low",
     "long longer | short shorter",
@@ -154,7 +162,6 @@ _OPPOSITES = (
     "sit sits sitting | stand stands standing",
     "wet | dry",
     "near | far",
-    "import | export",
     "credit credits | debit debits",
     "manual manually | automatic automatically",
     "temporary temporarily | permanent permanently",
@@ -186,7 +193,8 @@ FUNCTION = _set(
     "still already yet again any some each every all both either such same only even ever longer more most much many "
     "other another own per via please ok okay yes no not never well now let e.g i.e etc it's that's after before "
     "during under above below between through until against within without upon once hello hi thanks thank sorry sure "
-    "great however therefore thus hence moreover also additionally finally meanwhile currently"
+    "great someone somebody anyone anybody everyone everybody "
+    "something anything everything however therefore thus hence moreover also additionally finally meanwhile currently"
 )
 
 _VOWELS = frozenset("aeiouy")

@@ -1,0 +1,178 @@
+"""What may merge and what must not: a table of pairs, and the laws that hold for any texts."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memquorum.core.agreement import LONG, agree, gist, personal
+
+# Two memories each, however near their vectors are.
+DIFFERENT = [
+    # numbers and their units
+    ("The sync is at 3.", "The sync is at 4."),
+    ("The sync is at 3 pm.", "The sync is at 3 am."),
+    ("The sync takes 30 minutes.", "The sync takes 30 hours."),
+    ("It takes two days.", "It takes three days."),
+    ("The tank holds 1,000 litres.", "The tank holds 1,500 litres."),
+    ("The tank holds twenty-five litres.", "The tank holds twenty-six litres."),
+    ("pH was 6.5 in bed two.", "pH was 6.8 in bed two."),
+    ("Raise the limit from 3 to 4.", "Raise the limit from 4 to 3."),
+    ("The invoice is over $50.", "The invoice is over €50."),
+    ("Memory use is at 80%.", "Memory use is at 90 percent."),
+    ("The job runs twice a day.", "The job runs once a day."),
+    ("She finished first.", "She finished third."),
+    ("The temperature is -5 degrees.", "The temperature is 5 degrees."),
+    ("Retry after half an hour.", "Retry after an hour."),
+    ("It costs 2 million.", "It costs 2 thousand."),
+    # dates, times, versions, identifiers, paths
+    ("The release is on 2026-05-03.", "The release is on 2026-05-04."),
+    ("The train leaves at 15:30.", "The train leaves at 15:45."),
+    ("We run Python 3.10.", "We run Python 3.1."),
+    ("Ticket ABC-123 is open.", "Ticket ABC-124 is open."),
+    ("Pump P-101 leaks.", "Pump P-102 leaks."),
+    ("The config is in /etc/app.conf", "The config is in /etc/db.conf"),
+    ("Set retry_limit to the default.", "Set retry_delay to the default."),
+    ("Call getUser with the key.", "Call getRole with the key."),
+    ("Deploy v1.2.3 to staging.", "Deploy v1.2.4 to staging."),
+    ("Mail it to ops@example.org", "Mail it to dev@example.org"),
+    # names, wherever they stand
+    ("The plan was approved by Alice.", "The plan was approved by Bob."),
+    ("Alice approved the plan.", "Bob approved the plan."),
+    ("Alice owes Bob a favour.", "Bob owes Alice a favour."),
+    ("We meet on Monday.", "We meet on Tuesday."),
+    ("we meet on monday", "we meet on tuesday"),
+    ("The office moves to Berlin.", "The office moves to Munich."),
+    ('The button says "save".', 'The button says "send".'),
+    ("Use the `main` branch.", "Use the `next` branch."),
+    ("The red valve sticks.", "The blue valve sticks."),
+    ("The API is slow.", "The CLI is slow."),
+    # negation
+    ("The door opens at noon.", "The door does not open at noon."),
+    ("The door opens at noon.", "The door doesn't open at noon."),
+    ("The door opens at noon.", "The door never opens at noon."),
+    ("The cache is available.", "The cache is no longer available."),
+    ("The cache is available.", "The cache is unavailable."),
+    ("The token is valid.", "The token is invalid."),
+    ("The job ran with errors.", "The job ran without errors."),
+    ("Retries are not the cause but timeouts.", "Retries are the cause, not timeouts."),
+    ("The valve opens.", "The valve fails to open."),
+    ("The service can connect.", "The service is unable to connect."),
+    ("Das Ventil öffnet.", "Das Ventil öffnet nicht."),
+    # opposites
+    ("The shop is open.", "The shop is closed."),
+    ("The nightly build passed.", "The nightly build failed."),
+    ("Turn the pump on.", "Turn the pump off."),
+    ("Check the seal before the test.", "Check the seal after the test."),
+    ("The change was approved.", "The change was rejected."),
+    ("Clients must retry.", "Clients may retry."),
+    ("Yields increased in spring.", "Yields decreased in spring."),
+    # who, and whether it is said or asked
+    ("I will send the report.", "You will send the report."),
+    ("The server is down.", "Is the server down?"),
+    # the same words the other way round
+    ("We need text to speech.", "We need speech to text."),
+    ("the pump feeds the tank", "the tank feeds the pump"),
+    # other scripts: only when equal
+    ("会议在三点开始", "会议在四点开始"),
+]
+
+# One memory each.
+SAME = [
+    ("The sync is at 3 tomorrow.", "Tomorrow the sync is at 3."),
+    ("It takes two days.", "It takes 2 days."),
+    ("It takes 5 ms.", "It takes 5ms."),
+    ("The timeout is 30 seconds.", "The timeout is 30 s."),
+    ("The tank holds 1,000 litres.", "The tank holds 1000 liters."),
+    ("The tank holds two hundred and five litres.", "The tank holds 205 litres."),
+    ("Use is at 80%.", "Use is at 80 percent."),
+    ("It takes a couple of days.", "It takes two days."),
+    ("The job runs twice a day.", "The job runs 2 times a day."),
+    ("One man is leading the race.", "A man is leading the race."),
+    ("Alice approved the plan.", "The plan was approved by Alice."),
+    ("alice approved the plan", "Alice approved the plan."),
+    ("Alice's report is late.", "The report of Alice is late."),
+    ("We meet on Monday.", "we meet on monday"),
+    ('The button says "save".', "The button says save."),
+    ("The cache is unavailable.", "The cache is not available."),
+    ("The door does not open.", "The door doesn't open."),
+    ("The door never opens.", "The door does not open."),
+    ("The job ran without errors.", "The job ran with no errors."),
+    ("The deploy failed.", "The deployment has failed."),
+    ("Please restart the gateway.", "Restart the gateway, please!"),
+    ("Is the server down?", "Is the server down right now?"),
+    ("The report is   done.", "The report\nis done."),
+    ("会议在三点开始", "会议在三点开始"),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), DIFFERENT)
+def test_two_memories(a: str, b: str) -> None:
+    assert not agree(a, b)
+    assert not agree(b, a)
+
+
+@pytest.mark.parametrize(("a", "b"), SAME)
+def test_one_memory(a: str, b: str) -> None:
+    assert agree(a, b)
+    assert agree(b, a)
+
+
+def test_beyond_what_the_encoder_sees_only_equal_texts_agree() -> None:
+    head = "The valve of the second line was replaced and tested. " * (LONG // 50)
+    assert agree(head + "It holds.", head + "It  holds. ")
+    assert not agree(head + "It holds.", head + "It is fine.")
+    assert not agree(head, "The valve of the second line was replaced and tested.")
+
+
+def test_the_gist_of_a_long_text_does_not_hold_it() -> None:
+    long = "secret " * LONG
+    assert "secret" not in gist(long)
+    assert len(gist(long)) < 100
+
+
+def test_who_speaks_matters_only_where_somebody_is_meant() -> None:
+    assert personal("I have sent it")
+    assert personal("Then you'll restart it")
+    assert personal("It was our fault")
+    assert not personal("The pump leaks in India")
+
+
+# Words that the rules care about, so that generated texts are not merely ordinary.
+MARKED = (
+    'the pump valve Alice Bob Monday not never no without 3 4 3.5 1,000 two twenty-five "save" `x` P-101 v1.2 /etc/a '
+    "opens open closed unavailable doesn't is? was. by I you one hundred couple of % $5 5ms fails to -"
+)
+WORDS = st.sampled_from(MARKED.split())
+TEXTS = st.one_of(st.text(max_size=120), st.lists(WORDS, max_size=14).map(" ".join))
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_agreement_is_symmetric(a: str, b: str) -> None:
+    assert agree(a, b) == agree(b, a)
+
+
+@given(TEXTS)
+@settings(max_examples=300, deadline=None)
+def test_every_text_agrees_with_itself_and_with_its_gist(text: str) -> None:
+    assert agree(text, text)
+    assert agree(text, f"  {text}\n")
+    assert gist(gist(text)) == gist(text)
+    assert agree(text, gist(text))
+
+
+@given(TEXTS, TEXTS)
+@settings(max_examples=200, deadline=None)
+def test_a_gist_stands_for_its_text(a: str, b: str) -> None:
+    assert agree(a, b) == agree(gist(a), gist(b))
+
+
+@given(
+    st.integers(0, 10**6),
+    st.integers(0, 10**6),
+    st.sampled_from(["at {}", "{} litres are in it", "it took {} s, she said"]),
+)
+@settings(deadline=None)
+def test_numbers_always_tell_apart(a: int, b: int, frame: str) -> None:
+    assert agree(frame.format(a), frame.format(b)) == (a == b)
+    assert agree(frame.format(a), frame.format(f"{a:,}"))
