@@ -4,9 +4,28 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
-from memquorum.core import sealing
+import numpy as np
+
+from db.store import Clear, Published, Standing, check_standing
+from memquorum.core import ids, journal, sealing
+from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.rows import (
+    SEALED,
+    SHORT_TERM,
+    DecisionRow,
+    Event,
+    EventKey,
+    Keys,
+    Memory,
+    Rows,
+    ShardState,
+    Strength,
+)
+from memquorum.core.workset import Net
+from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, ShardStatus
 
 
 class InMemoryVault:
@@ -37,3 +56,185 @@ class InMemoryVault:
 
     def _open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
         return {memory_id: key for memory_id in memory_ids if (key := self._keys.get(memory_id)) is not None}
+
+
+class InMemoryStore:
+    """What `db.store.PostgresStore` does, on dictionaries. One thread."""
+
+    def __init__(self) -> None:
+        self.states: dict[int, ShardState] = {}
+        self.memories: dict[str, Memory] = {}
+        self.strengths: dict[str, Strength] = {}
+        self.events: dict[EventKey, Event] = {}
+        self.contents: dict[str, Clear] = {}
+        self.entries: dict[int, list[tuple[JournalEntry, JournalAppended]]] = {}
+        self.decisions: list[DecisionRow] = []
+        self._cursors: dict[int, dict[str, int]] = {}
+        self._published: dict[int, int] = {}
+
+    def start(self, cluster: bytes, shards: int) -> dict[int, Standing]:
+        """Where every shard stands; makes those that are missing."""
+        for shard in range(shards):
+            self.states.setdefault(shard, journal.beginning(cluster, shard))
+        decided: dict[int, dict[int, bytes]] = {shard: {} for shard in self.states}
+        for row in self.decisions:
+            decided[row.shard][row.seq] = row.digest
+        return {
+            shard: Standing(state, dict(self._cursors.get(shard, {})), self._published.get(shard, 0), decided[shard])
+            for shard, state in self.states.items()
+        }
+
+    @contextmanager
+    def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[InMemoryTransaction]:
+        """A transaction on the shards that stand as given. Raises Fenced where one stands elsewhere."""
+        for expected in wanted:
+            check_standing(expected, self.states.get(expected.shard))
+        rows = {
+            state.shard: Rows(
+                state,
+                {i: self.memories[i] for i in keys.memories if i in self.memories},
+                {i: self.strengths[i] for i in keys.memories if i in self.strengths},
+                {k: self.events[k] for k in keys.events if k in self.events},
+            )
+            for state, keys in wanted.items()
+        }
+        yield InMemoryTransaction(self, rows)
+
+    def published(self, upto: Mapping[int, int]) -> None:
+        """Notes how far each shard's journal is in its topic."""
+        for shard, seq in upto.items():
+            self._published[shard] = max(seq, self._published.get(shard, 0))
+
+    def journal(self, shard: int, after: int, limit: int) -> list[Published]:
+        """The shard's journal entries after a sequence, in order."""
+        later = [(e, link) for e, link in self.entries.get(shard, []) if e.seq > after]
+        return [Published(e.seq, e.event_id, e.as_of, link) for e, link in later[:limit]]
+
+    def sealed_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
+        """The ids whose keys are to be destroyed now, by shard."""
+        due: dict[int, list[str]] = {}
+        for shard in shards:
+            now = self.states[shard].as_of
+            sealed = [
+                (m.sealed_until, m.id)
+                for m in self.memories.values()
+                if m.shard == shard and m.tier == SEALED and m.sealed_until is not None and m.sealed_until <= now
+            ]
+            if sealed:
+                due[shard] = [memory_id for _, memory_id in sorted(sealed)]
+                due[shard] += [
+                    ids.memory_id(e.namespace or "", e.event_id)
+                    for e, _ in self.entries[shard]
+                    if e.effect == "reinforced" and e.memory_id in due[shard]
+                ]
+        return due
+
+    def write(self, net: Net, contents: Mapping[str, Clear], cursors: Mapping[tuple[int, str], int]) -> None:
+        """Makes one shard's changes."""
+        shard = net.after.shard
+        self.states[shard] = net.after
+        self.memories |= {m.id: m for m in (*net.new_memories, *net.changed_memories)}
+        self.strengths |= {s.memory_id: s for s in (*net.new_strengths, *net.changed_strengths)}
+        self.events |= {(e.namespace, e.event_id): e for e in net.events}
+        self.contents |= {i: contents[i] for i in net.revealed if i in contents}
+        for memory_id in net.removed:
+            del self.strengths[memory_id]
+            self.contents.pop(memory_id, None)
+        self.entries.setdefault(shard, []).extend(net.journal)
+        self.decisions.extend(net.decisions)
+        known = self._cursors.setdefault(shard, {})
+        moved = net.cursors | {topic: offset for (k, topic), offset in cursors.items() if k == shard}
+        known |= {topic: max(offset, known.get(topic, 0)) for topic, offset in moved.items()}
+
+
+class InMemoryTransaction:
+    """The rows that were asked for, and the one way to change them."""
+
+    def __init__(self, store: InMemoryStore, rows: Mapping[int, Rows]) -> None:
+        self._store = store
+        self.rows = rows
+
+    def write(self, nets: Sequence[Net], contents: Mapping[str, Clear], cursors: Mapping[tuple[int, str], int]) -> None:
+        """Writes what the batches leave."""
+        for net in nets:
+            self._store.write(net, contents, cursors)
+
+
+class InMemorySchedule:
+    """The Schedule port over an in-memory store."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+        """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
+        found = [s for s in self._alive(shard) if s.due_at <= as_of and s.forget_rest <= self._next_epoch(shard)]
+        found.sort(key=lambda s: (s.due_at, s.memory_id))
+        return [
+            DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.due_at)
+            for s in found[:limit]
+        ]
+
+    def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
+        """Short-term memories that are salient and old enough and rest no longer; see the port."""
+        found = [
+            self._candidate(s)
+            for s in self._alive(shard)
+            if s.tier == SHORT_TERM
+            and s.salience_ppm >= salience_ppm
+            and s.created < created_before
+            and s.promote_rest <= self._next_epoch(shard)
+        ]
+        found.sort(key=lambda c: (not c.early, -c.salience_ppm, c.memory_id))
+        return found[:limit]
+
+    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+        """Those of the memories that are alive; see the port."""
+        known = {s.memory_id: s for s in self._alive(shard)}
+        return [self._candidate(known[i]) for i in memory_ids if i in known]
+
+    def status(self, shard: int) -> ShardStatus:
+        """Where the shard stands."""
+        state = self._store.states.get(shard)
+        if state is None:
+            return ShardStatus(shard, 0, 0, 0, 0, 0, 0)
+        alive = len(self._alive(shard))
+        return ShardStatus(
+            shard, state.seq, state.as_of, state.last_epoch, state.last_epoch_at, state.interactions, alive
+        )
+
+    def _alive(self, shard: int) -> list[Strength]:
+        return [s for s in self._store.strengths.values() if s.shard == shard]
+
+    def _next_epoch(self, shard: int) -> int:
+        return self._store.states[shard].last_epoch + 1
+
+    def _candidate(self, s: Strength) -> Candidate:
+        memory = self._store.memories[s.memory_id]
+        return Candidate(s.memory_id, memory.namespace, s.tier, s.created, s.last_access, s.salience_ppm, memory.early)
+
+
+class InMemoryNeighbourhoods:
+    """The Neighbourhoods port over an in-memory store."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    def changes(self, shard: int, namespace: str, after_seq: int) -> JournalChange:
+        """Short-term memories that arrived or left after a journal sequence; see the port."""
+        state = self._store.states.get(shard)
+        found = sorted(
+            (
+                m
+                for m in self._store.memories.values()
+                if m.shard == shard and m.namespace == namespace and m.seq > after_seq
+            ),
+            key=lambda m: m.seq,
+        )
+        arrived = tuple(self._neighbour(m) for m in found if m.tier == SHORT_TERM and m.id in self._store.contents)
+        left = () if after_seq == 0 else tuple(m.id for m in found if m.tier != SHORT_TERM)
+        return JournalChange(state.seq if state else 0, arrived, left)
+
+    def _neighbour(self, memory: Memory) -> Neighbour:
+        clear = self._store.contents[memory.id]
+        return Neighbour(memory.id, memory.agent, clear.vector.astype(np.float16).astype(np.float32), clear.text)

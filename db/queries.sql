@@ -56,3 +56,245 @@ WHERE m.memory_id = ANY(%(ids)s::uuid[]) AND m.wrapped IS NOT NULL
 -- :name vault_keys_destroy
 -- The row stays without the key, so that no late record makes it again.
 UPDATE memory_key SET wrapped = NULL WHERE memory_id = ANY(%(ids)s::uuid[]) AND wrapped IS NOT NULL
+
+-- :name shard_insert
+-- A shard's row, with the hash that its journal begins at.
+INSERT INTO shard (shard, hash) VALUES (%(shard)s, %(hash)s) ON CONFLICT DO NOTHING
+
+-- :name shard_beginning
+-- The hash that each shard's journal follows: of its first entry, or its own before there is one.
+SELECT s.shard, coalesce(j.previous_hash, s.hash)
+FROM shard s
+LEFT JOIN journal j ON j.shard = s.shard AND j.seq = 1
+
+-- :name shard_standing
+-- Where every shard stands.
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, published_seq
+FROM shard
+ORDER BY shard
+
+-- :name shard_lock
+-- Holds the shards for the transaction, in one order for everyone, and tells where they stand.
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq
+FROM shard
+WHERE shard = ANY(%(shards)s)
+ORDER BY shard
+FOR UPDATE
+
+-- :name shard_update
+-- Where the shard stands after a batch.
+UPDATE shard
+SET seq = %(seq)s, hash = %(hash)s, as_of = %(as_of)s, interactions = %(interactions)s, last_epoch = %(last_epoch)s,
+    last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s
+WHERE shard = %(shard)s
+
+-- :name shard_published
+-- How far the journal is known to be in its topic; never back.
+UPDATE shard SET published_seq = %(seq)s WHERE shard = %(shard)s AND published_seq < %(seq)s
+
+-- :name cursors
+-- The next offset to read of every source.
+SELECT shard, topic, next_offset FROM cursor
+
+-- :name cursor_upsert
+-- Moves in the transaction that applies the records before it; never back.
+INSERT INTO cursor (shard, topic, next_offset) VALUES (%(shard)s, %(topic)s, %(next_offset)s)
+ON CONFLICT (shard, topic) DO UPDATE SET next_offset = excluded.next_offset
+WHERE cursor.next_offset < excluded.next_offset
+
+-- :name decided_digests
+-- The latest decisions of every shard: what a contradicting certificate is recognised by.
+SELECT d.shard, d.seq, d.digest
+FROM shard s
+JOIN decision d ON d.shard = s.shard AND d.seq > s.decided_seq - %(depth)s
+
+-- :name memories
+-- Memories by id.
+SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
+    early, confidence_ppm, changed, sealed_until, seq
+FROM memory
+WHERE id = ANY(%(ids)s::uuid[])
+
+-- :name strengths
+-- Strengths of those of the memories that are alive.
+SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
+    forget_kept, forget_rest, promote_kept, promote_rest
+FROM strength
+WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name events
+-- First outcomes of (namespace, event id).
+SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq
+FROM event e
+JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace, event_id) USING (namespace, event_id)
+
+-- :name memory_copy
+-- New memories.
+COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
+    early, confidence_ppm, changed, sealed_until, seq) FROM STDIN
+
+-- :name content_copy
+-- Content in the clear.
+COPY content (memory_id, body) FROM STDIN
+
+-- :name embedding_copy
+-- Vectors; binary, because the text of a vector costs more than all the rest.
+COPY embedding (memory_id, namespace, vector) FROM STDIN (FORMAT BINARY)
+
+-- :name strength_copy
+-- Strengths of new memories.
+COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
+    forget_kept, forget_rest, promote_kept, promote_rest) FROM STDIN
+
+-- :name event_copy
+-- First outcomes.
+COPY event (namespace, event_id, shard, outcome, memory_id, seq) FROM STDIN
+
+-- :name journal_copy
+-- Journal entries, in order.
+COPY journal (shard, seq, as_of, effect, event_id, namespace, memory_id, source_topic, source_partition, source_offset,
+    entry, previous_hash, hash) FROM STDIN
+
+-- :name decision_copy
+-- Decisions with their certificates.
+COPY decision (shard, epoch, seq, view, config, as_of, trigger, digest, pre_prepare, commits, journal_seq) FROM STDIN
+
+-- :name outcome_copy
+-- What they meant for each memory.
+COPY outcome (shard, epoch, position, memory_id, kind, outcome, reason, yes, weight_ppm, needed_ppm) FROM STDIN
+
+-- :name ballot_copy
+-- Who voted what.
+COPY ballot (shard, epoch, position, member, yes, score_ppm, terms) FROM STDIN
+
+-- :name memory_update
+-- A change of tier.
+UPDATE memory
+SET tier = %(tier)s, confidence_ppm = %(confidence_ppm)s, changed = %(changed)s, sealed_until = %(sealed_until)s,
+    seq = %(seq)s
+WHERE id = %(id)s::uuid
+
+-- :name strength_update
+-- An access, a reinforcement, a promotion, a vote that kept.
+UPDATE strength
+SET tier = %(tier)s, salience_ppm = %(salience_ppm)s, last_access = %(last_access)s, due_at = %(due_at)s,
+    touched = %(touched)s, accesses = %(accesses)s, reinforced = %(reinforced)s, forget_kept = %(forget_kept)s,
+    forget_rest = %(forget_rest)s, promote_kept = %(promote_kept)s, promote_rest = %(promote_rest)s
+WHERE memory_id = %(memory_id)s::uuid
+
+-- :name content_delete
+-- Sealed memories have no content in the store.
+DELETE FROM content WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name embedding_delete
+-- Nor a vector.
+DELETE FROM embedding WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name strength_delete
+-- Nor strength: it is alive that has one.
+DELETE FROM strength WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name journal_notify
+-- Wakes whoever waits for the journal: '<shard>:<seq>'.
+SELECT pg_notify('journal', %(payload)s)
+
+-- :name journal_after
+-- Journal entries after a sequence, in order: what the topic may still lack.
+SELECT seq, event_id, as_of, entry, previous_hash, hash
+FROM journal
+WHERE shard = %(shard)s AND seq > %(after)s
+ORDER BY seq
+LIMIT %(limit)s
+
+-- :name sealed_due
+-- Sealed memories whose grace time is over, longest sealed first.
+SELECT m.shard, m.id::text, m.namespace
+FROM memory m
+JOIN shard s USING (shard)
+WHERE m.shard = ANY(%(shards)s) AND m.tier = 'sealed' AND m.sealed_until <= s.as_of
+ORDER BY m.sealed_until, m.id
+LIMIT %(limit)s
+
+-- :name repetitions
+-- The episodes that repeated a memory: their content, nearly the same, lies in the accepted topic under keys of their own.
+SELECT shard, namespace, event_id
+FROM journal
+WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect = 'reinforced'
+
+-- :name schedule_due
+-- What has crossed the decay threshold and does not rest: an epoch costs what is due, not what is stored.
+SELECT s.memory_id::text, m.namespace, s.last_access, s.due_at
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s AND s.due_at <= %(as_of)s
+  AND s.forget_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+ORDER BY s.due_at, s.memory_id
+LIMIT %(limit)s
+
+-- :name schedule_promotable
+-- What is salient and old enough to be put to the vote.
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(salience_ppm)s
+  AND s.created < %(created_before)s
+  AND s.promote_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+ORDER BY m.early DESC, s.salience_ppm DESC, s.memory_id
+LIMIT %(limit)s
+
+-- :name schedule_candidates
+-- Those of the memories that are alive, in the order asked for.
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
+FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
+JOIN strength s USING (memory_id)
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s
+ORDER BY wanted.position
+
+-- :name schedule_status
+-- Where a shard stands; alive is what has strength.
+SELECT shard, seq, as_of, last_epoch, last_epoch_at, interactions,
+    (SELECT count(*) FROM strength WHERE shard = %(shard)s)
+FROM shard
+WHERE shard = %(shard)s
+
+-- :name neighbourhood_seq
+-- How far the shard's journal reaches.
+SELECT seq FROM shard WHERE shard = %(shard)s
+
+-- :name neighbourhood_all
+-- Everything in short-term memory.
+SELECT m.id::text, m.agent, e.vector, c.body
+FROM memory m
+JOIN embedding e ON e.memory_id = m.id
+JOIN content c ON c.memory_id = m.id
+WHERE m.namespace = %(namespace)s AND m.tier = 'short-term' AND m.shard = %(shard)s
+ORDER BY m.seq
+
+-- :name neighbourhood_arrived
+-- What came into short-term memory after a journal sequence and still is there.
+SELECT m.id::text, m.agent, e.vector, c.body
+FROM memory m
+JOIN embedding e ON e.memory_id = m.id
+JOIN content c ON c.memory_id = m.id
+WHERE m.shard = %(shard)s AND m.seq > %(after)s AND m.namespace = %(namespace)s AND m.tier = 'short-term'
+ORDER BY m.seq
+
+-- :name neighbourhood_left
+-- What left short-term memory after a journal sequence: forgotten or promoted.
+SELECT id::text
+FROM memory
+WHERE shard = %(shard)s AND seq > %(after)s AND namespace = %(namespace)s AND tier <> 'short-term'
+ORDER BY seq
+
+-- :name count_events
+-- First outcomes of all events: the demo's report holds them against the journal.
+SELECT outcome, count(*) FROM event GROUP BY outcome
+
+-- :name count_tiers
+-- Memories by tier.
+SELECT tier, count(*) FROM memory GROUP BY tier
+
+-- :name count_outcomes
+-- Proposals by how they ended.
+SELECT outcome, count(*) FROM outcome GROUP BY outcome

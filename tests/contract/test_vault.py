@@ -103,7 +103,8 @@ def test_postgres_comes_back_after_its_connection_broke(databases: tuple[str, st
     made = vault.create([(a, "n", "s")])
     with psycopg.connect(databases[1], autocommit=True) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'memquorum-vault'"
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'memquorum-vault' AND datname = current_database()"
         )
     with pytest.raises(VaultUnavailable):
         vault.open([a])

@@ -1,0 +1,49 @@
+"""The Schedule port on Postgres: a B-tree over due times (DESIGN 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from db.connection import READER, Link
+from db.queries import QUERIES
+from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
+
+
+class PostgresSchedule:
+    """Safe to share between threads. Every method raises StoreUnavailable while the store cannot be reached."""
+
+    def __init__(self, dsn: str) -> None:
+        """Connects at the first question."""
+        self._link = Link(dsn, READER, StoreUnavailable)
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._link.close()
+
+    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+        """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
+        parameters = {"shard": shard, "as_of": as_of, "limit": limit}
+        with self._link.use() as connection:
+            return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_due"], parameters)]
+
+    def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
+        """Short-term memories that are salient and old enough and rest no longer; see the port."""
+        parameters = {
+            "shard": shard, "salience_ppm": salience_ppm, "created_before": created_before, "limit": limit
+        }  # fmt: skip
+        with self._link.use() as connection:
+            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_promotable"], parameters)]
+
+    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+        """Those of the memories that are alive; see the port."""
+        if not memory_ids:
+            return []
+        parameters = {"shard": shard, "ids": list(memory_ids)}
+        with self._link.use() as connection:
+            return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
+
+    def status(self, shard: int) -> ShardStatus:
+        """Where the shard stands; nothing has happened to one that the store does not know."""
+        with self._link.use() as connection:
+            row = connection.execute(QUERIES["schedule_status"], {"shard": shard}).fetchone()
+        return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)

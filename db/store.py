@@ -1,0 +1,278 @@
+"""The writer's side of the store: one transaction per batch, from the locked shard row to the moved cursors (DESIGN 3).
+
+A transaction locks the shards that it applies to and compares where they stand with where the writer left them. A
+second writer on the same database is found by that: whoever comes to a shard that another has moved stops.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from pgvector import HalfVector
+
+from db.connection import WRITER, Link
+from db.queries import QUERIES
+from memquorum.core import ids, journal
+from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.rows import DecisionRow, Event, Keys, Memory, OutcomeRow, Rows, ShardState, Strength
+from memquorum.core.workset import Net
+from memquorum.ports import StoreUnavailable
+
+# How many decisions of a shard are remembered to tell a contradicting certificate by.
+DECIDED_DEPTH = 64
+
+_SEALED_MOST = 1_000
+
+
+class Fenced(RuntimeError):
+    """Somebody else writes to this database, or it is another cluster's. The message says what was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a shard stands: its state, the next offset of each source, the journal known to be published, and the
+    digests of its latest decisions by their sequence."""
+
+    state: ShardState
+    cursors: Mapping[str, int]
+    published: int
+    decided: Mapping[int, bytes]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clear:
+    """A memory's content and embedding in the clear; the vector has shape (d,) and is stored as float16."""
+
+    text: str
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A journal entry as its topic has it, with what a head or a header needs."""
+
+    seq: int
+    event_id: str
+    as_of: int
+    link: JournalAppended
+
+
+class PostgresStore:
+    """The commit worker's and the rebuild's adapter; one thread. StoreUnavailable while Postgres cannot be reached:
+    then nothing of the transaction is known to be done, and the writer begins again from `start`."""
+
+    def __init__(self, dsn: str) -> None:
+        """Connects at the first call."""
+        self._link = Link(dsn, WRITER, StoreUnavailable, vectors=True)
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._link.close()
+
+    def start(self, cluster: bytes, shards: int) -> dict[int, Standing]:
+        """Makes the shards' rows where they are missing; where every shard stands. Raises Fenced for a database that
+        holds another cluster's journal, or more shards."""
+        with self._link.use() as connection, connection.transaction():
+            rows = [{"shard": k, "hash": journal.genesis_hash(cluster, k)} for k in range(shards)]
+            connection.cursor().executemany(QUERIES["shard_insert"], rows)
+            for shard, beginning in connection.execute(QUERIES["shard_beginning"]):
+                if shard >= shards or beginning != journal.genesis_hash(cluster, shard):
+                    raise Fenced(
+                        f"shard {shard} of this database was begun by another genesis file: use that, or a new database"
+                    )
+            cursors: dict[int, dict[str, int]] = {k: {} for k in range(shards)}
+            for shard, topic, offset in connection.execute(QUERIES["cursors"]):
+                cursors[shard][topic] = offset
+            decided: dict[int, dict[int, bytes]] = {k: {} for k in range(shards)}
+            for shard, seq, digest in connection.execute(QUERIES["decided_digests"], {"depth": DECIDED_DEPTH}):
+                decided[shard][seq] = digest
+            standing = connection.execute(QUERIES["shard_standing"]).fetchall()
+            return {
+                row[0]: Standing(ShardState(*row[:8]), cursors[row[0]], row[8], decided[row[0]]) for row in standing
+            }
+
+    @contextmanager
+    def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:
+        """A transaction on the shards that stand as given, with the rows of the keys loaded. Ends with the block:
+        committed, or undone where it raises. Raises Fenced where a shard stands elsewhere."""
+        with self._link.use() as connection, connection.transaction():
+            yield Transaction(connection, _load(connection, wanted))
+
+    def published(self, upto: Mapping[int, int]) -> None:
+        """Notes how far each shard's journal is in its topic."""
+        rows = [{"shard": shard, "seq": seq} for shard, seq in upto.items()]
+        with self._link.use() as connection:
+            connection.cursor().executemany(QUERIES["shard_published"], rows)
+
+    def journal(self, shard: int, after: int, limit: int) -> list[Published]:
+        """The shard's journal entries after a sequence, in order."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
+            return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
+
+    def sealed_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
+        """The ids whose keys are to be destroyed now, by shard: sealed memories whose grace time is over, and the
+        episodes that had repeated them. At most some thousand memories; ask again after they are gone."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["sealed_due"], {"shards": list(shards), "limit": _SEALED_MOST}).fetchall()
+            due: dict[int, list[str]] = {}
+            for shard, memory_id, _ in rows:
+                due.setdefault(shard, []).append(memory_id)
+            if due:
+                sealed = [memory_id for _, memory_id, _ in rows]
+                for shard, namespace, event_id in connection.execute(QUERIES["repetitions"], {"ids": sealed}):
+                    due[shard].append(ids.memory_id(namespace, event_id))
+            return due
+
+
+class Transaction:
+    """An open transaction: the rows that were asked for, and the one way to change them."""
+
+    def __init__(self, connection: psycopg.Connection, rows: Mapping[int, Rows]) -> None:
+        self._connection = connection
+        self.rows = rows
+
+    def write(
+        self,
+        nets: Sequence[Net],
+        contents: Mapping[str, Clear],
+        cursors: Mapping[tuple[int, str], int],
+    ) -> None:
+        """Writes what the batches leave. `contents`: of every memory that a batch reveals and that can be opened.
+
+        `cursors`: the next offset of (shard, topic), beside those that the nets bring.
+        """
+        self._insert(nets, contents)
+        connection = self._connection
+        with connection.pipeline():
+            changed = [m for net in nets for m in net.changed_memories]
+            stronger = [s for net in nets for s in net.changed_strengths]
+            removed = [memory_id for net in nets for memory_id in net.removed]
+            _many(connection, "memory_update", _parameters(changed))
+            _many(connection, "strength_update", _parameters(stronger))
+            if removed:
+                connection.execute(QUERIES["content_delete"], {"ids": removed})
+                connection.execute(QUERIES["embedding_delete"], {"ids": removed})
+                connection.execute(QUERIES["strength_delete"], {"ids": removed})
+            _many(connection, "shard_update", _parameters([net.after for net in nets]))
+            moved = {(net.after.shard, topic): offset for net in nets for topic, offset in net.cursors.items()}
+            _many(
+                connection,
+                "cursor_upsert",
+                [{"shard": k, "topic": t, "next_offset": o} for (k, t), o in (moved | dict(cursors)).items()],
+            )
+            for net in nets:
+                connection.execute(QUERIES["journal_notify"], {"payload": f"{net.after.shard}:{net.after.seq}"})
+
+    def _insert(self, nets: Sequence[Net], contents: Mapping[str, Clear]) -> None:
+        revealed = [(i, contents[i]) for net in nets for i in net.revealed if i in contents]
+        namespaces = {m.id: m.namespace for net in nets for m in net.new_memories}
+        decisions = [d for net in nets for d in net.decisions]
+        outcomes = [(d, o) for d in decisions for o in d.outcomes]
+        self._copy("memory_copy", map(_MEMORY, (m for net in nets for m in net.new_memories)))
+        self._copy("content_copy", ((memory_id, clear.text) for memory_id, clear in revealed))
+        self._copy(
+            "embedding_copy",
+            ((uuid.UUID(i), namespaces[i], HalfVector(clear.vector)) for i, clear in revealed),
+            ("uuid", "text", "halfvec"),
+        )
+        self._copy("strength_copy", map(_STRENGTH, (s for net in nets for s in net.new_strengths)))
+        self._copy("event_copy", map(_EVENT, (e for net in nets for e in net.events)))
+        self._copy("journal_copy", (_journal(entry, link) for net in nets for entry, link in net.journal))
+        self._copy("decision_copy", map(_decision, decisions))
+        self._copy("outcome_copy", ((d.shard, d.epoch, *_OUTCOME(o)) for d, o in outcomes))
+        self._copy(
+            "ballot_copy",
+            (
+                (d.shard, d.epoch, o.position, b.member, b.yes, b.score_ppm, list(b.terms))
+                for d, o in outcomes
+                for b in o.ballots
+            ),
+        )
+
+    def _copy(self, name: str, rows: Iterable[tuple[Any, ...]], types: Sequence[str] = ()) -> None:
+        first = next(iterator := iter(rows), None)
+        if first is None:
+            return
+        with self._connection.cursor().copy(QUERIES[name]) as copy:
+            if types:
+                copy.set_types(types)
+            copy.write_row(first)
+            for row in iterator:
+                copy.write_row(row)
+
+
+def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:
+    memory_ids = [memory_id for keys in wanted.values() for memory_id in keys.memories]
+    event_keys = [key for keys in wanted.values() for key in keys.events]
+    named = {"namespaces": [n for n, _ in event_keys], "event_ids": [e for _, e in event_keys]}
+    with connection.pipeline():
+        locked = connection.execute(QUERIES["shard_lock"], {"shards": sorted(state.shard for state in wanted)})
+        found_memories = connection.execute(QUERIES["memories"], {"ids": memory_ids})
+        found_strengths = connection.execute(QUERIES["strengths"], {"ids": memory_ids})
+        found_events = connection.execute(QUERIES["events"], named)
+        states = {row[0]: ShardState(*row) for row in locked}
+        memories = {row[0]: Memory(*row) for row in found_memories}
+        strengths = {row[0]: Strength(*row) for row in found_strengths}
+        events = {(row[0], row[1]): Event(*row) for row in found_events}
+    for expected in wanted:
+        check_standing(expected, states.get(expected.shard))
+    return {state.shard: Rows(state, memories, strengths, events) for state in wanted}
+
+
+def check_standing(expected: ShardState, found: ShardState | None) -> None:
+    """Raises Fenced unless the shard stands where its writer left it."""
+    if found != expected:
+        where = f"sequence {found.seq}" if found else "nowhere"
+        raise Fenced(
+            f"shard {expected.shard} stands at {where}, and this worker left it at sequence {expected.seq}: another "
+            "commit worker writes to this database. One of the two has to stop; this one does"
+        )
+
+
+def _many(connection: psycopg.Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    if rows:
+        connection.cursor().executemany(QUERIES[name], rows)
+
+
+def _parameters(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    """Every field of the rows by its name: statements take those that they change."""
+    if not rows:
+        return []
+    names = [f.name for f in fields(rows[0])]
+    take = attrgetter(*names)
+    return [dict(zip(names, take(row), strict=True)) for row in rows]
+
+
+def _columns(kind: type, without: Sequence[str] = ()) -> Callable[[Any], tuple[Any, ...]]:
+    """A row's fields as a tuple, in the order of the class, which is that of the COPY statements."""
+    return attrgetter(*(f.name for f in fields(kind) if f.name not in without))
+
+
+_MEMORY = _columns(Memory)
+_STRENGTH = _columns(Strength)
+_EVENT = _columns(Event)
+_OUTCOME = _columns(OutcomeRow, without=("ballots",))
+_ENTRY = attrgetter(
+    "shard", "seq", "as_of", "effect", "event_id", "namespace", "memory_id", "source_topic", "source_partition",
+    "source_offset",
+)  # fmt: skip
+
+
+def _journal(entry: JournalEntry, link: JournalAppended) -> tuple[Any, ...]:
+    return (*_ENTRY(entry), link.entry, link.previous_hash, link.hash)
+
+
+def _decision(row: DecisionRow) -> tuple[Any, ...]:
+    return (
+        row.shard, row.epoch, row.seq, row.view, row.config, row.as_of, row.trigger, row.digest, row.pre_prepare,
+        list(row.commits), row.journal_seq,
+    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Both stores behind one face: the ports' suites fill them by the rules of commit and ask each the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from db.inmemory import InMemoryNeighbourhoods, InMemorySchedule, InMemoryStore
+from db.neighbourhoods import PostgresNeighbourhoods
+from db.schedule import PostgresSchedule
+from db.store import Clear, PostgresStore
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.rows import Keys, Rows
+from memquorum.core.workset import Workset
+from memquorum.ports import Neighbourhoods, Schedule
+from tests.unit.shard import Shard
+
+KINDS = ["memory", "postgres"]
+
+
+def clear(memory_id: str) -> Clear:
+    """A text, and a unit vector of 8 dimensions that float16 holds exactly."""
+    vector = np.zeros(8, np.float32)
+    vector[int(memory_id[0], 16) % 8] = 1
+    return Clear(f"text of {memory_id}, 100 %\n\\N", vector)
+
+
+@dataclass
+class World:
+    """A store with its reading ports; `reopen` is another process's view of the same."""
+
+    store: PostgresStore | InMemoryStore
+    schedule: Schedule
+    neighbourhoods: Neighbourhoods
+    reopen: Callable[[], World]
+    dsn: str | None = None
+
+    def flush(self, shard: Shard, contents: Mapping[str, Clear] | None = None) -> None:
+        """Writes what the shard under test has done since the last time."""
+        net = shard.work.net()
+        texts = {i: clear(i) for i in net.revealed} if contents is None else contents
+        with self.store.transaction({net.before: Keys()}) as transaction:
+            transaction.write([net], texts, {})
+        rows = shard.rows
+        shard.work = Workset(Rows(rows.state, dict(rows.memories), dict(rows.strengths), dict(rows.events)))
+
+    def shard(self, codec: Codec, genesis: Genesis, number: int = 0) -> Shard:
+        """A shard of the store, begun if it was not."""
+        state = self.store.start(genesis.cluster, genesis.shards)[number].state
+        shard = Shard(codec, genesis, number)
+        assert shard.rows.state == state
+        return shard
+
+
+def make(request: pytest.FixtureRequest) -> World:
+    """The world that the parameter names."""
+    if request.param == "memory":
+        store = InMemoryStore()
+
+        def reopen() -> World:
+            return World(store, InMemorySchedule(store), InMemoryNeighbourhoods(store), reopen)
+
+        return reopen()
+    dsn = request.getfixturevalue("databases")[0]
+    opened: list[Any] = []
+
+    def connect() -> World:
+        parts = (PostgresStore(dsn), PostgresSchedule(dsn), PostgresNeighbourhoods(dsn))
+        opened.extend(parts)
+        return World(*parts, connect, dsn)
+
+    request.addfinalizer(lambda: [part.close() for part in opened])
+    return connect()

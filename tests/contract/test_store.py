@@ -1,0 +1,179 @@
+"""What the commit worker asks of its store, run on both adapters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from db.store import Fenced, PostgresStore
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.rows import Keys
+from memquorum.ports import StoreUnavailable
+from tests.contract.stores import KINDS, World, make
+from tests.unit import genesis, votes
+from tests.unit.shard import NAMESPACE, Shard, memory_id
+
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)))
+A, B, C = (memory_id(e) for e in "abc")
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
+
+
+@pytest.fixture
+def shard(world: World, codec: Codec) -> Shard:
+    return world.shard(codec, GENESIS)
+
+
+def everything(shard: Shard) -> Keys:
+    return Keys(frozenset(shard.rows.memories), frozenset(shard.rows.events))
+
+
+def test_what_is_written_is_what_is_loaded(world: World, shard: Shard) -> None:
+    for event in "abc":
+        shard.episode(event, namespace=NAMESPACE)
+    world.flush(shard)
+    shard.access(B, 9_000)
+    shard.tick(10_000)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(C, "promote"), votes.proposal(B, "promote")],
+                 lambda _, p: p.memory_id != B)  # fmt: skip
+    world.flush(shard)
+    again = world.reopen()
+    with again.store.transaction({shard.rows.state: everything(shard)}) as transaction:
+        assert transaction.rows[0] == shard.rows
+    standing = again.store.start(GENESIS.cluster, GENESIS.shards)
+    assert standing[0].state == shard.rows.state
+    assert standing[0].cursors == {topics.ACCEPTED: 5, topics.SCORED: 3}
+    assert standing[0].decided == {1: shard.changes[-1].decision.digest}  # type: ignore[union-attr]
+    assert standing[1].cursors == {}
+
+
+def test_what_was_not_asked_for_is_not_loaded(world: World, shard: Shard) -> None:
+    shard.episode("a")
+    world.flush(shard)
+    with world.store.transaction(
+        {shard.rows.state: Keys(frozenset({B}), frozenset({(NAMESPACE, "b")}))}
+    ) as transaction:
+        rows = transaction.rows[0]
+    assert (dict(rows.memories), dict(rows.strengths), dict(rows.events)) == ({}, {}, {})
+
+
+def test_a_second_writer_is_fenced(world: World, shard: Shard) -> None:
+    before = shard.rows.state
+    shard.episode("a")
+    world.flush(shard)
+    complaint = "shard 0 stands at sequence 1, and this worker left it at sequence 0"
+    with pytest.raises(Fenced, match=complaint), world.reopen().store.transaction({before: Keys()}):
+        pytest.fail("let in")
+
+
+def test_cursors_move_forward_only(world: World, shard: Shard) -> None:
+    shard.episode("a")
+    world.flush(shard)
+    net = replace(shard.work.net(), cursors={topics.ACCEPTED: 0})
+    with world.store.transaction({shard.rows.state: Keys()}) as transaction:
+        transaction.write([net], {}, {(0, topics.COMMITS): 9, (0, topics.SCORED): 0})
+    standing = world.store.start(GENESIS.cluster, GENESIS.shards)[0]
+    assert standing.cursors == {topics.ACCEPTED: 1, topics.SCORED: 1, topics.COMMITS: 9}
+
+
+def test_the_journal_is_there_to_be_published_again(world: World, shard: Shard) -> None:
+    for event in "abc":
+        shard.episode(event)
+    world.flush(shard)
+    assert world.store.start(GENESIS.cluster, GENESIS.shards)[0].published == 0
+    rows = world.store.journal(0, 1, 10)
+    assert [(r.seq, r.event_id, r.link) for r in rows] == [
+        (c.entry.seq, c.entry.event_id, c.appended) for c in shard.changes[1:]
+    ]
+    assert [r.seq for r in world.store.journal(0, 0, 2)] == [1, 2]
+    world.store.published({0: 3})
+    world.store.published({0: 2})
+    assert world.store.start(GENESIS.cluster, GENESIS.shards)[0].published == 3
+
+
+def test_sealed_memories_are_due_when_their_grace_is_over_with_what_repeated_them(world: World, shard: Shard) -> None:
+    shard.episode("a")
+    shard.episode("b", outcome="reinforced", reinforces=A)
+    shard.episode("c")
+    shard.tick(10_000)
+    shard.decide([votes.proposal(A, "forget")])
+    world.flush(shard)
+    assert world.store.sealed_due(range(4)) == {}
+    shard.tick(10_499)
+    world.flush(shard)
+    assert world.store.sealed_due([0]) == {}
+    shard.tick(10_500)
+    world.flush(shard)
+    assert world.store.sealed_due([1, 2]) == {}
+    assert world.store.sealed_due([0, 1]) == {0: [A, B]}
+    shard.destroy(A, B)
+    world.flush(shard)
+    assert world.store.sealed_due([0]) == {}
+
+
+def test_content_goes_with_the_memory(databases: tuple[str, str], codec: Codec) -> None:
+    store = PostgresStore(databases[0])
+    world = World(store, None, None, lambda: world)  # type: ignore[arg-type]
+    shard = world.shard(codec, GENESIS)
+    shard.episode("a")
+    world.flush(shard)
+    shard.tick(10_000)
+    shard.decide([votes.proposal(A, "forget")])
+    with psycopg.connect(databases[0]) as connection:
+        tables = ("content", "embedding", "strength")
+        count = "SELECT " + ", ".join(f"(SELECT count(*) FROM {table})" for table in tables)
+        assert connection.execute(count).fetchone() == (1, 1, 1)
+        world.flush(shard)
+        connection.rollback()
+        assert connection.execute(count).fetchone() == (0, 0, 0)
+        assert connection.execute(
+            "SELECT memory_id::text, ballots_for, weight::float, needed::float, tier FROM audit_forgotten"
+        ).fetchall() == [(A, 4, 5.0, 3.333334, "sealed")]
+        votes_seen = connection.execute("SELECT member, yes, outcome FROM audit_votes ORDER BY member").fetchall()
+        assert votes_seen == [(member, True, "forgotten") for member in range(4)]
+    store.close()
+
+
+def test_a_transaction_that_fails_leaves_nothing(databases: tuple[str, str], codec: Codec) -> None:
+    store = PostgresStore(databases[0])
+    world = World(store, None, None, lambda: world)  # type: ignore[arg-type]
+    shard = world.shard(codec, GENESIS)
+    shard.episode("a")
+    net = shard.work.net()
+    with pytest.raises(ZeroDivisionError), store.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {}, {})
+        raise ZeroDivisionError
+    assert store.start(GENESIS.cluster, GENESIS.shards)[0].state == net.before
+    world.flush(shard)
+    store.close()
+
+
+def test_another_clusters_database_is_refused(databases: tuple[str, str], codec: Codec) -> None:
+    store = PostgresStore(databases[0])
+    store.start(GENESIS.cluster, GENESIS.shards)
+    with pytest.raises(Fenced, match="another genesis file"):
+        store.start(bytes(32), GENESIS.shards)
+    with pytest.raises(Fenced, match="another genesis file"):
+        store.start(GENESIS.cluster, GENESIS.shards - 1)
+    store.close()
+
+
+def test_a_broken_connection_is_told_and_made_again(databases: tuple[str, str]) -> None:
+    store = PostgresStore(databases[0])
+    standing = store.start(GENESIS.cluster, GENESIS.shards)
+    with pytest.raises(StoreUnavailable), store.transaction({standing[0].state: Keys()}) as transaction:
+        with psycopg.connect(databases[0], autocommit=True) as other:
+            other.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'memquorum-writer' AND datname = current_database()"
+            )
+        transaction.write([], {}, {(0, topics.ACCEPTED): 5})
+    assert store.start(GENESIS.cluster, GENESIS.shards) == standing
+    store.close()
