@@ -123,7 +123,9 @@ def _status(given: Settings, parsed: argparse.Namespace) -> int:
     for name, process in found.get("processes", {}).items():
         table.add_row(name, *(str(process.get(key) or "") for key in ("state", "pid", "starts")))
     Console(highlight=False).print(table)
-    print(f"{found['state']}: supervisor {found['supervisor']}, Kafka {given.bootstrap}, {given.retrieval_url}")
+    print(f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})")
+    if found["state"] == "ready":
+        print(f"Kafka {given.bootstrap}, retrieval {given.retrieval_url}")
     return 0
 
 

@@ -80,6 +80,30 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
     intake.run(settings.bootstrap, made, load_codec(), vault, clock=settings.clock, tick_ms=settings.tick_ms, stop=stop)
 
 
+def _streams(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+    from db.neighbourhoods import PostgresNeighbourhoods
+    from db.schedule import PostgresSchedule
+    from streams import app
+
+    settings.require("bootstrap", "memory_dsn")
+    data_dir = settings.state_dir / "streams"
+    data_dir.mkdir(parents=True, exist_ok=True)
+    chosen, vault = encoder(settings), _vault(settings)
+    ready()
+    app.run(
+        bootstrap=settings.bootstrap,
+        genesis=made,
+        codec=load_codec(),
+        encoder=chosen,
+        vault=vault,
+        neighbourhoods=PostgresNeighbourhoods(settings.memory_dsn),
+        schedule=PostgresSchedule(settings.memory_dsn),
+        nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
+        data_dir=data_dir,
+    )
+
+
 _START: dict[str, Callable[[Settings, Genesis, int, Ready], None]] = {
     "intake": _intake,
+    "streams": _streams,
 }

@@ -49,7 +49,7 @@ def ensure(bootstrap: str, shards: int, replication: int = 1, min_isr: int = 1) 
     Nothing that exists is changed: partitions cannot shrink, and growing them would move namespaces between shards.
     Raises TopicsError.
     """
-    admin = AdminClient({"bootstrap.servers": bootstrap})
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
     topics = declared()
     try:
         present = admin.list_topics(timeout=_PATIENCE_S).topics
@@ -106,7 +106,7 @@ def _await_leaders(bootstrap: str, topics: Sequence[Topic], shards: int) -> None
         if time.monotonic() > deadline:
             place = next(iter(waiting))
             raise TopicsError(f"{place.topic}[{place.partition}] has no leader {_PATIENCE_S} s after its creation")
-        admin = AdminClient({"bootstrap.servers": bootstrap})
+        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
         known = admin.list_topics(timeout=_PATIENCE_S).topics
         if all(place.topic in known and place.partition in known[place.topic].partitions for place in waiting):
             asked = admin.list_offsets(waiting, request_timeout=_PATIENCE_S)
