@@ -189,8 +189,8 @@ class InMemorySchedule:
         return found[:limit]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
-        """Those of the memories that are alive; see the port."""
-        known = {s.memory_id: s for s in self._alive(shard)}
+        """Those of the memories that are alive and rest no longer; see the port."""
+        known = {s.memory_id: s for s in self._alive(shard) if s.forget_rest <= self._next_epoch(shard)}
         return [self._candidate(known[i]) for i in memory_ids if i in known]
 
     def status(self, shard: int) -> ShardStatus:

@@ -243,12 +243,13 @@ ORDER BY m.early DESC, s.salience_ppm DESC, s.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_candidates
--- Those of the memories that are alive, in the order asked for.
+-- Those of the memories that are alive and do not rest, in the order asked for.
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
 JOIN strength s USING (memory_id)
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s
+  AND s.forget_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
 ORDER BY wanted.position
 
 -- :name schedule_status

@@ -35,7 +35,7 @@ class PostgresSchedule:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_promotable"], parameters)]
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
-        """Those of the memories that are alive; see the port."""
+        """Those of the memories that are alive and rest no longer; see the port."""
         if not memory_ids:
             return []
         parameters = {"shard": shard, "ids": list(memory_ids)}

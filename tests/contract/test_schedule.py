@@ -102,6 +102,9 @@ def test_candidates_are_the_living_in_the_order_asked_for(world: World, shard: S
     assert [(c.memory_id, c.tier) for c in found] == [(C, "short-term"), (B, "long-term")]
     assert world.schedule.candidates(0, []) == []
     assert world.schedule.candidates(1, [C]) == []
+    shard.decide([votes.proposal(C, "forget")], votes.nobody)
+    world.flush(shard)
+    assert [c.memory_id for c in world.schedule.candidates(0, [B, C])] == [B]  # C was kept, and rests
 
 
 def test_status_is_where_the_journal_stands(world: World, shard: Shard) -> None:
