@@ -141,7 +141,7 @@ class Salience:
     def _refresh(self, shard: int, namespace: str) -> None:
         """Brings the picture of a namespace up to the journal. As with the vault, every failure means: wait."""
         known = self._surroundings.get((shard, namespace))
-        surroundings = known or Surroundings(self._policy)
+        surroundings = known or Surroundings(self._policy, self._encoder.dimensions)
         try:
             change = self._neighbourhoods.changes(shard, namespace, surroundings.seq)
         except Exception as error:

@@ -125,9 +125,9 @@ class Neighbourhood:
     The first vector of an id stays, as the commit worker keeps the first outcome of an event.
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, dimensions: int, limit: int) -> None:
         self._limit = limit
-        self._matrix: Vector = np.zeros((0, 0), np.float32)
+        self._matrix: Vector = np.zeros((0, dimensions), np.float32)
         self._row: dict[str, int] = {}  # in the order of arrival
         self._id: list[str] = []  # by row
         self._seen: list[Seen] = []
@@ -139,14 +139,19 @@ class Neighbourhood:
         return memory_id in self._row
 
     def add(self, memory_id: str, vector: Vector, seen: Seen) -> None:
-        """Takes a memory in, unless it is there. `vector`: shape (d,), unit length (`as_kept`)."""
+        """Takes a memory in, unless it is there. `vector`: shape (d,), unit length (`as_kept`).
+
+        Raises ValueError for a vector of other dimensions: another encoder made it.
+        """
+        if len(vector) != self._matrix.shape[1]:
+            raise ValueError(f"a vector of {len(vector)} dimensions among vectors of {self._matrix.shape[1]}")
         if memory_id in self._row:
             return
         if len(self._id) >= self._limit:
             self.remove(next(iter(self._row)))
         row = len(self._id)
         if row == len(self._matrix):
-            self._grow(vector)
+            self._grow()
         self._matrix[row] = vector
         self._row[memory_id] = row
         self._id.append(memory_id)
@@ -190,11 +195,10 @@ class Neighbourhood:
         """A cosine that does not depend on how many rows the matrix has, as BLAS's float32 results may."""
         return float(self._matrix[row].astype(np.float64) @ vector.astype(np.float64))
 
-    def _grow(self, vector: Vector) -> None:
-        if len(self._matrix) and self._matrix.shape[1] != len(vector):
-            raise ValueError(f"a vector of {len(vector)} dimensions among vectors of {self._matrix.shape[1]}")
-        grown = np.zeros((min(max(64, 2 * len(self._matrix)), self._limit), len(vector)), np.float32)
-        grown[: len(self._matrix)] = self._matrix
+    def _grow(self) -> None:
+        rows, dimensions = self._matrix.shape
+        grown = np.zeros((min(max(64, 2 * rows), self._limit), dimensions), np.float32)
+        grown[:rows] = self._matrix
         self._matrix = grown
 
 
@@ -215,19 +219,22 @@ class Surroundings:
     `seq` is the journal sequence up to which the short-term memory is known.
     """
 
-    def __init__(self, policy: SaliencePolicy, memories_max: int = 10_000, agents_max: int = 256) -> None:
-        """At most so many memories and so many agents' buffers; beyond it the oldest (least lately active) goes."""
+    def __init__(
+        self, policy: SaliencePolicy, dimensions: int, *, memories_max: int = 10_000, agents_max: int = 256
+    ) -> None:
+        """`dimensions`: the encoder's. Beyond so many, the oldest memory goes, and the agent least lately active."""
         self._policy = policy
+        self._dimensions = dimensions
         self._agents_max = agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
-        self.memories = Neighbourhood(memories_max)
+        self.memories = Neighbourhood(dimensions, memories_max)
         self.seq = 0
 
     def __len__(self) -> int:
         return len(self.memories) + sum(len(buffer) for buffer in self._buffers.values())
 
     def arrived(self, memory_id: str, agent: str, vector: Vector, text: str) -> None:
-        """The journal says that a memory is in short-term memory."""
+        """A memory is in short-term memory, says the journal. ValueError if another encoder made its vector."""
         self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text)))
 
     def judge(self, episode: Episode) -> Judgement:
@@ -264,7 +271,7 @@ class Surroundings:
         if agent in self._buffers:
             self._buffers.move_to_end(agent)
         else:
-            self._buffers[agent] = Neighbourhood(self._policy.buffer_size)
+            self._buffers[agent] = Neighbourhood(self._dimensions, self._policy.buffer_size)
             if len(self._buffers) > self._agents_max:
                 self._buffers.popitem(last=False)
         return self._buffers[agent]

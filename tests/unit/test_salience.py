@@ -1,0 +1,315 @@
+"""Salience: the formula, the gates, what counts as near, what repeats, and what a neighbourhood keeps."""
+
+from dataclasses import replace
+from decimal import ROUND_HALF_UP, Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from memquorum.core.policy import PPM, SaliencePolicy
+from memquorum.core.salience import (
+    BELOW_THRESHOLD,
+    REINFORCED,
+    STORED,
+    Episode,
+    Neighbourhood,
+    Seen,
+    Signals,
+    Surroundings,
+    as_kept,
+    gates_open,
+    judge,
+    novelty_ppm,
+    salience_ppm,
+)
+
+POLICY = SaliencePolicy()
+NOBODY = Seen("", "")
+SIGNALS = st.builds(Signals, *[st.none() | st.integers(0, PPM)] * 5)
+
+
+def at(degrees: float, dimensions: int = 8) -> NDArray[np.float32]:
+    """A unit vector in the plane of the first two axes."""
+    vector = np.zeros(dimensions, np.float32)
+    vector[:2] = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    return vector
+
+
+def episode(name: str, degrees: float, text: str = "", agent: str = "ann", **signals: int) -> Episode:
+    return Episode(name, agent, text or name, at(degrees), Signals(**signals))
+
+
+def test_the_worked_example() -> None:
+    """SPEC B: novelty 0.81, reward 0.87, frequency 0.40, confidence 0.91 → 0.739."""
+    found = salience_ppm(POLICY, Signals(810_000, 870_000, 400_000, 910_000))
+    assert found == 738_500
+    assert (Decimal(found) / PPM).quantize(Decimal("0.001"), ROUND_HALF_UP) == Decimal("0.739")
+
+
+def test_absent_signals_leave_the_other_weights_renormalised() -> None:
+    assert salience_ppm(POLICY, Signals(novelty_ppm=400_000)) == 400_000
+    # (0.30 · 0.4 + 0.35 · 0.9) / 0.65
+    assert salience_ppm(POLICY, Signals(400_000, 900_000)) == round((0.12 + 0.315) / 0.65 * PPM)
+    # (0.30 · 0.4 + 0.10 · 0.9) / 0.40
+    assert salience_ppm(POLICY, Signals(400_000, confidence_ppm=900_000)) == 525_000
+
+
+def test_uncertainty_is_a_gate_and_no_signal() -> None:
+    assert salience_ppm(POLICY, Signals(400_000, uncertainty_ppm=1)) == 400_000
+
+
+def test_no_signal_with_a_weight_is_no_salience() -> None:
+    assert salience_ppm(POLICY, Signals()) == 0
+    assert salience_ppm(replace(POLICY, novelty=0.0), Signals(900_000)) == 0
+
+
+@given(SIGNALS)
+def test_salience_lies_between_its_signals(signals: Signals) -> None:
+    present = [
+        s
+        for s in (signals.novelty_ppm, signals.reward_ppm, signals.frequency_ppm, signals.confidence_ppm)
+        if s is not None
+    ]
+    if present:
+        assert min(present) <= salience_ppm(POLICY, signals) <= max(present)
+
+
+@pytest.mark.parametrize(
+    ("confidence", "uncertainty", "opens"),
+    [
+        (None, None, True),
+        (500_000, None, True),
+        (499_999, None, False),
+        (None, 500_000, True),
+        (None, 500_001, False),
+        (900_000, 900_000, False),
+    ],
+)
+def test_gates(confidence: int | None, uncertainty: int | None, opens: bool) -> None:
+    signals = Signals(PPM, confidence_ppm=confidence, uncertainty_ppm=uncertainty)
+    assert gates_open(POLICY, signals) is opens
+    assert judge(POLICY, signals, None).outcome == (STORED if opens else BELOW_THRESHOLD)
+    assert judge(POLICY, signals, "other").outcome == (REINFORCED if opens else BELOW_THRESHOLD)
+
+
+@pytest.mark.parametrize(
+    ("novelty", "outcome", "early"),
+    [
+        (349_999, BELOW_THRESHOLD, False),
+        (350_000, STORED, False),
+        (699_999, STORED, False),
+        (700_000, STORED, True),
+    ],
+)
+def test_thresholds(novelty: int, outcome: str, early: bool) -> None:
+    found = judge(POLICY, Signals(novelty), None)
+    assert (found.outcome, found.early, found.reinforces) == (outcome, early, None)
+
+
+def test_novelty_is_clamped() -> None:
+    assert [novelty_ppm(c) for c in (-0.4, 0.0, 0.19, 1.0, 1.0000002)] == [PPM, PPM, 810_000, 0, 0]
+
+
+# The neighbourhood
+
+
+def test_nearest_is_the_largest_cosine_but_its_own() -> None:
+    near = Neighbourhood(8, 10)
+    assert near.nearest(at(0), without="") == 0.0
+    for degrees in (0, 30, 60):
+        near.add(str(degrees), at(degrees), NOBODY)
+    assert near.nearest(at(0), without="") == pytest.approx(1.0)
+    assert near.nearest(at(0), without="0") == pytest.approx(np.cos(np.radians(30)), abs=1e-6)
+    assert near.nearest(at(60), without="60") == pytest.approx(np.cos(np.radians(30)), abs=1e-6)
+
+
+def test_alone_with_oneself_nothing_is_near() -> None:
+    near = Neighbourhood(8, 10)
+    near.add("a", at(0), NOBODY)
+    assert near.nearest(at(0), without="a") == 0.0
+    assert list(near.alike(at(0), -1.0, without="a")) == []
+
+
+def test_alike_comes_nearest_first_ties_by_id() -> None:
+    near = Neighbourhood(8, 10)
+    for name, degrees in (("far", 60), ("b", 10), ("a", 10), ("here", 0)):
+        near.add(name, at(degrees), NOBODY)
+    assert [name for name, _ in near.alike(at(0), 0.9, without="")] == ["here", "a", "b"]
+    assert [name for name, _ in near.alike(at(0), 0.9, without="here")] == ["a", "b"]
+
+
+def test_the_first_vector_of_an_id_stays() -> None:
+    near = Neighbourhood(8, 10)
+    near.add("a", at(0), NOBODY)
+    near.add("a", at(90), NOBODY)
+    assert len(near) == 1
+    assert near.nearest(at(90), without="") == pytest.approx(0.0, abs=1e-6)
+
+
+def test_another_dimension_is_refused() -> None:
+    near = Neighbourhood(8, 10)
+    near.add("a", at(0), NOBODY)
+    with pytest.raises(ValueError, match="4 dimensions among vectors of 8"):
+        near.add("b", at(0, 4), NOBODY)
+    assert "b" not in near
+
+
+@given(
+    st.integers(1, 12),
+    st.lists(st.tuples(st.sampled_from(["add", "remove"]), st.integers(0, 20)), max_size=80),
+    st.integers(0, 359),
+)
+@settings(deadline=None)
+def test_a_neighbourhood_is_a_bounded_ordered_dictionary(limit: int, steps: list[tuple[str, int]], where: int) -> None:
+    near, model = Neighbourhood(8, limit), dict[str, int]()
+    for action, number in steps:
+        name = str(number)
+        if action == "remove":
+            near.remove(name)
+            model.pop(name, None)
+        elif name not in model:
+            if len(model) == limit:
+                model.pop(next(iter(model)))  # the oldest
+            model[name] = 17 * number
+            near.add(name, at(17 * number), Seen("ann", name))
+        assert len(near) == len(model)
+        assert all(name in near for name in model)
+    cosines = {name: float(at(degrees) @ at(where)) for name, degrees in model.items()}
+    assert near.nearest(at(where), without="") == pytest.approx(max(cosines.values(), default=0.0), abs=1e-5)
+    found = [(name, seen.gist) for name, seen in near.alike(at(where), 0.5, without="")]
+    assert all(name == text for name, text in found)
+    assert {name for name, _ in found} == {name for name, cosine in cosines.items() if cosine > 0.5}
+
+
+def test_the_neighbours_of_a_vector_do_not_depend_on_how_many_there_are() -> None:
+    """BLAS may sum in another order for another shape; a novelty in millionths must not show it."""
+    rng = np.random.default_rng(7)
+    vectors = rng.normal(size=(300, 384)).astype(np.float32)
+    near, probe = Neighbourhood(384, 1000), as_kept(vectors[0])
+    near.add("twin", as_kept(vectors[0] + 0.3 * vectors[1]), NOBODY)
+    first = near.nearest(probe, without="")
+    for number, vector in enumerate(vectors[1:]):
+        near.add(str(number), as_kept(vector), NOBODY)
+        assert near.nearest(probe, without="") == first
+
+
+def test_a_vector_is_compared_as_the_store_will_give_it_back() -> None:
+    vector = np.random.default_rng(1).normal(size=384).astype(np.float32)
+    stored = vector.astype("<f2").astype(np.float32)
+    assert np.array_equal(as_kept(vector), as_kept(stored))
+    with pytest.raises(ValueError, match="without a direction"):
+        as_kept(np.zeros(4, np.float32))
+
+
+# A namespace's surroundings
+
+
+def test_the_first_episode_is_all_new() -> None:
+    found = Surroundings(POLICY, 8).judge(episode("a", 0))
+    assert (found.outcome, found.salience_ppm, found.early) == (STORED, PPM, True)
+    assert found.signals.novelty_ppm == PPM
+
+
+def test_novelty_is_measured_against_what_came_before() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0))
+    found = around.judge(episode("b", 60, agent="bob"))
+    assert found.signals.novelty_ppm == pytest.approx(500_000, abs=500)
+    assert found.outcome == STORED
+
+
+def test_what_repeats_an_agreeing_memory_reinforces_it() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, "The sync is at 3."))
+    around.judge(episode("b", 50, "The sync is at 3, I think."))
+    found = around.judge(episode("c", 2, "Sync is at 3", reward_ppm=900_000, confidence_ppm=800_000))
+    assert (found.outcome, found.reinforces) == (REINFORCED, "a")
+    assert len(around.memories) == 2
+
+
+def test_what_only_looks_alike_does_not_reinforce() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, "The sync is at 3."))
+    found = around.judge(episode("b", 2, "The sync is at 4.", reward_ppm=PPM))
+    assert (found.outcome, found.reinforces) == (STORED, None)
+
+
+def test_the_most_similar_agreeing_memory_is_reinforced() -> None:
+    around = Surroundings(POLICY, 8)
+    for name, degrees, text in (("a", 0, "The sync is at 3."), ("b", 20, "Sync: at 3"), ("c", 12, "The sync is at 4.")):
+        around.arrived(name, "ann", at(degrees), text)
+    assert around.judge(episode("d", 13, "Our sync is at 3")).reinforces == "b"
+
+
+def test_i_am_somebody_else_when_another_agent_speaks() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, "I have checked the valve"))
+    around.judge(episode("b", 60, "The valve is tight"))
+    assert around.judge(episode("c", 0, "I have checked the valve", agent="bob")).outcome == BELOW_THRESHOLD
+    assert around.judge(episode("d", 0, "I have checked the valve")).reinforces == "a"
+    assert around.judge(episode("e", 60, "The valve is tight", agent="bob")).reinforces == "b"
+
+
+def test_a_gate_closes_before_a_repetition_counts() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, "same"))
+    assert around.judge(episode("b", 0, "same", confidence_ppm=100_000)).outcome == BELOW_THRESHOLD
+
+
+def test_below_the_threshold_is_still_lived_through_by_its_agent_alone() -> None:
+    around = Surroundings(POLICY, 8)
+    first = around.judge(episode("a", 0, confidence_ppm=0))
+    assert first.outcome == BELOW_THRESHOLD
+    assert "a" not in around.memories
+    assert around.judge(episode("b", 0)).signals.novelty_ppm == 0
+    assert around.judge(episode("c", 0, agent="bob")).signals.novelty_ppm == PPM
+
+
+def test_a_second_delivery_is_judged_as_the_first() -> None:
+    around = Surroundings(POLICY, 8)
+    around.arrived("old", "bob", at(80), "old")
+    first = [around.judge(episode(name, degrees)) for name, degrees in (("a", 0), ("b", 40))]
+    # Only the last is certain to find the same surroundings: what came after "a" is known by now. Outcomes are written
+    # in order, so where "b" is known, the first outcome of "a" was written, and that one counts.
+    assert around.judge(episode("b", 40)) == first[1]
+    around.judge(episode("a", 0))
+    assert len(around.memories) == 3
+
+
+def test_the_buffer_holds_the_last_64() -> None:
+    around = Surroundings(replace(POLICY, encode_threshold=1.0, early_threshold=1.0), 8)
+    around.judge(episode("first", 0, confidence_ppm=0))
+    for number in range(POLICY.buffer_size - 1):
+        around.judge(episode(str(number), 90, confidence_ppm=0))
+    assert around.judge(episode("again", 0, confidence_ppm=0)).signals.novelty_ppm == 0
+    around.judge(episode("last", 90, confidence_ppm=0))
+    buffer = around._buffers["ann"]
+    assert len(buffer) == POLICY.buffer_size
+    assert "first" not in buffer
+    assert "again" in buffer
+
+
+def test_buffers_hold_no_text() -> None:
+    around = Surroundings(POLICY, 8)
+    around.judge(episode("a", 0, "a secret", confidence_ppm=0))
+    assert "secret" not in repr(around._buffers["ann"].__dict__)
+
+
+def test_the_least_lately_active_agent_is_dropped_first() -> None:
+    around = Surroundings(POLICY, 8, agents_max=2)
+    for number, agent in enumerate(["ann", "bob", "ann", "cat"]):
+        around.judge(episode(f"{number}", 30 * number, agent=agent))
+    assert list(around._buffers) == ["ann", "cat"]
+
+
+def test_memories_leave_and_the_oldest_is_dropped_at_the_limit() -> None:
+    around = Surroundings(POLICY, 8, memories_max=2)
+    for name, degrees in (("a", 0), ("b", 45), ("c", 90)):
+        around.arrived(name, "ann", at(degrees), name)
+    assert ["a" in around.memories, "b" in around.memories, "c" in around.memories] == [False, True, True]
+    around.memories.remove("c")
+    assert around.judge(episode("d", 90)).signals.novelty_ppm == pytest.approx(292_893, abs=500)
+    assert len(around) == 2
