@@ -80,9 +80,25 @@ def agree(a: str, b: str) -> bool:
     return _compatible(_marks(a), _marks(b))
 
 
+def contradict(a: str, b: str) -> bool:
+    """Whether two similar texts make the same statement with another number, a negation or an opposite. Symmetric.
+
+    More than not to agree: texts with different names, or of which one asks, speak of different matters, and one that
+    adds a number only says more. Where texts cannot be compared, no contradiction is known.
+    """
+    a, b = gist(a), gist(b)
+    if a == b or a.startswith(_DIGEST) or b.startswith(_DIGEST) or _foreign(a) or _foreign(b):
+        return False
+    one, other = _marks(a), _marks(b)
+    if one.asks or other.asks or not _same_persons(one, other) or not _same_names(one, other):
+        return False
+    other_numbers = len(one.numbers) == len(other.numbers) and one.numbers != other.numbers
+    return other_numbers or not _same_negations(one, other) or not _same_sides(one.poles, other.poles)
+
+
 def gist(text: str) -> str:
     """What `agree` needs of a text: itself with white space collapsed, or a digest where it is long. Idempotent."""
-    flat = " ".join(text.split(" ")) if "\n" not in text and "  " not in text else re.sub(r"[^\S\n]+", " ", text)
+    flat = re.sub(r"[^\S\n]+", " ", text)
     flat = re.sub(r"\s*\n\s*", "\n", flat).strip()
     if len(flat) <= LONG:
         return flat
@@ -98,13 +114,25 @@ def _compatible(a: _Marks, b: _Marks) -> bool:
     return (
         a.numbers == b.numbers
         and a.asks == b.asks
-        and (a.persons == b.persons or not a.persons or not b.persons)
+        and _same_persons(a, b)
         and _same_names(a, b)
-        and len(a.negated) == len(b.negated)
-        and not (a.negated - b.negated) & b.stems
-        and not (b.negated - a.negated) & a.stems
+        and _same_negations(a, b)
         and _same_sides(a.poles, b.poles)
         and _same_order(a, b)
+    )
+
+
+def _same_persons(a: _Marks, b: _Marks) -> bool:
+    """Where both speak of "I" or "you", it is the same of them."""
+    return a.persons == b.persons or not a.persons or not b.persons
+
+
+def _same_negations(a: _Marks, b: _Marks) -> bool:
+    """As much is negated in both, and nothing negated in one is asserted in the other."""
+    return (
+        len(a.negated) == len(b.negated)
+        and not (a.negated - b.negated) & b.stems
+        and not (b.negated - a.negated) & a.stems
     )
 
 

@@ -14,6 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core import agreement
 from memquorum.core.policy import PPM
 from memquorum.ports import Vector
 
@@ -178,5 +179,5 @@ def uncertainty(facts: MemoryFacts, _: MemberContext) -> int:
     return PPM // 2 if facts.confidence_ppm is None else PPM - facts.confidence_ppm
 
 
-RULES = rules(contradict=lambda a, b: False)
+RULES = rules(agreement.contradict)
 """The evidence that a member votes by where nothing else was chosen."""
