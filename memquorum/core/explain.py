@@ -1,0 +1,339 @@
+"""Why a memory is where it is: from the store's rows and the certificates to one account that a person can follow.
+
+The account believes no table about a vote: ballots, scores, weights and signatures are taken from the decision's
+certificate, checked against the genesis file; only how the vote ended for the memory (it may have been used meanwhile)
+is the journal's word. `telling.lines` puts the account in words; `plain` makes it JSON. It holds no content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, is_dataclass
+from typing import Any
+
+from memquorum.core import decay
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import BadMessage, read_signed
+from memquorum.core.consensus.tally import Outcome
+from memquorum.core.kinds import KINDS
+from memquorum.core.records import Accessed, BallotCast, Commit, Stored
+from memquorum.core.rows import ALIVE, Memory, Strength
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """A journal entry about the memory, its detail decoded."""
+
+    seq: int
+    as_of: int
+    effect: str
+    event_id: str
+    hash: bytes
+    detail: Stored | Accessed
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFacts:
+    """A decided epoch that spoke of the memory, and how it ended for it according to the journal."""
+
+    shard: int
+    epoch: int
+    position: int
+    outcome: str
+    reason: str
+    journal_seq: int
+    pre_prepare: bytes
+    commits: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the store knows of one memory id. `memory` is None for an episode that was never stored.
+
+    `notes`: journal entries about it in order, of its uses only the latest. `repetitions`: how often one of its event
+    ids came again. `as_of` and `last_epoch`: where its shard stands.
+    """
+
+    memory_id: str
+    shard: int
+    namespace: str
+    memory: Memory | None
+    strength: Strength | None
+    notes: tuple[Noted, ...]
+    repetitions: int
+    decisions: tuple[DecisionFacts, ...]
+    as_of: int
+    last_epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One part of a salience: its weight as the policy has it, its value in millionths."""
+
+    name: str
+    weight: float
+    value_ppm: int
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """Where the memory came from, and what salience said of it."""
+
+    journal_seq: int
+    accepted_offset: int
+    event_id: str
+    agent: str
+    subject: str
+    session: str | None
+    role: str | None
+    occurred_at: int
+    characters: int
+    outcome: str
+    salience_ppm: int
+    signals: tuple[Signal, ...]
+    uncertainty_ppm: int | None
+    early: bool
+    encoder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """The memory was read, or said again. `how`: accessed or reinforced."""
+
+    at: int
+    agent: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOpinion:
+    """What one member said of it: `terms` by the kind's names, `profile` the decay that it saw, where it judged one."""
+
+    member: int
+    name: str
+    role: str
+    voice_ppm: int
+    yes: bool
+    score_ppm: int
+    terms: dict[str, int]
+    profile: decay.Profile | None
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """Who proved it. `digest`: of the proposal, which every commit names."""
+
+    view: int
+    seq: int
+    primary: int
+    ballots: tuple[int, ...]
+    commits: tuple[int, ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One epoch's vote on the memory. `complaint`: why the certificate proves nothing; then nothing else is told."""
+
+    shard: int
+    epoch: int
+    journal_seq: int
+    outcome: str
+    reason: str
+    kind: str = ""
+    as_of: int = 0
+    trigger: str = ""
+    proposed_because: str = ""
+    opinions: tuple[MemberOpinion, ...] = ()
+    yes: int = 0
+    members: int = 0
+    quorum: int = 0
+    weight_ppm: int = 0
+    needed_ppm: int = 0
+    total_ppm: int = 0
+    tallied: str = ""
+    tallied_because: str = ""
+    confidence_ppm: int | None = None
+    certificate: Certificate | None = None
+    complaint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Everything that is known of why a memory is where it is, at the time `as_of` of its shard.
+
+    `tier`: 'never stored' for an episode that did not become a memory. `due_at`: when decay crosses the threshold if
+    nobody uses it; `profile`: its decay now; both only while it is alive. `sealed_until`: when its key is destroyed.
+    """
+
+    memory_id: str
+    shard: int
+    namespace: str
+    tier: str
+    as_of: int
+    changed: int | None
+    born: Birth | None
+    accesses: int
+    reinforced: int
+    repetitions: int
+    last_access: int | None
+    uses: tuple[Use, ...]
+    votes: tuple[Vote, ...]
+    last_epoch: int
+    confidence_ppm: int | None = None
+    sealed_until: int | None = None
+    due_at: int | None = None
+    forget_rest: int | None = None
+    promote_rest: int | None = None
+    profile: decay.Profile | None = None
+
+
+def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
+    """The account of a memory. `facts` come from `db/explain_rows.py`."""
+    memory, strength = facts.memory, facts.strength
+    alive = strength if memory is not None and memory.tier in ALIVE else None
+    birth = next((n for n in facts.notes if n.effect in ("stored", "dropped")), None)
+    uses = tuple(_use(n) for n in facts.notes if _used(n))
+    return Account(
+        memory_id=facts.memory_id,
+        shard=facts.shard,
+        namespace=facts.namespace,
+        tier=memory.tier if memory else "never stored",
+        as_of=facts.as_of,
+        changed=memory.changed if memory else None,
+        born=_birth(genesis, birth) if birth else None,
+        accesses=alive.accesses if alive else sum(u.how == "accessed" for u in uses),
+        reinforced=alive.reinforced if alive else sum(u.how == "reinforced" for u in uses),
+        repetitions=facts.repetitions,
+        last_access=alive.last_access if alive else max((u.at for u in uses), default=None),
+        uses=uses,
+        votes=tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions),
+        last_epoch=facts.last_epoch,
+        confidence_ppm=memory.confidence_ppm if memory else None,
+        sealed_until=memory.sealed_until if memory else None,
+        due_at=alive.due_at if alive else None,
+        forget_rest=alive.forget_rest if alive else None,
+        promote_rest=alive.promote_rest if alive else None,
+        profile=decay.profile(alive.last_access, facts.as_of, genesis.policy) if alive else None,
+    )
+
+
+def plain(value: Any) -> Any:
+    """The account as JSON values; bytes as hex."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
+    if isinstance(value, dict):
+        return {key: plain(v) for key, v in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(v) for v in value]
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _birth(genesis: Genesis, note: Noted) -> Birth | None:
+    told = note.detail
+    if not isinstance(told, Stored):
+        return None
+    weights = genesis.policy.salience
+    signals = (
+        ("novelty", weights.novelty, told.novelty_ppm),
+        ("reward", weights.reward, told.reward_ppm),
+        ("frequency", weights.frequency, told.frequency_ppm),
+        ("confidence", weights.confidence, told.confidence_ppm),
+    )
+    return Birth(
+        journal_seq=note.seq,
+        accepted_offset=told.accepted_offset,
+        event_id=note.event_id,
+        agent=told.agent,
+        subject=told.subject,
+        session=told.session,
+        role=told.role,
+        occurred_at=told.occurred_at,
+        characters=told.characters,
+        outcome=told.outcome,
+        salience_ppm=told.salience_ppm,
+        signals=tuple(Signal(name, weight, value) for name, weight, value in signals if value is not None),
+        uncertainty_ppm=told.uncertainty_ppm,
+        early=told.early,
+        encoder=told.encoder,
+    )
+
+
+def _used(note: Noted) -> bool:
+    # An access that came when the memory was gone is journalled and did nothing.
+    return note.effect == "reinforced" or (isinstance(note.detail, Accessed) and note.detail.applied)
+
+
+def _use(note: Noted) -> Use:
+    told = note.detail
+    at = told.accessed_at if isinstance(told, Accessed) else told.occurred_at
+    return Use(at, told.agent, note.effect)
+
+
+def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) -> Vote:
+    try:
+        checked = check_decision(codec, genesis, facts.pre_prepare, facts.commits)
+        at, outcome = _about(checked, memory_id)
+        commits = _signers(codec, genesis, facts.commits)
+    except (BadCertificate, BadMessage) as error:
+        return Vote(facts.shard, facts.epoch, facts.journal_seq, facts.outcome, facts.reason, complaint=str(error))
+    nomination, body = checked.nomination, checked.body
+    proposal = nomination.proposals[at]
+    return Vote(
+        shard=facts.shard,
+        epoch=facts.epoch,
+        journal_seq=facts.journal_seq,
+        outcome=facts.outcome,
+        reason=facts.reason,
+        kind=proposal.kind,
+        as_of=nomination.as_of,
+        trigger=nomination.trigger,
+        proposed_because=proposal.reason,
+        opinions=tuple(_opinion(genesis, ballot, at, proposal.kind, nomination.as_of) for ballot in checked.ballots),
+        yes=len(outcome.yes),
+        members=genesis.n,
+        quorum=outcome.votes,
+        weight_ppm=outcome.weight_ppm,
+        needed_ppm=outcome.needed_ppm,
+        total_ppm=genesis.voice,
+        tallied=outcome.outcome,
+        tallied_because=outcome.reason,
+        confidence_ppm=outcome.confidence_ppm,
+        certificate=Certificate(
+            view=body.view,
+            seq=body.seq,
+            primary=body.member,
+            ballots=tuple(b.member for b in checked.ballots),
+            commits=commits,
+            digest=checked.digest.hex(),
+        ),
+    )
+
+
+def _about(checked: Checked, memory_id: str) -> tuple[int, Outcome]:
+    for at, outcome in enumerate(checked.outcomes):
+        if outcome.memory_id == memory_id:
+            return at, outcome
+    raise BadCertificate(f"the certificate does not speak of {memory_id}")
+
+
+def _opinion(genesis: Genesis, ballot: BallotCast, at: int, kind: str, as_of: int) -> MemberOpinion:
+    member, opinion = genesis.members[ballot.member], ballot.opinions[at]
+    terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
+    last_access = terms.get("last_access")
+    return MemberOpinion(
+        member=member.id,
+        name=member.name,
+        role=member.role,
+        voice_ppm=member.voice,
+        yes=opinion.yes,
+        score_ppm=opinion.score_ppm,
+        terms=terms,
+        profile=None if last_access is None else decay.profile(last_access, as_of, genesis.policy),
+    )
+
+
+def _signers(codec: Codec, genesis: Genesis, commits: Sequence[bytes]) -> tuple[int, ...]:
+    return tuple(sorted(read_signed(codec, genesis, data, Commit)[1].member for data in commits))

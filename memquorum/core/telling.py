@@ -1,0 +1,248 @@
+"""An account of a memory in words: what `explain`, the retrieval service and the demo's report print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.decay import Profile
+from memquorum.core.explain import Account, Birth, MemberOpinion, Vote
+from memquorum.core.policy import PPM, Policy
+
+_USES_SHOWN = 5
+
+_PROPOSED = {
+    "decayed": "because it had decayed",
+    "pressure": "because its shard held more than its capacity",
+    "early": "early, because it was salient from the start",
+    "salient": "because it is salient",
+}
+_TRIGGER = {
+    "interactions": "opened after enough interactions",
+    "interval": "opened after the interval",
+    "pressure": "opened under memory pressure",
+}
+_WHY = {
+    "quorum": "votes and weight suffice",
+    "too_few_votes": "too few votes for it",
+    "too_little_weight": "enough votes, but too little weight",
+    "validity": "votes and weight suffice, but the validity gate does not pass",
+    "touched since": "it was used after the vote began, so the vote does not count",
+    "gone already": "it was gone already",
+    "promoted already": "it was promoted already",
+    "unknown memory": "its shard does not know it",
+}
+_AIM = {"forget": "forget", "promote": "promote to long-term memory"}
+
+
+def lines(account: Account, genesis: Genesis) -> list[str]:
+    """The account, a sentence or two a line; lines of detail are indented by two or four blanks."""
+    return list(_lines(account, genesis))
+
+
+def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
+    yield f"Memory {account.memory_id} in {account.namespace!r}: {_headline(account)}"
+    if account.born is not None:
+        yield ""
+        yield "Where it came from"
+        yield from _born(account.born, account.shard, genesis.policy)
+    if account.tier != "never stored":
+        yield ""
+        yield "Its use"
+        yield from _uses(account)
+    for vote in account.votes:
+        yield ""
+        yield from _vote(vote, genesis)
+    yield ""
+    yield f"Now, {moment(account.as_of)} in shard {account.shard}"
+    yield from _now(account, genesis.policy)
+
+
+def _headline(account: Account) -> str:
+    outcome = account.born.outcome if account.born else ""
+    return {
+        "short-term": "alive, in short-term memory",
+        "long-term": "alive, promoted to long-term memory",
+        "sealed": "forgotten and sealed; its key still exists",
+        "gone": "forgotten, its key destroyed: nobody can read it any more",
+    }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
+
+
+def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
+    about = "" if born.subject == born.agent else f", about {born.subject}"
+    told = "".join(f", {name} {value}" for name, value in (("session", born.session), ("role", born.role)) if value)
+    yield f"  {born.agent} recorded it at {moment(born.occurred_at)}{told}{about}: {born.characters} characters."
+    yield (
+        f"  Event {born.event_id}; entry {born.journal_seq} of the journal of shard {shard}, "
+        f"offset {born.accepted_offset} of its accepted stream."
+    )
+    limit = policy.salience.encode_threshold
+    verdict = {
+        "stored": f"reached {number(limit)}, so it was stored",
+        "reinforced": "said what a memory said that is gone now, so it was stored anew",
+        "below_threshold": f"did not open the gates or reach {number(limit)}, so it was dropped",
+    }.get(born.outcome, f"could not be stored: {born.outcome}")
+    early = ", and early enough for a nomination at once" if born.early and born.outcome == "stored" else ""
+    yield f"  Salience {share(born.salience_ppm)}{_sum(born)} {verdict}{early}."
+    if born.uncertainty_ppm is not None:
+        yield f"  Its publisher's uncertainty was {share(born.uncertainty_ppm)}."
+    yield f"  Encoded by {born.encoder}."
+
+
+def _sum(born: Birth) -> str:
+    if not born.signals:
+        return ""
+    parts = " + ".join(f"{number(s.weight)}·{s.name} {share(s.value_ppm)}" for s in born.signals)
+    whole = sum(s.weight for s in born.signals)
+    # Absent signals are left out and the remaining weights renormalised.
+    return f" = {parts}" if abs(whole - 1) < 1e-9 else f" = ({parts}) / {number(whole)}"
+
+
+def _uses(account: Account) -> Iterator[str]:
+    if not account.uses and not account.accesses and not account.reinforced:
+        yield "  Never read, never said again."
+        return
+    read = f"Read {times(account.accesses)}" if account.accesses else "Never read"
+    yield f"  {read}, {'said again ' + times(account.reinforced) if account.reinforced else 'never said again'}."
+    shown = account.uses[-_USES_SHOWN:]
+    if len(shown) < len(account.uses):
+        yield f"  The latest {len(shown)}:"
+    for use in shown:
+        yield f"    {moment(use.at)}  {'read' if use.how == 'accessed' else 'said again'} by {use.agent}"
+    if account.repetitions:
+        yield f"  Its event came {times(account.repetitions)} more and changed nothing."
+
+
+def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
+    where = f"Epoch {vote.epoch} of shard {vote.shard}"
+    if vote.complaint is not None:
+        yield f"{where}: {vote.outcome}, but the certificate proves nothing: {vote.complaint}"
+        return
+    yield f"{where}, {moment(vote.as_of)}: to {_AIM.get(vote.kind, vote.kind)}? {vote.outcome.capitalize()}"
+    trigger = _TRIGGER.get(vote.trigger, vote.trigger)
+    yield f"  Proposed {_PROPOSED.get(vote.proposed_because, vote.proposed_because)}; the epoch was {trigger}."
+    yield from _opinions(vote, genesis.policy)
+    yield (
+        f"  {vote.yes} of {vote.members} members are for it, {vote.quorum} are needed; their weight is "
+        f"{share(vote.weight_ppm)} of {share(vote.total_ppm)}, {share(vote.needed_ppm)} is needed."
+    )
+    yield f"  {vote.tallied.capitalize()}: {_WHY.get(vote.tallied_because, vote.tallied_because)}."
+    if vote.outcome != vote.tallied:
+        yield f"  {vote.outcome.capitalize()}: {_WHY.get(vote.reason, vote.reason)}."
+    if vote.confidence_ppm is not None and vote.outcome == "promoted":
+        yield f"  Consolidated confidence: {share(vote.confidence_ppm)}, the {_nth(vote.quorum)} best score for it."
+    proof = vote.certificate
+    if proof is not None:
+        yield (
+            f"  Certificate: proposed by member {proof.primary} (view {proof.view}, sequence {proof.seq}) with the "
+            f"ballots of {_members(proof.ballots)}; committed by {_members(proof.commits)}. All signatures hold."
+        )
+        yield f"  Proposal {proof.digest[:16]}…; entry {vote.journal_seq} of the journal."
+
+
+def _opinions(vote: Vote, policy: Policy) -> Iterator[str]:
+    profiles = {o.profile for o in vote.opinions}
+    alike = next(iter(profiles)) if len(profiles) == 1 else None
+    if alike is not None:
+        yield f"  Decay: {_decay(alike, policy)}."
+    width = max((len(o.name) for o in vote.opinions), default=0)
+    for opinion in vote.opinions:
+        own = ""
+        if opinion.profile is not None and alike is None:
+            own = f"decay {share(opinion.profile.decay_ppm)} after {span(opinion.profile.age_ms)}, "
+        yield f"    {opinion.name:<{width}}  {own}{_score(vote.kind, opinion, policy)}"
+
+
+def _score(kind: str, opinion: MemberOpinion, policy: Policy) -> str:
+    terms, score = opinion.terms, share(opinion.score_ppm)
+    weight = f"(weight {share(opinion.voice_ppm)})"
+    if kind == "forget":
+        p = policy.forget
+        against, verb = ("<", "forget") if opinion.yes else ("≥", "keep")
+        return (
+            f"relevance {share(terms['relevance'])}: {share(p.omega_decay_ppm)}·{share(terms['decay'])} + "
+            f"{share(p.omega_relevance_ppm)}·{share(terms['relevance'])} = {score} {against} θ {share(p.theta_ppm)}: "
+            f"{verb} {weight}"
+        )
+    parts = ", ".join(f"{name} {share(value)}" for name, value in terms.items())
+    if kind == "promote":
+        against, verb = ("≥", "promote") if opinion.yes else ("<", "not yet")
+        return f"{parts}: score {score} {against} {share(policy.promote.yes_ppm)}: {verb} {weight}"
+    return f"{parts}: score {score}: {'yes' if opinion.yes else 'no'} {weight}"
+
+
+def _decay(profile: Profile, policy: Policy) -> str:
+    parts = " + ".join(
+        f"{number(weight)}·{share(part)} ({span(round(scale * 1000))})"
+        for weight, scale, part in zip(policy.decay.weights, policy.decay.scales_s, profile.scales_ppm, strict=True)
+    )
+    against = "<" if profile.decay_ppm < policy.decay.delta * PPM else "≥"
+    odd = f"; the scales disagree (σ² {share(profile.variance_ppm)})" if profile.ambiguous else ""
+    return (
+        f"{span(profile.age_ms)} after its last use D = {parts} = {share(profile.decay_ppm)} "
+        f"{against} δ {number(policy.decay.delta)}{odd}"
+    )
+
+
+def _now(account: Account, policy: Policy) -> Iterator[str]:
+    if account.tier == "gone":
+        yield f"  Its key was destroyed at {moment(account.changed or 0)}: no copy of it can be read any more."
+    elif account.tier == "sealed":
+        yield f"  Sealed since {moment(account.changed or 0)} and never served; its key is destroyed from"
+        yield f"  {moment(account.sealed_until or 0)} on."
+    elif account.profile is None or account.due_at is None:
+        yield "  There is nothing to forget."
+    else:
+        yield f"  {_decay(account.profile, policy)}."
+        if account.due_at > account.as_of:
+            yield f"  If nobody uses it, it may be proposed to be forgotten in {span(account.due_at - account.as_of)},"
+            yield f"  from {moment(account.due_at)} on."
+        elif (account.forget_rest or 0) > account.last_epoch + 1:
+            yield f"  It was kept lately and rests until epoch {account.forget_rest}; next is {account.last_epoch + 1}."
+        else:
+            yield "  It may be proposed to be forgotten in the next epoch."
+        if account.confidence_ppm is not None:
+            yield f"  Its consolidated confidence is {share(account.confidence_ppm)}."
+
+
+def moment(ms: int) -> str:
+    """Milliseconds since the epoch as a date and time in UTC."""
+    return f"{np.datetime64(ms // 1000, 's')}".replace("T", " ") + " UTC"
+
+
+_UNITS = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s"), (1, "ms"))
+
+
+def span(ms: int) -> str:
+    """A duration in its two largest units: '2 h 5 min'."""
+    for at, (size, name) in enumerate(_UNITS[:-1]):
+        if ms >= size:
+            small, small_name = _UNITS[at + 1]
+            rest = ms % size // small
+            return f"{ms // size} {name}" + (f" {rest} {small_name}" if rest and small_name != "ms" else "")
+    return f"{ms} ms"
+
+
+def share(ppm: int) -> str:
+    """Millionths as a decimal with up to four digits."""
+    return number(ppm / PPM)
+
+
+def number(value: float) -> str:
+    """A number with up to four decimals and no idle zeros."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
+def times(count: int) -> str:
+    """'once', 'twice', '3 times'."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _members(numbers: tuple[int, ...]) -> str:
+    return f"member{'s' if len(numbers) != 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def _nth(count: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(count, f"{count}th")
