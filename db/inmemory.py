@@ -220,19 +220,19 @@ class InMemoryNeighbourhoods:
     def __init__(self, store: InMemoryStore) -> None:
         self._store = store
 
-    def changes(self, shard: int, namespace: str, after_seq: int) -> JournalChange:
+    def changes(self, shard: int, namespace: str, after_seq: int | None) -> JournalChange:
         """Short-term memories that arrived or left after a journal sequence; see the port."""
         state = self._store.states.get(shard)
         found = sorted(
             (
                 m
                 for m in self._store.memories.values()
-                if m.shard == shard and m.namespace == namespace and m.seq > after_seq
+                if m.shard == shard and m.namespace == namespace and (after_seq is None or m.seq > after_seq)
             ),
             key=lambda m: m.seq,
         )
         arrived = tuple(self._neighbour(m) for m in found if m.tier == SHORT_TERM and m.id in self._store.contents)
-        left = () if after_seq == 0 else tuple(m.id for m in found if m.tier != SHORT_TERM)
+        left = () if after_seq is None else tuple(m.id for m in found if m.tier != SHORT_TERM)
         return JournalChange(state.seq if state else 0, arrived, left)
 
     def _neighbour(self, memory: Memory) -> Neighbour:

@@ -24,7 +24,7 @@ class PostgresNeighbourhoods:
         """Lets the connection go."""
         self._link.close()
 
-    def changes(self, shard: int, namespace: str, after_seq: int) -> JournalChange:
+    def changes(self, shard: int, namespace: str, after_seq: int | None) -> JournalChange:
         """Short-term memories that arrived or left after a journal sequence; see the port."""
         wanted = {"shard": shard, "namespace": namespace, "after": after_seq}
         with self._link.use() as connection, connection.transaction(), connection.cursor(binary=True) as cursor:
@@ -32,9 +32,9 @@ class PostgresNeighbourhoods:
             seq = row[0] if row else 0
             if seq == after_seq:
                 return JournalChange(seq, (), ())
-            name = "neighbourhood_all" if after_seq == 0 else "neighbourhood_arrived"
+            name = "neighbourhood_all" if after_seq is None else "neighbourhood_arrived"
             arrived = tuple(_neighbour(found) for found in cursor.execute(QUERIES[name], wanted))
-            left = () if after_seq == 0 else cursor.execute(QUERIES["neighbourhood_left"], wanted).fetchall()
+            left = () if after_seq is None else cursor.execute(QUERIES["neighbourhood_left"], wanted).fetchall()
             return JournalChange(seq, arrived, tuple(memory_id for (memory_id,) in left))
 
 

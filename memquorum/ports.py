@@ -83,9 +83,10 @@ class JournalChange:
 class Neighbourhoods(Protocol):
     """What a shard remembers, as far as the journal reached: the start and the refresh of salience's matrix."""
 
-    def changes(self, shard: int, namespace: str, after_seq: int) -> JournalChange:
-        """Short-term memories of the namespace that arrived or left after a journal sequence (0: everything alive).
+    def changes(self, shard: int, namespace: str, after_seq: int | None) -> JournalChange:
+        """Short-term memories of the namespace that arrived or left after a journal sequence.
 
+        None: everything alive, and nothing about what left before.
         A memory leaves by being forgotten or promoted. `seq` is the journal sequence up to which this is true.
         """
         ...

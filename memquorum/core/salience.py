@@ -216,7 +216,7 @@ class Episode:
 class Surroundings:
     """What surrounds a namespace's episodes: its short-term memory, and an episodic buffer for each of its agents.
 
-    `seq` is the journal sequence up to which the short-term memory is known.
+    `seq` is the journal sequence up to which the short-term memory is known; None before the first look.
     """
 
     def __init__(
@@ -228,7 +228,7 @@ class Surroundings:
         self._agents_max = agents_max
         self._buffers: OrderedDict[str, Neighbourhood] = OrderedDict()
         self.memories = Neighbourhood(dimensions, memories_max)
-        self.seq = 0
+        self.seq: int | None = None
 
     def __len__(self) -> int:
         return len(self.memories) + sum(len(buffer) for buffer in self._buffers.values())

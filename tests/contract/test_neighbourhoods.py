@@ -32,28 +32,28 @@ def arrived(change: JournalChange) -> list[str]:
 
 
 def test_the_start_is_everything_in_short_term_memory(world: World, shard: Shard) -> None:
-    assert world.neighbourhoods.changes(0, NAMESPACE, 0) == JournalChange(0, (), ())
+    assert world.neighbourhoods.changes(0, NAMESPACE, None) == JournalChange(0, (), ())
     for event in "abc":
         shard.episode(event)
     shard.tick(10**9)
     shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "promote")])
     shard.episode("a", namespace=OTHER)
     world.flush(shard)
-    change = world.neighbourhoods.changes(0, NAMESPACE, 0)
+    change = world.neighbourhoods.changes(0, NAMESPACE, None)
     assert (change.seq, arrived(change), change.left) == (6, [C], ())
     found = change.arrived[0]
     assert (found.agent, found.text) == ("planner", clear(C).text)
     assert found.vector.dtype == np.float32
     np.testing.assert_array_equal(found.vector, clear(C).vector)
-    assert arrived(world.neighbourhoods.changes(0, OTHER, 0)) == [memory_id("a", OTHER)]
-    assert arrived(world.neighbourhoods.changes(1, NAMESPACE, 0)) == []
+    assert arrived(world.neighbourhoods.changes(0, OTHER, None)) == [memory_id("a", OTHER)]
+    assert arrived(world.neighbourhoods.changes(1, NAMESPACE, None)) == []
 
 
 def test_a_refresh_is_what_arrived_and_left_since(world: World, shard: Shard) -> None:
     shard.episode("a")
     shard.episode("b")
     world.flush(shard)
-    first = world.neighbourhoods.changes(0, NAMESPACE, 0)
+    first = world.neighbourhoods.changes(0, NAMESPACE, None)
     assert world.neighbourhoods.changes(0, NAMESPACE, first.seq) == JournalChange(2, (), ())
     shard.tick(10**9)
     shard.episode("c")
@@ -76,5 +76,15 @@ def test_vectors_come_back_as_float16_kept_them(world: World, shard: Shard) -> N
     shard.episode("a")
     vector = np.random.default_rng(7).normal(size=384).astype(np.float32)
     world.flush(shard, {A: type(clear(A))("words", vector)})
-    (found,) = world.neighbourhoods.changes(0, NAMESPACE, 0).arrived
+    (found,) = world.neighbourhoods.changes(0, NAMESPACE, None).arrived
     np.testing.assert_array_equal(found.vector, vector.astype(np.float16).astype(np.float32))
+
+
+def test_who_looked_before_anything_was_stored_hears_of_what_came_and_went(world: World, shard: Shard) -> None:
+    before = world.neighbourhoods.changes(0, NAMESPACE, None)
+    assert before.seq == 0
+    shard.episode("a")
+    shard.tick(10**9)
+    shard.decide([votes.proposal(A, "forget")])
+    world.flush(shard)
+    assert world.neighbourhoods.changes(0, NAMESPACE, before.seq).left == (A,)

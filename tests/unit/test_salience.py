@@ -270,11 +270,11 @@ def test_below_the_threshold_is_still_lived_through_by_its_agent_alone() -> None
 
 def test_a_second_delivery_is_judged_as_the_first() -> None:
     around = Surroundings(POLICY, 8)
-    around.arrived("old", "bob", at(80), "old")
-    first = [around.judge(episode(name, degrees)) for name, degrees in (("a", 0), ("b", 40))]
+    around.arrived("old", "bob", at(140), "old")
+    first = [around.judge(episode(name, degrees)) for name, degrees in (("a", 0), ("b", 70))]
     # Only the last is certain to find the same surroundings: what came after "a" is known by now. Outcomes are written
     # in order, so where "b" is known, the first outcome of "a" was written, and that one counts.
-    assert around.judge(episode("b", 40)) == first[1]
+    assert around.judge(episode("b", 70)) == first[1]
     around.judge(episode("a", 0))
     assert len(around.memories) == 3
 
