@@ -1,7 +1,7 @@
 """Which policy and membership suit a log: what the demo's genesis file says, worked out from one look at the log.
 
 The paper's time scales (10 s, 60 s, 1 h) are for its simulation; a real memory's are as long as its project. So the
-scales here follow the log's own length: what nobody uses again is nominated after some 28 % of it, and a log of an
+scales here follow the log's own length: what nobody uses again is nominated after some 42 % of it, and a log of an
 hour shows the same life as one of a month. Every other number is a constant, and the report prints all that differ from
 the defaults.
 """
@@ -28,8 +28,8 @@ class Survey:
 
     records: int = 0
     episodes: int = 0
-    valued: int = 0
-    """Episodes with a reward or a confidence."""
+    confident: int = 0
+    """Episodes that say how sure they are."""
     first: int | None = None
     last: int = 0
     agents: Counter[str] = field(default_factory=Counter)
@@ -52,7 +52,7 @@ def survey(records: Iterable[Record]) -> Survey:
         found.agents[record.agent] += 1
         if isinstance(record, EpisodeRecorded):
             found.episodes += 1
-            found.valued += record.reward is not None or record.confidence is not None
+            found.confident += record.confidence is not None
             if record.role is not None:
                 found.roles.setdefault(record.agent, record.role)
     return found
@@ -60,15 +60,17 @@ def survey(records: Iterable[Record]) -> Survey:
 
 def policy(found: Survey) -> dict[str, Any]:
     """The parts of the policy that differ from the defaults."""
-    longest = found.span_ms * 0.55 / 1000
-    valued = found.valued * 5 >= found.episodes
+    longest = found.span_ms * 0.82 / 1000
     return {
-        "decay": {"scales_s": [float(round(longest / part)) for part in (192, 16, 1)]},
-        # Without rewards only novelty is left of the salience, and talk about one matter is seldom new.
-        "salience": {"encode_threshold": 0.2 if valued else 0.05},
-        "forget": {"theta_ppm": 340_000, "grace_ms": 0},
-        "promote": {"salience_ppm": 450_000 if valued else 300_000},
-        "epoch": {"interval_ms": max(60_000, found.span_ms // 24), "capacity": max(100, found.episodes)},
+        "decay": {"scales_s": [float(round(longest / part)) for part in (160, 13, 1)]},
+        # Without other signals salience is novelty, and talk about one matter is seldom new.
+        "salience": {} if found.confident * 5 >= found.episodes else {"encode_threshold": 0.1},
+        "forget": {"theta_ppm": 300_000, "grace_ms": 0},
+        "epoch": {
+            "interactions": min(100, max(25, found.records // 12)),
+            "interval_ms": max(60_000, found.span_ms // 24),
+            "capacity": max(100, found.episodes),
+        },
     }
 
 

@@ -68,15 +68,13 @@ class Refused:
 class Driver:
     """Publishes, watches and counts. One thread; close it after use."""
 
-    def __init__(
-        self, bootstrap: str, genesis: Genesis, codec: Codec, schedule: Schedule, beat: Callable[[], None]
-    ) -> None:
-        """`beat` is called several times a second while waiting: to draw, and to raise if the fleet is broken."""
+    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, schedule: Schedule) -> None:
         self.ledger = Ledger(codec)
         self.published: Counter[str] = Counter()
         self.refused: list[Refused] = []
         self.as_of = 0
-        self._genesis, self._codec, self._schedule, self._beat = genesis, codec, schedule, beat
+        self._genesis, self._codec, self._schedule = genesis, codec, schedule
+        self._beat: Callable[[], None] = lambda: None
         # Signs nothing that leaves this process.
         self._oracle = Nomination(codec, genesis, bytes(32), schedule)
         self._producer = loop.producer(bootstrap, linger_ms=5)
@@ -94,8 +92,12 @@ class Driver:
         """Closes the Kafka clients."""
         self._consumer.close()
 
-    def run(self, steps: Iterable[Step]) -> None:
-        """All steps, each until the line is at rest. Raises Stalled, or what `beat` raises."""
+    def run(self, steps: Iterable[Step], beat: Callable[[], None]) -> None:
+        """All steps, each until the line is at rest. Raises Stalled, or what `beat` raises.
+
+        `beat` is called several times a second: to draw, and to look after the fleet.
+        """
+        self._beat = beat
         for step in steps:
             if isinstance(step, Publish):
                 self._publish(step)

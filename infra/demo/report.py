@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,9 +12,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from infra.demo.cluster import Survey
+from infra.demo.driver import Refused
+from infra.demo.inputs import Tally
 from infra.demo.ledger import GONE, LONG_TERM, SEALED, SHORT_TERM, Epoch, Ledger, percentile
 from infra.demo.screen import duration, moment
-from infra.demo.sums import Check, Sum
+from infra.demo.sums import Check, Sum, words
 from memquorum.core.policy import Policy, to_json
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -24,6 +28,50 @@ def heading(console: Console, text: str) -> None:
     """A section's title."""
     console.print()
     console.print(Text(text, style="bold"))
+
+
+def show_log(console: Console, path: Path, tally: Tally, found: Survey) -> None:
+    """What was read."""
+    console.print(f"  {path}", soft_wrap=True)
+    what = [f"{tally.messages:,} messages", f"{tally.accesses:,} accesses" if tally.accesses else ""]
+    what += [f"{len(tally.empty):,} without text, skipped" if tally.empty else ""]
+    what += [f"{len(tally.split)} over 64 KiB, split" if tally.split else ""]
+    console.print("  " + ", ".join(filter(None, what)))
+    busiest = ", ".join(f"{agent} ({n:,})" for agent, n in found.agents.most_common(4))
+    others = f" and {len(found.agents) - 4} more" if len(found.agents) > 4 else ""
+    console.print(f"  agents: {busiest}{others}")
+    console.print(f"  {moment(found.first or 0)} to {moment(found.last)}, {duration(found.span_ms / 1000)}")
+
+
+def show_refused(console: Console, refused: Sequence[Refused]) -> None:
+    """Why records were refused: the reasons with their counts, and a first example of each."""
+    counts = Counter(letter.reason for letter in refused)
+    first = {letter.reason: letter for letter in reversed(refused)}
+    for reason, n in counts.most_common(5):
+        one = first[reason]
+        console.print(
+            f"  refused, {n:,} x {words(reason)}: {one.event_id}: {one.field or 'record'}: {one.detail}", style="dim"
+        )
+
+
+def show_next(console: Console, kept: Path | None) -> None:
+    """What to try now."""
+    heading(console, "What to try next")
+    if kept is not None:
+        here = f"MEMQUORUM_RUN_DIR={kept}"
+        lines = [
+            f"{here} make psql          SELECT * FROM audit_forgotten LIMIT 5;",
+            f"{here} make status",
+            f"{here} make down",
+        ]
+    else:
+        lines = [
+            "make demo KEEP=1                 the same, and everything stays up to look around",
+            "make demo INPUT=PATH             a log of yours: chat transcripts or our own records",
+            "make up                          the line on its own, for agents of yours; the README shows how",
+        ]
+    for line in lines:
+        console.print(f"  {line}", soft_wrap=True)
 
 
 def show_sums(console: Console, found: Sequence[Sum]) -> None:

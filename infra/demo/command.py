@@ -1,0 +1,220 @@
+"""`python -m infra demo`: sets everything up, sends a log through the line, and reports what became of it."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import psycopg
+from confluent_kafka import KafkaException
+from rich.console import Console
+
+from db.queries import QUERIES
+from db.schedule import PostgresSchedule
+from infra import genesis, settings, supervisor
+from infra.demo import cluster, inputs, report, sums
+from infra.demo.cluster import Survey
+from infra.demo.driver import Driver, Stalled
+from infra.demo.inputs import InputError, Record, Tally
+from infra.demo.screen import Screen, duration
+from infra.demo.steps import steps
+from infra.embedded.processes import EmbeddedError
+from infra.fleet import HALTED
+from infra.settings import DEFAULT_RUN_DIR, Settings
+from infra.supervisor import SupervisorError
+from memquorum.core.consensus.membership import Genesis
+from memquorum.ports import StoreUnavailable
+from memquorum.schema_files import load_codec
+
+SCENARIO = Path(__file__).with_name("scenario.jsonl")
+FOLDER = DEFAULT_RUN_DIR / "demo"
+NAMESPACE = "demo"
+# A slow machine shall not decide with fewer ballots than a fast one: the demo waits for all four.
+_BALLOT_GRACE_MS = 5000
+_LOOK_S = 1.0
+
+# What a person can mend: said in one line. Anything else is a defect and shows its traceback.
+_PLAIN = (InputError, SupervisorError, EmbeddedError, Stalled, StoreUnavailable, KafkaException, psycopg.Error)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The log to send: where it is, how to read it, and what one reading told."""
+
+    path: Path
+    places: Mapping[str, str]
+    namespace: str
+    tally: Tally
+    survey: Survey
+
+    def records(self) -> Iterator[Record]:
+        """Reads it again."""
+        return inputs.read(self.path, self.places, self.namespace, Tally())
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the demo. 0: everything added up and was proven; 1: something did not, or could not be done; 2: usage."""
+    parsed = _parser().parse_args(argv)
+    console = Console(highlight=False, soft_wrap=False)
+    began = time.monotonic()
+    try:
+        log = _read(parsed)
+        held = _run(parsed, console, log)
+    except _PLAIN as error:
+        console.print(f"[bold red]memquorum:[/] {type(error).__name__}: {error}", markup=True, soft_wrap=True)
+        return 1
+    except KeyboardInterrupt:
+        console.print("stopped")
+        return 130
+    console.print(f"\n{'Everything holds' if held else 'NOT EVERYTHING HOLDS'}, {duration(time.monotonic() - began)}.")
+    return 0 if held else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m infra demo",
+        description="Starts everything, sends a log of agents through the line, and reports what became of it.",
+    )
+    parser.add_argument("--input", type=Path, default=SCENARIO, metavar="PATH", help="a .json or .jsonl log, .gz too, "
+        "or a folder of them: our own records, or chat transcripts (default: a written scenario)")  # fmt: skip
+    parser.add_argument("--map", default="", metavar="FIELD=PLACE,...", help="where a log has other names for fields: "
+        "agent=speaker,content=text,messages=turns")  # fmt: skip
+    parser.add_argument("--namespace", default=NAMESPACE, help="for records that name none (default: %(default)s)")
+    parser.add_argument(
+        "--run-dir", type=Path, default=FOLDER, metavar="FOLDER", help="emptied first (default: %(default)s)"
+    )
+    parser.add_argument("--keep", action="store_true", help="leave everything running afterwards, to look around")
+    return parser
+
+
+def _read(parsed: argparse.Namespace) -> Log:
+    """Reads the log once, so that what is wrong with it shows before anything is started."""
+    places, tally = inputs.mapping(parsed.map), Tally()
+    found = cluster.survey(inputs.read(parsed.input, places, parsed.namespace, tally))
+    if not found.records:
+        raise InputError(f"{parsed.input}: holds no record")
+    return Log(parsed.input, places, parsed.namespace, tally, found)
+
+
+def _run(parsed: argparse.Namespace, console: Console, log: Log) -> bool:
+    screen = Screen(console)
+    report.heading(console, "The log")
+    report.show_log(console, log.path, log.tally, log.survey)
+    configured = _prepared(parsed.run_dir.resolve(), console)
+    made = genesis.create(configured, agents=cluster.members(log.survey), policy=cluster.policy(log.survey))
+    report.heading(console, "Policy, where it differs from the defaults")
+    report.show_policy(console, made.policy)
+    report.heading(console, "The fleet")
+    with ExitStack() as parts:
+        with screen.phases() as say:
+            say("keys and genesis")
+            if parsed.keep:
+                now = supervisor.launch(configured, say)
+            else:
+                now = parts.enter_context(supervisor.started(configured, say))
+        driver = parts.enter_context(_driver(now, made))
+        _drive(screen, driver, log, now)
+        held = _report(screen, driver, log, now, made)
+    report.show_next(console, now.run_dir if parsed.keep else None)
+    return held
+
+
+def _prepared(run_dir: Path, console: Console) -> Settings:
+    """An empty run folder and the demo's settings. Raises InputError for a folder that is not the demo's."""
+    if supervisor.down(run_dir):
+        console.print(f"stopped what still ran in {run_dir}")
+    if run_dir.exists():
+        if any(run_dir.iterdir()) and not (run_dir / settings.FILE).exists():
+            raise InputError(
+                f"{run_dir} is not empty and no run folder: the demo would empty it. Name another --run-dir"
+            )
+        shutil.rmtree(run_dir)
+    return replace(
+        settings.load({}, run_dir),
+        clock="driven",
+        throwaway=True,
+        ballot_grace_ms=_BALLOT_GRACE_MS,
+    )
+
+
+@contextmanager
+def _driver(now: Settings, made: Genesis) -> Iterator[Driver]:
+    schedule = PostgresSchedule(now.memory_dsn)
+    driver = Driver(now.bootstrap, made, load_codec(), schedule)
+    try:
+        yield driver
+    finally:
+        driver.close()
+        schedule.close()
+
+
+def _drive(screen: Screen, driver: Driver, log: Log, now: Settings) -> None:
+    report.heading(screen.console, "Publishing")
+    found = log.survey
+    look = _watch(now)
+    began = time.monotonic()
+    with screen.publishing(found.records) as show:
+
+        def beat() -> None:
+            look()
+            show(sum(driver.published.values()), driver.as_of, driver.ledger)
+
+        cut = steps(log.records(), cluster.step_size(found), cluster.gap_ms(found), cluster.after_ms(found))
+        driver.run(cut, beat)
+    total, seconds = sum(driver.published.values()), time.monotonic() - began
+    screen.console.print(f"  {total:,} records in {duration(seconds)}, {total / seconds:.0f} a second, in lockstep")
+
+
+def _watch(now: Settings) -> Callable[[], None]:
+    """Raises SupervisorError when the fleet cannot go on; looks once a second however often it is called."""
+    last = 0.0
+
+    def look() -> None:
+        nonlocal last
+        if time.monotonic() - last < _LOOK_S:
+            return
+        last = time.monotonic()
+        found = supervisor.read_pids(now.run_dir)
+        if not found:
+            raise SupervisorError(f"the installation is gone; its logs are in {now.logs_dir}")
+        halted = [name for name, process in found.get("processes", {}).items() if process.get("state") == "halted"]
+        if halted:
+            raise SupervisorError(f"{', '.join(halted)} halted (status {HALTED}); the logs are in {now.logs_dir}")
+
+    return look
+
+
+def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genesis) -> bool:
+    console, ledger = screen.console, driver.ledger
+    report.heading(console, "Counts")
+    found = sums.sums(log.tally, driver.published, driver.refused, ledger)
+    report.show_sums(console, found)
+    report.show_refused(console, driver.refused)
+    report.heading(console, "Tiers and footprint over time")
+    report.show_time(console, ledger)
+    report.heading(console, "Decisions")
+    report.show_epochs(console, ledger)
+    report.heading(console, "Checks")
+    checked = sums.checks(log.tally, driver.published, ledger, _stored(now))
+    report.show_checks(console, checked)
+    return all(s.holds for s in found) and all(c.holds for c in checked)
+
+
+def _stored(now: Settings) -> sums.Stored:
+    """Postgres's own counts."""
+    with psycopg.connect(now.memory_dsn) as connection:
+
+        def count(name: str) -> dict[str, int]:
+            return dict(connection.execute(QUERIES[name]).fetchall())
+
+        return sums.Stored(count("count_events"), count("count_tiers"), count("count_outcomes"))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
