@@ -299,3 +299,69 @@ SELECT tier, count(*) FROM memory GROUP BY tier
 -- :name count_outcomes
 -- Proposals by how they ended.
 SELECT outcome, count(*) FROM outcome GROUP BY outcome
+
+-- :name explain_notes
+-- What the journal says of one memory: its birth, and its latest uses.
+(SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
+ FROM journal
+ WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'dropped')
+ ORDER BY seq
+ LIMIT 1)
+UNION ALL
+(SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
+ FROM journal
+ WHERE memory_id = %(id)s::uuid AND effect IN ('accessed', 'reinforced')
+ ORDER BY seq DESC
+ LIMIT %(limit)s)
+ORDER BY seq
+
+-- :name explain_repetitions
+-- How often a record came whose event was there already.
+SELECT count(*) FROM journal WHERE memory_id = %(id)s::uuid AND effect = 'repeated'
+
+-- :name explain_decisions
+-- The votes on one memory, with their certificates.
+SELECT o.shard, o.epoch, o.position, o.outcome, o.reason, d.journal_seq, d.pre_prepare, d.commits
+FROM outcome o
+JOIN decision d USING (shard, epoch)
+WHERE o.memory_id = %(id)s::uuid
+ORDER BY o.epoch
+
+-- :name explain_shard
+-- The time and the epoch of a shard.
+SELECT as_of, last_epoch FROM shard WHERE shard = %(shard)s
+
+-- :name search
+-- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared.
+WITH nearest AS MATERIALIZED (
+    SELECT m.id, e.vector <=> %(vector)s::halfvec AS distance
+    FROM embedding e
+    JOIN memory m ON m.id = e.memory_id
+    WHERE e.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.encoder = %(encoder)s
+    ORDER BY distance, m.id
+    LIMIT %(k)s
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    n.distance
+FROM nearest n
+JOIN memory m USING (id)
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+ORDER BY n.distance, m.id
+
+-- :name memory_shown
+-- One memory as a client sees it; content and strength only while it is alive.
+SELECT m.id::text, m.namespace, c.body, m.tier, m.agent, m.subject, m.session, m.role, m.event_id, m.created, m.changed,
+    m.sealed_until, m.confidence_ppm, s.last_access, s.accesses, s.reinforced, s.salience_ppm, s.due_at
+FROM memory m
+LEFT JOIN content c ON c.memory_id = m.id
+LEFT JOIN strength s ON s.memory_id = m.id
+WHERE m.id = %(id)s::uuid
+
+-- :name journal_listen
+-- Hears of every batch that is applied.
+LISTEN journal
+
+-- :name ping
+-- Whether the database answers.
+SELECT 1

@@ -1,0 +1,51 @@
+"""Loads what `core.explain` needs of one memory: its rows, its journal entries, the votes on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+
+from db.queries import QUERIES
+from memquorum.core.avro import Codec
+from memquorum.core.explain import DecisionFacts, Facts, Noted
+from memquorum.core.records import JournalEntry
+from memquorum.core.rows import Memory, Strength
+
+_USES_MAX = 1_000
+
+
+def load(connection: psycopg.Connection, codec: Codec, memory_id: str) -> Facts | None:
+    """The facts of a memory, or of an episode that was dropped; None for an id that the store never saw.
+
+    One snapshot where the caller's transaction is REPEATABLE READ. `memory_id`: a canonical UUID.
+    """
+    wanted = {"id": memory_id, "ids": [memory_id], "limit": _USES_MAX}
+    memory = connection.execute(QUERIES["memories"], wanted).fetchone()
+    notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
+    if memory is None and not notes:
+        return None
+    strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
+    repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
+    decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
+    found = Memory(*memory) if memory else None
+    shard, namespace = (found.shard, found.namespace) if found else (notes[0][0], notes[0][5])
+    state = connection.execute(QUERIES["explain_shard"], {"shard": shard}).fetchone()
+    return Facts(
+        memory_id=memory_id,
+        shard=shard,
+        namespace=namespace,
+        memory=found,
+        strength=Strength(*strength) if strength else None,
+        notes=tuple(_noted(codec, row) for row in notes),
+        repetitions=repetitions[0] if repetitions else 0,
+        decisions=tuple(DecisionFacts(*row[:7], commits=tuple(row[7])) for row in decisions),
+        as_of=state[0] if state else 0,
+        last_epoch=state[1] if state else 0,
+    )
+
+
+def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
+    _, seq, as_of, effect, event_id, _, digest, entry = row
+    detail = codec.decode(codec.decode_as(JournalEntry, entry).detail)
+    return Noted(seq, as_of, effect, event_id, digest, detail)
