@@ -39,7 +39,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str) -> Facts 
         strength=Strength(*strength) if strength else None,
         notes=tuple(_noted(codec, row) for row in notes),
         repetitions=repetitions[0] if repetitions else 0,
-        decisions=tuple(DecisionFacts(*row[:7], commits=tuple(row[7])) for row in decisions),
+        decisions=tuple(DecisionFacts(*told, tuple(commits)) for *told, commits in decisions),
         as_of=state[0] if state else 0,
         last_epoch=state[1] if state else 0,
     )
