@@ -39,7 +39,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str) -> Facts 
         strength=Strength(*strength) if strength else None,
         notes=tuple(_noted(codec, row) for row in notes),
         repetitions=repetitions[0] if repetitions else 0,
-        decisions=tuple(DecisionFacts(*told, tuple(commits)) for *told, commits in decisions),
+        decisions=tuple(_decision(row) for row in decisions),
         as_of=state[0] if state else 0,
         last_epoch=state[1] if state else 0,
     )
@@ -49,3 +49,8 @@ def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
     _, seq, as_of, effect, event_id, _, digest, entry = row
     detail = codec.decode(codec.decode_as(JournalEntry, entry).detail)
     return Noted(seq, as_of, effect, event_id, digest, detail)
+
+
+def _decision(row: tuple[Any, ...]) -> DecisionFacts:
+    shard, epoch, position, outcome, reason, journal_seq, pre_prepare, commits = row
+    return DecisionFacts(shard, epoch, position, outcome, reason, journal_seq, pre_prepare, tuple(commits))

@@ -19,14 +19,13 @@ An unknown field is refused by name, so that a misspelt `occured_at` is noticed 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
 from memquorum import topics
-from memquorum.core import ids, jsontext, sealing
+from memquorum.core import ids, jsontext, names, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeAccepted, EpisodeRecorded
@@ -36,13 +35,9 @@ W = TypeVar("W")
 
 RECORD_BYTES_MAX = 1_000_000
 CONTENT_BYTES_MAX = 64 * 1024
-NAME_CHARACTERS_MAX = 128
 OLDEST_MS = 946_684_800_000  # 2000-01-01
 NEWEST_MS = 7_258_118_400_000  # 2200-01-01, where a driven clock ends
 AHEAD_MS = 24 * 3600 * 1000
-
-_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]*\Z")
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 
 class Reason(StrEnum):
@@ -270,8 +265,8 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
 
 
 def _access(record: AccessRecorded, origin: Origin, clock: _Clock) -> AccessAccepted:
-    memory_id = record.memory_id.lower()
-    if not _UUID.match(memory_id):
+    memory_id = names.uuid(record.memory_id)
+    if memory_id is None:
         raise _Refused(Reason.BAD_ID, "memory_id", "not a UUID; send the id that a search or a receipt gave")
     return AccessAccepted(
         event_id=_event_id(record.event_id, origin),
@@ -319,14 +314,7 @@ class _Clock:
 
 
 def _namespace(value: str | None) -> str:
-    if value is None:
-        return ids.DEFAULT_NAMESPACE
-    _name("namespace", value)
-    if not _NAMESPACE.match(value):
-        raise _Refused(
-            Reason.BAD_NAME, "namespace", "only A-Z a-z 0-9 . _ : @ + - are allowed, a letter or digit at the start"
-        )
-    return value
+    return ids.DEFAULT_NAMESPACE if value is None else _sound("namespace", value, names.namespace_fault(value))
 
 
 def _event_id(value: str | None, origin: Origin) -> str:
@@ -336,13 +324,12 @@ def _event_id(value: str | None, origin: Origin) -> str:
 
 
 def _name(field: str, value: str) -> str:
-    if len(value) > NAME_CHARACTERS_MAX:
-        raise _Refused(Reason.TOO_LONG, field, f"{len(value)} characters; {NAME_CHARACTERS_MAX} are the most")
-    # isprintable: no control, format or private-use characters, no separators but the blank, no surrogates.
-    if not value or not value.isprintable() or value != value.strip():
-        raise _Refused(
-            Reason.BAD_NAME, field, "must be printable characters, at least one, with no blank at either end"
-        )
+    return _sound(field, value, names.name_fault(value))
+
+
+def _sound(field: str, value: str, fault: names.Fault | None) -> str:
+    if fault is not None:
+        raise _Refused(Reason(fault.code), field, fault.detail)
     return value
 
 

@@ -1,0 +1,46 @@
+"""What names may look like: of namespaces, agents, sessions, events; the same at every door.
+
+A namespace is a key of topics and rows and part of addresses, so it keeps to a few characters that mean nothing in
+either. The other names are for people, in any script, but printable: no control or format characters, no surrogates.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+CHARACTERS_MAX = 128
+
+_NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]*\Z")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a name: a reason code of intake, and a sentence that does not repeat the name."""
+
+    code: str
+    detail: str
+
+
+def name_fault(value: str) -> Fault | None:
+    """What keeps the text from being the name of an agent, a session, a role, a subject or an event; None if nothing."""
+    if len(value) > CHARACTERS_MAX:
+        return Fault("too_long", f"{len(value)} characters; {CHARACTERS_MAX} are the most")
+    if not value or not value.isprintable() or value != value.strip():
+        return Fault("bad_name", "must be printable characters, at least one, with no blank at either end")
+    return None
+
+
+def namespace_fault(value: str) -> Fault | None:
+    """What keeps the text from being a namespace; None if nothing."""
+    fault = name_fault(value)
+    if fault is None and not _NAMESPACE.match(value):
+        return Fault("bad_name", "only A-Z a-z 0-9 . _ : @ + - are allowed, a letter or digit at the start")
+    return fault
+
+
+def uuid(value: str) -> str | None:
+    """The UUID in its canonical lower-case form, None if the text is none. Hyphens are required."""
+    lower = value.lower()
+    return lower if _UUID.match(lower) else None
