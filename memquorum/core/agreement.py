@@ -49,8 +49,8 @@ _TURNS = frozenset({"by", "of"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Marks:
-    """What of a text must be found in another one that is to agree with it."""
+class Reading:
+    """What of a text must be found in another one that is to agree with it. Made by `reading`."""
 
     numbers: tuple[str, ...]
     names: tuple[str, ...]  # names and codes, case-folded, each once, in order
@@ -80,20 +80,22 @@ def agree(a: str, b: str) -> bool:
     return _compatible(_marks(a), _marks(b))
 
 
-def contradict(a: str, b: str) -> bool:
+def reading(text: str) -> Reading | None:
+    """What `contradict` compares of a text, to be made once; None where the text cannot be read."""
+    text = gist(text)
+    return None if text.startswith(_DIGEST) or _foreign(text) else _marks(text)
+
+
+def contradict(a: Reading, b: Reading) -> bool:
     """Whether two similar texts make the same statement with another number, a negation or an opposite. Symmetric.
 
     More than not to agree: texts with different names, or of which one asks, speak of different matters, and one that
-    adds a number only says more. Where texts cannot be compared, no contradiction is known.
+    adds a number only says more.
     """
-    a, b = gist(a), gist(b)
-    if a == b or a.startswith(_DIGEST) or b.startswith(_DIGEST) or _foreign(a) or _foreign(b):
+    if a.asks or b.asks or not _same_persons(a, b) or not _same_names(a, b):
         return False
-    one, other = _marks(a), _marks(b)
-    if one.asks or other.asks or not _same_persons(one, other) or not _same_names(one, other):
-        return False
-    other_numbers = len(one.numbers) == len(other.numbers) and one.numbers != other.numbers
-    return other_numbers or not _same_negations(one, other) or not _same_sides(one.poles, other.poles)
+    other_numbers = len(a.numbers) == len(b.numbers) and a.numbers != b.numbers
+    return other_numbers or not _same_negations(a, b) or not _same_sides(a.poles, b.poles)
 
 
 def gist(text: str) -> str:
@@ -110,7 +112,7 @@ def _foreign(text: str) -> bool:
     return sum(ord(c) > 0x24F for c in letters) > _FOREIGN_SHARE * len(letters)
 
 
-def _compatible(a: _Marks, b: _Marks) -> bool:
+def _compatible(a: Reading, b: Reading) -> bool:
     return (
         a.numbers == b.numbers
         and a.asks == b.asks
@@ -122,12 +124,12 @@ def _compatible(a: _Marks, b: _Marks) -> bool:
     )
 
 
-def _same_persons(a: _Marks, b: _Marks) -> bool:
+def _same_persons(a: Reading, b: Reading) -> bool:
     """Where both speak of "I" or "you", it is the same of them."""
     return a.persons == b.persons or not a.persons or not b.persons
 
 
-def _same_negations(a: _Marks, b: _Marks) -> bool:
+def _same_negations(a: Reading, b: Reading) -> bool:
     """As much is negated in both, and nothing negated in one is asserted in the other."""
     return (
         len(a.negated) == len(b.negated)
@@ -136,7 +138,7 @@ def _same_negations(a: _Marks, b: _Marks) -> bool:
     )
 
 
-def _same_names(a: _Marks, b: _Marks) -> bool:
+def _same_names(a: Reading, b: Reading) -> bool:
     """Names and quotations of each are found in the other, names in the same order.
 
     A capitalised word that opens a sentence may be a name or not. It need not be found, unless both texts open with
@@ -153,7 +155,7 @@ def _same_names(a: _Marks, b: _Marks) -> bool:
     return not ((a.openers - in_b.keys()) and (b.openers - in_a.keys()))
 
 
-def _places(marks: _Marks) -> dict[str, int]:
+def _places(marks: Reading) -> dict[str, int]:
     """Where each word stands first."""
     places: dict[str, int] = {}
     for place, word in enumerate(marks.words):
@@ -167,14 +169,14 @@ def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) 
     return all({side for x, side in a if x == axis} == {side for x, side in b if x == axis} for axis in axes)
 
 
-def _same_order(a: _Marks, b: _Marks) -> bool:
+def _same_order(a: Reading, b: Reading) -> bool:
     """Texts of the same words say something else in another order: "text to speech", "speech to text"."""
     if a.turns != b.turns or sorted(a.content) != sorted(b.content):
         return True
     return not a.content or any(b.content == a.content[n:] + a.content[:n] for n in range(len(a.content)))
 
 
-def _marks(text: str) -> _Marks:
+def _marks(text: str) -> Reading:
     tokens, openers_at = _tokens(text)
     folded = [token.casefold() for token in tokens]
     numbers, counted = _numbers(folded)
@@ -192,7 +194,7 @@ def _marks(text: str) -> _Marks:
                 names[word] = None
     negated, asserted = _negations(folded)
     quoted = {" ".join("".join(found).casefold().split()) for found in _QUOTED.findall(text)}
-    return _Marks(
+    return Reading(
         numbers=numbers,
         names=tuple(names),
         openers=frozenset(openers),

@@ -8,13 +8,13 @@ millionths.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core import agreement
+from memquorum.core.agreement import Reading, contradict, reading
 from memquorum.core.policy import PPM
 from memquorum.ports import Vector
 
@@ -60,6 +60,8 @@ class MemberContext:
     texts: tuple[str | None, ...] = ()
     units: NDArray[np.float64] | None = None
     """Shape (len(memory_ids), dimensions), rows of unit length; None where there are no episodes."""
+    readings: dict[int, Reading | None] = field(default_factory=dict)
+    """Of `texts` by place, made when first asked for: comparing costs little, reading a text 0.1 ms."""
 
     @staticmethod
     def of(namespace: str, recent: Sequence[tuple[str, Vector, str | None]]) -> MemberContext:
@@ -72,9 +74,15 @@ class MemberContext:
         ids, vectors, texts = zip(*recent, strict=True)
         return MemberContext(namespace, ids, texts, _units(np.stack(vectors)))
 
+    def reading(self, at: int) -> Reading | None:
+        """What the text at a place says; None without a text, or where it cannot be read."""
+        if at not in self.readings:
+            self.readings[at] = _read(self.texts[at])
+        return self.readings[at]
 
-def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.float64], list[str | None]]:
-    """The cosines to all episodes of the context but the memory itself, and their texts.
+
+def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.float64], list[int]]:
+    """The cosines to all episodes of the context but the memory itself, and their places in it.
 
     In float64: the stored values are float16, so millionths do not depend on the order of the sum.
     """
@@ -82,7 +90,7 @@ def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.floa
         return np.zeros(0), []
     others = [at for at, memory_id in enumerate(context.memory_ids) if memory_id != facts.memory_id]
     values: NDArray[np.float64] = context.units @ _units(facts.vector[np.newaxis])[0]
-    return values[others], [context.texts[at] for at in others]
+    return values[others], others
 
 
 def relevance(facts: MemoryFacts, context: MemberContext) -> int:
@@ -98,6 +106,10 @@ def relevance(facts: MemoryFacts, context: MemberContext) -> int:
 def to_ppm(value: float) -> int:
     """A number as millionths within [0, 1], rounded to the nearest."""
     return min(PPM, max(0, round(value * PPM)))
+
+
+def _read(text: str | None) -> Reading | None:
+    return None if text is None else reading(text)
 
 
 def _units(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -130,8 +142,8 @@ class Evidence:
     """u_ep: how unsure the memory is of itself."""
 
 
-def rules(contradict: Callable[[str, str], bool]) -> Evidence:
-    """The default evidence: rules over similarity and text, no model. `contradict`: whether two like texts disagree.
+def rules(contradict: Callable[[Reading, Reading], bool]) -> Evidence:
+    """The default evidence: rules over similarity and text, no model. `contradict`: whether two like texts do.
 
     Weighed so that nothing is promoted on its own word: of a memory of which the member knows only that it was
     accepted, and that called itself certain, bfs is 0.5, grounded 0.4, consistency 1 and uncertainty 0, the score 0.59
@@ -141,11 +153,13 @@ def rules(contradict: Callable[[str, str], bool]) -> Evidence:
 
     def around(facts: MemoryFacts, context: MemberContext) -> tuple[int, int]:
         """(conflict, support): the highest cosine of a nearby episode that contradicts the memory, and of another."""
-        values, texts = cosines(facts, context)
+        values, places = cosines(facts, context)
+        mine = _read(facts.text)
         conflict = support = 0.0
         for at in np.flatnonzero(values >= NEAR):
-            value, mine, theirs = float(values[at]), facts.text, texts[at]
-            if value >= ALIKE and mine is not None and theirs is not None and contradict(mine, theirs):
+            value = float(values[at])
+            theirs = context.reading(places[at]) if value >= ALIKE else None
+            if mine is not None and theirs is not None and contradict(mine, theirs):
                 conflict = max(conflict, value)
             else:
                 support = max(support, value)
@@ -179,5 +193,5 @@ def uncertainty(facts: MemoryFacts, _: MemberContext) -> int:
     return PPM // 2 if facts.confidence_ppm is None else PPM - facts.confidence_ppm
 
 
-RULES = rules(agreement.contradict)
+RULES = rules(contradict)
 """The evidence that a member votes by where nothing else was chosen."""

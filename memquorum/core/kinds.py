@@ -165,8 +165,8 @@ def _promote_eligible(candidate: Candidate, as_of: int, policy: Policy) -> str |
 def _promote_judge(
     facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, evidence: Evidence
 ) -> Terms | None:
-    if as_of - facts.created < policy.promote.age_ms:
-        return None  # nominated too young, as this member reads the stream
+    if as_of - facts.created < policy.promote.age_ms or facts.salience_ppm < policy.promote.salience_ppm:
+        return None  # not eligible, as this member reads the streams
     return (
         evidence.bfs(facts, context),
         evidence.grounded(facts, context),

@@ -57,10 +57,12 @@ def test_a_promotion_is_judged_by_the_evidence() -> None:
     assert judge(PROMOTE, FACTS, EMPTY, evidence=answers).terms == (100, 200, 300, 400)
 
 
-def test_a_member_checks_the_age_of_what_it_promotes() -> None:
+def test_a_member_checks_itself_what_makes_a_memory_eligible() -> None:
     sure = Evidence(lambda *_: PPM, lambda *_: PPM, lambda *_: PPM, lambda *_: 0)
     assert judge(PROMOTE, replace(FACTS, created=NOW - 60_000), BUSY, evidence=sure).yes
     assert not judge(PROMOTE, replace(FACTS, created=NOW - 59_999), BUSY, evidence=sure).yes
+    assert judge(PROMOTE, replace(FACTS, salience_ppm=550_000), BUSY, evidence=sure).yes
+    assert not judge(PROMOTE, replace(FACTS, salience_ppm=549_999), BUSY, evidence=sure).yes
 
 
 @kinds
