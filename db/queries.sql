@@ -300,6 +300,24 @@ SELECT tier, count(*) FROM memory GROUP BY tier
 -- Proposals by how they ended.
 SELECT outcome, count(*) FROM outcome GROUP BY outcome
 
+-- :name example_forgotten
+-- A forgotten memory to tell of: where somebody voted against it, if there is one, and of a sentence's length.
+SELECT o.memory_id::text
+FROM outcome o
+JOIN memory m ON m.id = o.memory_id
+WHERE o.outcome = 'forgotten'
+ORDER BY o.yes, abs(m.characters - 80), o.shard, o.epoch, o.position
+LIMIT 1
+
+-- :name example_promoted
+-- A promoted memory to tell of: one that is alive, and of these the most used.
+SELECT o.memory_id::text
+FROM outcome o
+LEFT JOIN strength s USING (memory_id)
+WHERE o.outcome = 'promoted'
+ORDER BY s.reinforced + s.accesses DESC NULLS LAST, o.yes, o.shard, o.epoch, o.position
+LIMIT 1
+
 -- :name explain_notes
 -- What the journal says of one memory: its birth, and its latest uses.
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
