@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum.core import digest
-from memquorum.core.digest import MemoryRow, StrengthRow
+from memquorum.core.digest import Kept
+from memquorum.core.rows import Memory, Strength
 
-STRENGTH = StrengthRow("short-term", 700_000, 5, 9, 99, 3, 1, 2, 1, 4, 0, 0)
-ROW = MemoryRow(
+ID = "00000000-0000-0000-0000-000000000001"
+MEMORY = Memory(
+    id=ID,
     shard=0,
-    id="00000000-0000-0000-0000-000000000001",
     namespace="n",
     agent="a",
     subject="a",
@@ -31,77 +33,73 @@ ROW = MemoryRow(
     changed=5,
     sealed_until=None,
     seq=1,
-    strength=STRENGTH,
-    content=b"text",
-    vector=b"\x00\x3c",
 )
+STRENGTH = Strength(ID, 0, "short-term", 700_000, 5, 9, 99, 3, 1, 2, 1, 4, 0, 0)
+KEPT = Kept(MEMORY, STRENGTH, b"text", b"\x00\x3c")
 
 
-def _other(value: object) -> object:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return value + 1
-    if isinstance(value, str):
-        return value + "x"
-    if isinstance(value, bytes):
-        return value + b"x"
-    if value is None:
-        return 7
-    return None
+def _at(shard: int, name: str) -> Kept:
+    return replace(KEPT, memory=replace(MEMORY, shard=shard, id=name))
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(MemoryRow)])
+def _other(value: Any) -> Any:
+    match value:
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case str():
+            return value + "x"
+        case bytes():
+            return value + b"x"
+        case None:
+            return 7
+    raise AssertionError(value)
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Memory)])
 def test_every_column_of_a_memory_counts(name: str) -> None:
-    changed = replace(ROW, **{name: _other(getattr(ROW, name))})
-    assert digest.state_digest([changed]).digest != digest.state_digest([ROW]).digest
+    changed = replace(KEPT, memory=replace(MEMORY, **{name: _other(getattr(MEMORY, name))}))
+    assert digest.state_digest([changed]).digest != digest.state_digest([KEPT]).digest
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(StrengthRow)])
+@pytest.mark.parametrize("name", [f.name for f in fields(Strength)])
 def test_every_column_of_its_strength_counts(name: str) -> None:
-    changed = replace(ROW, strength=replace(STRENGTH, **{name: _other(getattr(STRENGTH, name))}))
-    assert digest.state_digest([changed]).digest != digest.state_digest([ROW]).digest
+    changed = replace(KEPT, strength=replace(STRENGTH, **{name: _other(getattr(STRENGTH, name))}))
+    assert digest.state_digest([changed]).digest != digest.state_digest([KEPT]).digest
 
 
-def test_absent_and_empty_content_differ() -> None:
-    assert digest.line(replace(ROW, content=None)) != digest.line(replace(ROW, content=b""))
+@pytest.mark.parametrize("name", ["strength", "content", "vector"])
+def test_what_a_sealed_memory_loses_counts(name: str) -> None:
+    lost = replace(KEPT, **{name: None})
+    assert digest.state_digest([lost]).digest != digest.state_digest([KEPT]).digest
+
+
+@pytest.mark.parametrize("name", ["content", "vector"])
+def test_altered_content_and_vector_count(name: str) -> None:
+    changed = replace(KEPT, **{name: _other(getattr(KEPT, name))})
+    empty = replace(KEPT, **{name: b""})
+    lines = {digest.line(kept) for kept in (KEPT, changed, empty, replace(KEPT, **{name: None}))}
+    assert len(lines) == 4
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.uuids()), unique=True, max_size=12), st.data())
-def test_one_digest_per_shard_and_the_differing_shard_is_named(
-    places: list[tuple[int, object]], data: st.DataObject
-) -> None:
-    rows = sorted((replace(ROW, shard=s, id=str(u)) for s, u in places), key=lambda r: (r.shard, r.id))
-    whole = digest.state_digest(iter(rows))
-    assert [s.shard for s in whole.shards] == sorted({r.shard for r in rows})
-    assert sum(s.memories for s in whole.shards) == len(rows)
-    assert digest.compare(whole, digest.state_digest(rows)) == []
-    if rows:
-        at = data.draw(st.integers(0, len(rows) - 1))
-        rows[at] = replace(rows[at], changed=6)
-        assert [d.shard for d in digest.compare(whole, digest.state_digest(rows))] == [rows[at].shard]
-        del rows[at]
-        assert len(digest.compare(whole, digest.state_digest(rows))) == 1
+def test_one_digest_per_shard_and_the_differing_shard_is_named(places: list[tuple[int, Any]], data: Any) -> None:
+    memories = [_at(shard, name) for shard, name in sorted((s, str(u)) for s, u in places)]
+    whole = digest.state_digest(iter(memories))
+    assert [s.shard for s in whole.shards] == sorted({m.memory.shard for m in memories})
+    assert sum(s.memories for s in whole.shards) == len(memories)
+    assert digest.compare(whole, digest.state_digest(memories)) == []
+    if memories:
+        at = data.draw(st.integers(0, len(memories) - 1))
+        shard = memories[at].memory.shard
+        memories[at] = replace(memories[at], content=b"altered")
+        assert [d.shard for d in digest.compare(whole, digest.state_digest(memories))] == [shard]
+        del memories[at]
+        assert [d.shard for d in digest.compare(whole, digest.state_digest(memories))] == [shard]
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [ROW, ROW],
-        [replace(ROW, id="00000000-0000-0000-0000-000000000002"), ROW],
-        [replace(ROW, shard=1), ROW],
-    ],
-)
-def test_rows_out_of_order_are_refused(rows: list[MemoryRow]) -> None:
-    with pytest.raises(digest.DigestOrder, match="sort the rows by shard, then by id"):
-        digest.state_digest(rows)
-
-
-def test_a_database_row_becomes_a_memory_row() -> None:
-    columns: dict[str, object] = {f.name: getattr(ROW, f.name) for f in fields(MemoryRow)}
-    columns |= {f"strength_{f.name}": getattr(STRENGTH, f.name) for f in fields(StrengthRow)}
-    columns["body"] = "text"
-    columns["vector"] = memoryview(b"\x00\x3c")
-    assert digest.from_mapping(columns) == ROW
-    gone = columns | {f"strength_{f.name}": None for f in fields(StrengthRow)} | {"body": None, "vector": None}
-    assert digest.from_mapping(gone) == replace(ROW, strength=None, content=None, vector=None)
+@pytest.mark.parametrize("memories", [[KEPT, KEPT], [_at(0, "00000000-2"), KEPT], [_at(1, ID), KEPT]])
+def test_memories_out_of_order_are_refused(memories: list[Kept]) -> None:
+    with pytest.raises(digest.DigestOrder, match="sort by shard, then by id"):
+        digest.state_digest(memories)

@@ -1,0 +1,301 @@
+"""The journal judged by its own history: could every effect happen, and was every decision taken?
+
+The entries are followed with the rules by which the store applies them (`effects`); before each, what it claims is held
+against what the journal said until then. A decision's certificate is checked whole and its results are computed again,
+those that found a memory gone or touched included. Nothing is asked of a database.
+
+Kept: every memory's rows without content (some 800 bytes), 16 bytes for each event id, each tick's place and time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+from memquorum import topics
+from memquorum.core import decisions, ids, journal
+from memquorum.core.chain import Link
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
+from memquorum.core.effects import EFFECTS, Rules, perform
+from memquorum.core.findings import Findings, Kind
+from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Stored
+from memquorum.core.rows import SEALED, Change, Memory, Rows, Strength
+
+# Where the record that an entry applies stands, if not in the accepted stream.
+_SOURCES = {"decided": (topics.COMMITS, topics.PRE_PREPARES), "destroyed": (topics.JOURNAL,)}
+
+
+class Impossible(ValueError):
+    """What an entry claims cannot follow from the history before it."""
+
+    def __init__(self, kind: Kind, expected: object, found: object) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.expected = expected
+        self.found = found
+
+
+class History:
+    """One shard's history, entry by entry."""
+
+    def __init__(self, rules: Rules, shard: int, findings: Findings) -> None:
+        self.state = journal.beginning(rules.genesis.cluster, shard)
+        self.memories: dict[str, Memory] = {}
+        self.strengths: dict[str, Strength] = {}
+        self._rules = rules
+        self._findings = findings
+        self._events: set[bytes] = set()
+        # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
+        self._echoes: dict[str, str] = {}
+        self._accepted = -1
+        self._scored = -1
+        self._tick_offsets = array("q")
+        self._tick_times = array("q")
+
+    @property
+    def rows(self) -> Rows:
+        """The rows as they are now; without events, which are kept as digests only."""
+        return Rows(self.state, self.memories, self.strengths)
+
+    def feed(self, link: Link) -> Change | None:
+        """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
+        entry, detail = link.entry, link.detail
+        if entry.effect not in EFFECTS or not isinstance(detail, EFFECTS[entry.effect].details):
+            known = ", ".join(EFFECTS)
+            self._note(entry, Kind.EFFECT_IMPOSSIBLE, f"one of {known}", f"{entry.effect} of {type(detail).__name__}")
+            self._skip(link)
+            return None
+        possible = True
+        for judge in (History._judge_time, History._judge_source, _JUDGES[entry.effect]):
+            try:
+                judge(self, entry, detail)
+            except Impossible as wrong:
+                self._note(entry, wrong.kind, wrong.expected, wrong.found)
+                possible = possible and wrong.kind is not Kind.EFFECT_IMPOSSIBLE
+        if not possible:
+            self._skip(link)
+            return None
+        try:
+            change = perform(self._rules, self.rows, entry, detail, link.appended)
+        except (journal.BrokenChain, BadCertificate):
+            self._skip(link)  # the judge has said why
+            return None
+        self._make(change, detail)
+        return change
+
+    def check_certificate(self, entry: JournalEntry, detail: Decided) -> Checked | None:
+        """A decision's certificate, which proves itself whatever the history; None, with a finding, if it does not."""
+        counts = self._findings.counts
+        counts.decisions += 1
+        try:
+            checked = check_decision(self._rules.codec, self._rules.genesis, detail.pre_prepare, detail.commits)
+        except BadCertificate as error:
+            self._note(entry, Kind.CERTIFICATE_INVALID, "a certificate that proves the decision", error)
+            return None
+        counts.ballots += len(checked.ballots)
+        counts.signatures += 2 + len(checked.ballots) + len(detail.commits)
+        told = (detail.epoch, detail.view, detail.seq, entry.shard, entry.event_id)
+        body = checked.body
+        proven = (body.epoch, body.view, body.seq, body.shard, checked.digest.hex())
+        if told != proven:
+            self._note(entry, Kind.CERTIFICATE_INVALID, f"(epoch, view, sequence, shard, digest) {proven}", told)
+            return None
+        return checked
+
+    # Judging --------------------------------------------------------------------------------------------------------
+
+    def _judge_time(self, entry: JournalEntry, detail: Any) -> None:
+        expected = self.state.as_of
+        if isinstance(detail, ClockTicked):
+            expected = max(expected, detail.as_of)
+        if entry.as_of != expected:
+            raise Impossible(Kind.TIME_BACKWARDS, f"time {expected}", f"time {entry.as_of}")
+
+    def _judge_source(self, entry: JournalEntry, detail: Any) -> None:
+        """The accepted stream is the order of the shard: every entry that comes of it comes after those before."""
+        of = _SOURCES.get(entry.effect, (topics.ACCEPTED,))
+        if entry.source_topic not in of or entry.source_partition != entry.shard:
+            place = f"{entry.source_topic}, partition {entry.source_partition}"
+            raise _source(f"{' or '.join(of)}, partition {entry.shard}", place)
+        if isinstance(detail, (Decided, Destroyed)):
+            return
+        last, self._accepted = self._accepted, max(self._accepted, entry.source_offset)
+        if entry.source_offset <= last:
+            raise _source(f"an accepted offset above {last}", entry.source_offset)
+        if not isinstance(detail, Stored):
+            return
+        if detail.accepted_offset != entry.source_offset:
+            raise _source(f"accepted offset {entry.source_offset}", detail.accepted_offset)
+        before, self._scored = self._scored, max(self._scored, detail.scored_offset)
+        if 0 <= detail.scored_offset <= before:
+            raise _source(f"a scored offset above {before}", detail.scored_offset)
+
+    def _judge_episode(self, entry: JournalEntry, detail: Stored) -> None:
+        self._judge_place(entry)
+        namespace, own = entry.namespace or "", ids.memory_id(entry.namespace or "", entry.event_id)
+        seen = self._seen(entry) or own in self.memories
+        target = self.memories.get(detail.reinforces or "")
+        reinforcing = (
+            detail.outcome == "reinforced"
+            and target is not None
+            and target.id in self.strengths
+            and target.namespace == namespace
+        )
+        if seen:
+            expected = ("repeated", own)
+        elif detail.outcome not in ("stored", "reinforced"):
+            expected = ("dropped", own)
+        elif reinforcing:
+            expected = ("reinforced", detail.reinforces or "")
+        else:
+            expected = ("stored", own)
+        if (entry.effect, entry.memory_id) != expected:
+            raise _effect(f"{expected[0]} of {expected[1]}", f"{entry.effect} of {entry.memory_id}")
+
+    def _judge_access(self, entry: JournalEntry, detail: Accessed) -> None:
+        self._judge_place(entry)
+        seen = self._seen(entry)
+        memory = self.memories.get(entry.memory_id or "")
+        alive = memory is not None and memory.id in self.strengths and memory.namespace == entry.namespace
+        expected = ("repeated", False) if seen else ("accessed", alive)
+        if (entry.effect, detail.applied) != expected:
+            raise _effect(f"{expected[0]}, applied {expected[1]}", f"{entry.effect}, applied {detail.applied}")
+
+    def _judge_repeated(self, entry: JournalEntry, detail: Stored | Accessed) -> None:
+        if isinstance(detail, Stored):
+            self._judge_episode(entry, detail)
+        else:
+            self._judge_access(entry, detail)
+
+    def _judge_place(self, entry: JournalEntry) -> None:
+        if entry.namespace is None or entry.memory_id is None:
+            raise _effect("a namespace and a memory", "none")
+        shard = ids.shard_of(entry.namespace, self._rules.genesis.shards)
+        if shard != entry.shard:
+            raise _effect(f"a namespace of shard {entry.shard}", f"{entry.namespace!r} of shard {shard}")
+
+    def _judge_tick(self, entry: JournalEntry, detail: ClockTicked) -> None:
+        if (entry.namespace, entry.memory_id) != (None, None):
+            raise _effect("a tick of no memory", f"one of {entry.memory_id}")
+
+    def _judge_decided(self, entry: JournalEntry, detail: Decided) -> None:
+        checked = self.check_certificate(entry, detail)
+        if checked is None:
+            return
+        try:
+            decisions.check_turn(self.state, checked)
+        except decisions.OutOfTurn as error:
+            raise Impossible(Kind.DECISION_DISORDERED, "the next sequence and epoch", error) from None
+        nomination = checked.nomination
+        tick = self._tick_at(nomination.accepted_offset)
+        if nomination.as_of != tick:
+            where = f"the tick at accepted offset {nomination.accepted_offset}"
+            self._note(
+                entry, Kind.NOMINATION_UNTIMELY, f"a vote about time {tick}, {where}", f"about {nomination.as_of}"
+            )
+        for expected, found in zip(decisions.results(self.rows, checked), detail.results, strict=False):
+            if expected != found:
+                raise Impossible(Kind.RESULTS_WRONG, expected, found)
+        if len(detail.results) != len(checked.outcomes):
+            raise Impossible(Kind.RESULTS_WRONG, f"{len(checked.outcomes)} results", f"{len(detail.results)}")
+
+    def _judge_destroyed(self, entry: JournalEntry, detail: Destroyed) -> None:
+        for memory_id in detail.memory_ids:
+            memory = self.memories.get(self._echoes.get(memory_id, memory_id))
+            if memory is None:
+                raise Impossible(Kind.EFFECT_UNDECIDED, f"the key of a forgotten memory, not {memory_id}", "destroyed")
+            if memory.tier != SEALED or memory.sealed_until is None:
+                raise Impossible(
+                    Kind.EFFECT_UNDECIDED, f"memory {memory.id} {memory.tier}, as decided", f"{memory_id} destroyed"
+                )
+            if memory.sealed_until > entry.as_of:
+                raise Impossible(
+                    Kind.EFFECT_UNDECIDED, f"memory {memory.id} sealed until {memory.sealed_until}",
+                    f"{memory_id} destroyed at {entry.as_of}",
+                )  # fmt: skip
+
+    # Doing ----------------------------------------------------------------------------------------------------------
+
+    def _make(self, change: Change, detail: Any) -> None:
+        self.state = change.state
+        for memory in change.memories:
+            self.memories[memory.id] = _compact(memory)
+        for strength in change.strengths:
+            self.strengths[strength.memory_id] = strength
+        for memory_id in change.removed:
+            self.strengths.pop(memory_id, None)
+        entry = change.entry
+        if change.event is not None:
+            self._events.add(_event_digest(entry))
+            if entry.effect == "reinforced":
+                own = ids.memory_id(change.event.namespace, change.event.event_id)
+                self._echoes[own] = change.event.memory_id
+        if isinstance(detail, ClockTicked) and self._newer_tick(entry):
+            self._tick_offsets.append(entry.source_offset)
+            self._tick_times.append(entry.as_of)
+
+    def _skip(self, link: Link) -> None:
+        """Walks over an entry whose change cannot be made."""
+        self.state = journal.advance(self.state, link.entry, link.appended)
+
+    def _newer_tick(self, entry: JournalEntry) -> bool:
+        return not self._tick_offsets or entry.source_offset > self._tick_offsets[-1]
+
+    def _tick_at(self, offset: int) -> int | None:
+        at = bisect_left(self._tick_offsets, offset)
+        found = at < len(self._tick_offsets) and self._tick_offsets[at] == offset
+        return self._tick_times[at] if found else None
+
+    def _seen(self, entry: JournalEntry) -> bool:
+        return _event_digest(entry) in self._events
+
+    def _note(self, entry: JournalEntry, kind: Kind, expected: object, found: object) -> None:
+        self._findings.add(kind, entry.seq, f"effect {entry.effect!r}", expected, found)
+
+
+_JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingProxyType(
+    {
+        "stored": History._judge_episode,
+        "reinforced": History._judge_episode,
+        "dropped": History._judge_episode,
+        "repeated": History._judge_repeated,
+        "accessed": History._judge_access,
+        "ticked": History._judge_tick,
+        "decided": History._judge_decided,
+        "destroyed": History._judge_destroyed,
+    }
+)
+
+
+def _effect(expected: object, found: object) -> Impossible:
+    return Impossible(Kind.EFFECT_IMPOSSIBLE, expected, found)
+
+
+def _source(expected: object, found: object) -> Impossible:
+    return Impossible(Kind.SOURCE_DISORDERED, expected, found)
+
+
+def _event_digest(entry: JournalEntry) -> bytes:
+    """16 bytes instead of the texts: enough that nobody meets two events with one digest."""
+    return hashlib.blake2b(f"{entry.namespace}\0{entry.event_id}".encode(), digest_size=16).digest()
+
+
+def _compact(memory: Memory) -> Memory:
+    """The same memory, its texts shared with the others': few agents, namespaces and encoders write many memories."""
+    intern = sys.intern
+    return replace(
+        memory,
+        namespace=intern(memory.namespace),
+        agent=intern(memory.agent),
+        subject=intern(memory.subject),
+        encoder=intern(memory.encoder),
+        tier=intern(memory.tier),
+        session=memory.session and intern(memory.session),
+        role=memory.role and intern(memory.role),
+    )

@@ -1,0 +1,146 @@
+"""The audit of a shard: chain, heads, history, certificates, and Postgres beside them.
+
+With the topics and the genesis file alone it says whether the journal is whole and every decision in it was taken; the
+database, if one is given, is then held against that. Pure: it pulls records and rows from iterators, in one pass.
+
+What it proves. Given an honest majority of keys: nobody removed, moved or altered an entry that a signed head covers
+(chain, heads); no memory was forgotten, promoted or destroyed without the ballots and commits that it takes
+(certificates, results, effects); and the database says the same (witness). What it cannot see is content: whether the
+text in the store is the one that was accepted takes the vault's keys, and `rebuild` shows it.
+
+Order matters on a live system. Heads follow entries and entries follow the database, so the caller notes the end of
+the head topic first, then the end of the journal topic, then takes the database's snapshot; a later witness then holds
+everything that an earlier one shows. `Source.settled` carries those ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memquorum.core.chain import Chain, Heads, Link, Source
+from memquorum.core.effects import Rules
+from memquorum.core.findings import Findings, Kind, ShardReport
+from memquorum.core.history import History
+from memquorum.core.records import Decided
+from memquorum.core.witness import Store, Witness
+
+
+def verify_shard(
+    rules: Rules,
+    shard: int,
+    *,
+    entries: Source,
+    heads: Source,
+    store: Store | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> ShardReport:
+    """Audits one shard. `progress` is told the next offset of the journal topic after every record.
+
+    Reads `entries` to their settled end, and on to where the database's snapshot or a later head asks for it.
+    """
+    return _Audit(rules, shard, entries=entries, heads=heads, store=store, progress=progress).run()
+
+
+class _Audit:
+    def __init__(
+        self,
+        rules: Rules,
+        shard: int,
+        *,
+        entries: Source,
+        heads: Source,
+        store: Store | None,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self._findings = Findings(shard)
+        self._chain = Chain(rules.codec, rules.genesis, shard, self._findings)
+        self._heads = Heads(rules.codec, rules.genesis, self._chain, heads, self._findings)
+        self._history = History(rules, shard, self._findings)
+        self._entries = entries
+        self._snapshot_seq = store.seq if store is not None else None
+        self._witness = Witness(store, self._findings) if store is not None else None
+        self._progress = progress
+        self._offset = 0
+        self._judged = 0
+        self._compared = False
+
+    def run(self) -> ShardReport:
+        while self._offset < self._entries.settled and self._step():
+            pass
+        settled_seq = self._chain.seq
+        if self._snapshot_seq is None:
+            self._snapshot_seq = settled_seq  # no row says it, so the snapshot must hold what was settled
+        self._extend(self._snapshot_seq)
+        self._heads.finish(settled_seq, self._extend)
+        self._finish_store()
+        chain, findings = self._chain, self._findings
+        return ShardReport(
+            shard=findings.shard,
+            seq=chain.seq,
+            hash=chain.hash,
+            as_of=chain.as_of,
+            judged=self._judged,
+            counts=findings.counts,
+            findings=tuple(findings.kept),
+            more=findings.more,
+        )
+
+    def _extend(self, seq: int) -> None:
+        """Reads on to an entry that somebody has seen already."""
+        while self._chain.seq < seq and self._step():
+            pass
+
+    def _step(self) -> bool:
+        """Takes one record of the journal topic; False where there is none any more."""
+        record = next(self._entries.records, None)
+        if record is None:
+            return False
+        self._compare_state()
+        settled = record.offset < self._entries.settled
+        self._offset = record.offset + 1
+        link = self._chain.take(record)
+        if link is not None:
+            self._follow(link, settled)
+        self._heads.follow()
+        if self._progress is not None:
+            self._progress(self._offset)
+        return True
+
+    def _follow(self, link: Link, settled: bool) -> None:
+        # What was published before the snapshot was taken is in it, whatever its shard row says.
+        held = settled or (self._snapshot_seq is not None and link.entry.seq <= self._snapshot_seq)
+        witness = self._witness if held else None
+        if witness is not None:
+            witness.entry(link)
+        if not self._chain.intact:
+            if isinstance(link.detail, Decided):
+                self._history.check_certificate(link.entry, link.detail)
+            return
+        change = self._history.feed(link)
+        self._judged = link.entry.seq
+        if witness is not None and change is not None:
+            witness.change(change)
+
+    def _compare_state(self) -> None:
+        """Compares the memories at the entry where the snapshot ends: before the next entry is followed."""
+        end = self._snapshot_seq
+        if self._witness is None or self._compared or end is None or self._chain.seq < end:
+            return
+        self._compared = True
+        if self._chain.intact:
+            self._witness.state(self._history)
+
+    def _finish_store(self) -> None:
+        if self._witness is None:
+            return
+        end = self._snapshot_seq or 0
+        reached = self._chain.seq >= end
+        if reached:
+            self._compare_state()
+        else:
+            expected = f"the topic to reach entry {end}, where the database is"
+            self._findings.add(Kind.ROWS_UNPUBLISHED, self._chain.seq + 1, "journal", expected, f"{self._chain.seq}")
+        if self._chain.intact:
+            self._witness.finish(whole=reached)
+        else:
+            self._witness.finish_journal()
