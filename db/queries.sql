@@ -383,3 +383,7 @@ LISTEN journal
 -- :name ping
 -- Whether the database answers.
 SELECT 1
+
+-- :name content_held
+-- Whether the store has the content of a memory.
+SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
