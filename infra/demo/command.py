@@ -17,8 +17,9 @@ from rich.console import Console
 
 from db.queries import QUERIES
 from db.schedule import PostgresSchedule
+from db.vault import PostgresVault
 from infra import genesis, settings, supervisor
-from infra.demo import cluster, inputs, report, sums
+from infra.demo import cluster, inputs, report, stories, sums
 from infra.demo.cluster import Survey
 from infra.demo.driver import Driver, Stalled
 from infra.demo.inputs import InputError, Record, Tally
@@ -200,20 +201,38 @@ def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genes
     report.show_time(console, ledger)
     report.heading(console, "Decisions")
     report.show_epochs(console, ledger)
+    with psycopg.connect(now.memory_dsn) as connection:
+        connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        told = list(_stories(console, connection, log, now, made))
+        stored = _stored(connection)
     report.heading(console, "Checks")
-    checked = sums.checks(log.tally, driver.published, ledger, _stored(now))
+    checked = [*sums.checks(log.tally, driver.published, ledger, stored), *told]
     report.show_checks(console, checked)
     return all(s.holds for s in found) and all(c.holds for c in checked)
 
 
-def _stored(now: Settings) -> sums.Stored:
+def _stories(
+    console: Console, connection: psycopg.Connection, log: Log, now: Settings, made: Genesis
+) -> Iterator[sums.Check]:
+    """Tells of one deletion and one promotion; checks that what is left of each is what its tier says."""
+    vault = PostgresVault(now.vault_dsn, genesis.secret(now.master_key_file))
+    for outcome, title in (("forgotten", "One deletion"), ("promoted", "One promotion")):
+        report.heading(console, f"{title}, explained")
+        story = stories.find(connection, load_codec(), made, vault, outcome)
+        if story is None:
+            console.print(f"  Nothing was {outcome}.")
+            continue
+        stories.tell(console, story, made, log.records())
+        yield sums.Check(f"what was {outcome} is {story.account.tier}", stories.proves(story), "content and key fit")
+
+
+def _stored(connection: psycopg.Connection) -> sums.Stored:
     """Postgres's own counts."""
-    with psycopg.connect(now.memory_dsn) as connection:
 
-        def count(name: str) -> dict[str, int]:
-            return dict(connection.execute(QUERIES[name]).fetchall())
+    def count(name: str) -> dict[str, int]:
+        return dict(connection.execute(QUERIES[name]).fetchall())
 
-        return sums.Stored(count("count_events"), count("count_tiers"), count("count_outcomes"))
+    return sums.Stored(count("count_events"), count("count_tiers"), count("count_outcomes"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,72 @@
+"""One deletion and one promotion in words: the account that `explain` gives, and what is left of the memory itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import psycopg
+from rich.console import Console
+
+from db.explain_rows import load
+from db.queries import QUERIES
+from infra.demo.inputs import Record
+from memquorum.core import ids, telling
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.explain import Account, explain
+from memquorum.core.records import EpisodeRecorded
+from memquorum.ports import Vault
+
+_QUOTED = 300
+_EXAMPLES = {"forgotten": "example_forgotten", "promoted": "example_promoted"}
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """A memory to tell of: its account, and whether Postgres still has its content and the vault its key."""
+
+    account: Account
+    content: bool
+    key: bool
+
+
+def find(connection: psycopg.Connection, codec: Codec, genesis: Genesis, vault: Vault, outcome: str) -> Story | None:
+    """A memory that ended so, 'forgotten' or 'promoted'; None if there is none."""
+    row = connection.execute(QUERIES[_EXAMPLES[outcome]]).fetchone()
+    facts = load(connection, codec, row[0]) if row else None
+    if row is None or facts is None:
+        return None
+    held = connection.execute(QUERIES["content_held"], {"id": row[0]}).fetchone()
+    return Story(explain(codec, genesis, facts), bool(held and held[0]), bool(vault.open([row[0]])))
+
+
+def tell(console: Console, story: Story, genesis: Genesis, log: Iterable[Record]) -> None:
+    """Prints the story. `log`: only whoever published a forgotten memory can still say what it was."""
+    account = story.account
+    text = said(log, account.memory_id)
+    if text is not None:
+        console.print(f'  "{text}"', markup=False, style="italic")
+    for line in telling.lines(account, genesis):
+        console.print(f"  {line}" if line else "", markup=False)
+    gone = account.tier == "gone"
+    whence = "only the log that the demo read still has it" if gone else "any agent of its namespace may read it"
+    content, key = ("its" if there else "no" for there in (story.content, story.key))
+    console.print(f"  Postgres has {content} content, the vault {key} key: {whence}.", markup=False)
+
+
+def said(log: Iterable[Record], memory: str) -> str | None:
+    """What an episode of the log said, cut to a few lines; None if it is none of the log's."""
+    for record in log:
+        if isinstance(record, EpisodeRecorded) and record.event_id is not None:
+            found = ids.memory_id(record.namespace or ids.DEFAULT_NAMESPACE, record.event_id)
+            if found == memory:
+                flat = " ".join(record.content.split())
+                return flat if len(flat) <= _QUOTED else f"{flat[:_QUOTED]}..."
+    return None
+
+
+def proves(story: Story) -> bool:
+    """Whether what is left fits the tier: a memory that is gone has neither content nor key, one alive has both."""
+    alive = story.account.tier in ("short-term", "long-term")
+    return story.content == story.key == alive
