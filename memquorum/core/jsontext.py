@@ -47,7 +47,7 @@ def _schema(kind: Any) -> dict[str, _Field]:
         hint = hints[each.name]
         options = get_args(hint) if isinstance(hint, UnionType) else (hint,)
         value = next(o for o in options if o is not type(None))
-        if value not in (str, int, float):
+        if value not in _NAMES:
             raise TypeError(f"{kind.__name__}.{each.name}: JSON is read for flat records only, not {value}")
         found[each.name] = _Field(value, len(options) > 1, each.default is MISSING)
     return found
@@ -86,7 +86,7 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
 
 def _typed(name: str, kind: type, value: Any) -> Any:
     # In Python True is an int; in the schema it is not.
-    if kind is str and isinstance(value, str):
+    if isinstance(value, str | bool) and type(value) is kind:
         return value
     if kind is int and isinstance(value, int) and not isinstance(value, bool):
         if not _LONG_MIN <= value <= _LONG_MAX:
@@ -100,18 +100,11 @@ def _typed(name: str, kind: type, value: Any) -> Any:
         if not math.isfinite(number):
             raise JsonRefused("out_of_range", name, "is not a finite number")
         return number
-    wanted = {str: "a string", int: "a whole number", float: "a number"}[kind]
-    raise JsonRefused("wrong_type", name, f"must be {wanted}, not {_KINDS.get(type(value), 'null')}")
+    raise JsonRefused("wrong_type", name, f"must be {_NAMES[kind]}, not {_FOUND.get(type(value), 'null')}")
 
 
-_KINDS = {
-    str: "a string",
-    int: "a whole number",
-    float: "a fraction",
-    bool: "a boolean",
-    list: "an array",
-    dict: "an object",
-}
+_NAMES: dict[type, str] = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+_FOUND = _NAMES | {float: "a fraction", list: "an array", dict: "an object"}
 
 
 def _load(data: bytes) -> Any:

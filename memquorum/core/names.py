@@ -24,7 +24,7 @@ class Fault:
 
 
 def name_fault(value: str) -> Fault | None:
-    """What keeps the text from being the name of an agent, a session, a role, a subject or an event; None if nothing."""
+    """What keeps the text from naming an agent, a session, a role, a subject or an event; None if nothing."""
     if len(value) > CHARACTERS_MAX:
         return Fault("too_long", f"{len(value)} characters; {CHARACTERS_MAX} are the most")
     if not value or not value.isprintable() or value != value.strip():

@@ -1,0 +1,159 @@
+"""What may be asked of the memory, and what comes back: requests checked like records, hits, and the reading they are.
+
+A hit that is returned counts as used, so reading keeps a memory alive (SPEC A, Alg. 2: reading updates t_last). Whoever
+only looks says `peek`; who reads many and uses few peeks, and records the use of those few itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memquorum.core import ids, jsontext, names
+from memquorum.core.records import AccessRecorded
+
+K_DEFAULT = 10
+K_MAX = 100
+QUERY_BYTES_MAX = 16 * 1024
+BODY_BYTES_MAX = 128 * 1024
+WAIT_MS_MAX = 60_000
+
+
+class BadRequest(ValueError):
+    """A request that cannot be answered: the field at fault, a reason code of intake, and what to do."""
+
+    def __init__(self, code: str, field: str | None, detail: str) -> None:
+        super().__init__(detail)
+        self.code, self.field, self.detail = code, field, detail
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """The body of a search, as it comes."""
+
+    query: str
+    namespace: str | None = None
+    k: int | None = None
+    agent: str | None = None
+    peek: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A search that may be run. `agent` is None only for a peek."""
+
+    namespace: str
+    query: str
+    k: int
+    agent: str | None
+    peek: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory that was found. `score`: the cosine, in [−1, 1]; times in milliseconds, `salience` in [0, 1]."""
+
+    memory_id: str
+    text: str
+    tier: str
+    agent: str
+    session: str | None
+    role: str | None
+    occurred_at: int
+    last_access: int
+    accesses: int
+    salience: float
+    score: float
+
+
+def read_search(body: bytes) -> Search:
+    """The search that a JSON body asks for. Raises BadRequest."""
+    try:
+        asked = jsontext.parse(body, SearchRequest)
+    except jsontext.JsonRefused as wrong:
+        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+    k = K_DEFAULT if asked.k is None else asked.k
+    if not 1 <= k <= K_MAX:
+        raise BadRequest("out_of_range", "k", f"must lie between 1 and {K_MAX}")
+    peek = bool(asked.peek)
+    if asked.agent is None and not peek:
+        raise BadRequest(
+            "missing_field", "agent", "who reads? Send agent, for what is found counts as used; or send peek: true"
+        )
+    return Search(
+        namespace=read_namespace(asked.namespace),
+        query=_query(asked.query),
+        k=k,
+        agent=None if asked.agent is None else _name("agent", asked.agent),
+        peek=peek,
+    )
+
+
+def read_namespace(value: str | None) -> str:
+    """A namespace, `default` where there is none. Raises BadRequest."""
+    if value is None:
+        return ids.DEFAULT_NAMESPACE
+    _check("namespace", names.namespace_fault(value))
+    return value
+
+
+def read_event_id(value: str) -> str:
+    """An event id. Raises BadRequest."""
+    return _name("event_id", value)
+
+
+def read_memory_id(value: str) -> str:
+    """A memory's id in its canonical form. Raises BadRequest."""
+    found = names.uuid(value)
+    if found is None:
+        raise BadRequest("bad_id", "memory_id", "not a UUID; send the id that a search or a receipt gave")
+    return found
+
+
+def read_wait(value: str | None) -> int:
+    """How many milliseconds to wait at most; 0 where nothing is said. Raises BadRequest."""
+    if value is None:
+        return 0
+    if not (value.isascii() and value.isdecimal() and len(value) <= 6 and int(value) <= WAIT_MS_MAX):
+        raise BadRequest("out_of_range", "wait_ms", f"must be a whole number from 0 to {WAIT_MS_MAX}")
+    return int(value)
+
+
+def cosine(distance: float) -> float:
+    """The score of pgvector's cosine distance; rounding may have left it slightly outside [−1, 1]."""
+    return round(min(1.0, max(-1.0, 1.0 - distance)), 6)
+
+
+def uses(search: Search, hits: Sequence[Hit], event_ids: Sequence[str]) -> list[AccessRecorded]:
+    """The accesses that an answered search is: one per hit, none for a peek. `event_ids`: a fresh one per hit.
+
+    They carry no time: intake dates them, by the wall clock or by the one that is driven.
+    """
+    if search.peek or search.agent is None:
+        return []
+    return [
+        AccessRecorded(agent=search.agent, memory_id=hit.memory_id, namespace=search.namespace, event_id=event_id)
+        for hit, event_id in zip(hits, event_ids, strict=True)
+    ]
+
+
+def _query(value: str) -> str:
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise BadRequest("forbidden_character", "query", "half of a surrogate pair, which is no character") from None
+    if size > QUERY_BYTES_MAX:
+        raise BadRequest("too_long", "query", f"{size} bytes of UTF-8; {QUERY_BYTES_MAX} are the most")
+    if not value.strip():
+        raise BadRequest("empty_value", "query", "blank; say what to search for")
+    return value
+
+
+def _name(field: str, value: str) -> str:
+    _check(field, names.name_fault(value))
+    return value
+
+
+def _check(field: str, fault: names.Fault | None) -> None:
+    if fault is not None:
+        raise BadRequest(fault.code, field, fault.detail)

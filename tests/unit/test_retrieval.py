@@ -1,0 +1,84 @@
+"""Requests to the memory: what is refused names the field, what is let through is within the limits."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core import retrieval
+from memquorum.core.records import AccessRecorded
+from memquorum.core.retrieval import BadRequest, Hit, Search
+
+GOOD = {"query": "where is the key?", "agent": "planner"}
+HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9)
+
+
+def read(value: Any) -> Search:
+    return retrieval.read_search(value if isinstance(value, bytes) else json.dumps(value).encode())
+
+
+def test_defaults() -> None:
+    assert read(GOOD) == Search("default", "where is the key?", 10, "planner", False)
+    assert read({"query": "q", "peek": True, "k": 100, "namespace": "n"}) == Search("n", "q", 100, None, True)
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "field"),
+    [
+        (b"[]", "bad_json", None),
+        (b"{", "bad_json", None),
+        ({}, "missing_field", "query"),
+        ({"query": "q"}, "missing_field", "agent"),
+        ({"query": "q", "peek": False}, "missing_field", "agent"),
+        (GOOD | {"peek": 1}, "wrong_type", "peek"),
+        (GOOD | {"peek": "yes"}, "wrong_type", "peek"),
+        (GOOD | {"k": True}, "wrong_type", "k"),
+        (GOOD | {"k": 0}, "out_of_range", "k"),
+        (GOOD | {"k": 101}, "out_of_range", "k"),
+        (GOOD | {"limit": 3}, "unknown_field", "limit"),
+        (GOOD | {"query": " "}, "empty_value", "query"),
+        (GOOD | {"query": "q" * 16_385}, "too_long", "query"),
+        (GOOD | {"query": "\ud800"}, "forbidden_character", "query"),
+        (GOOD | {"namespace": "a/b"}, "bad_name", "namespace"),
+        (GOOD | {"agent": ""}, "bad_name", "agent"),
+    ],
+)
+def test_what_is_refused_names_the_field(value: Any, code: str, field: str | None) -> None:
+    with pytest.raises(BadRequest) as caught:
+        read(value)
+    assert (caught.value.code, caught.value.field) == (code, field)
+
+
+def test_ids_and_waits() -> None:
+    assert retrieval.read_memory_id(HIT.memory_id.upper()) == HIT.memory_id
+    assert [retrieval.read_wait(v) for v in (None, "0", "60000")] == [0, 0, 60_000]
+    for wrong in ("-1", "60001", "1.5", "x", "", "²"):
+        with pytest.raises(BadRequest, match="whole number"):
+            retrieval.read_wait(wrong)
+    with pytest.raises(BadRequest, match="not a UUID"):
+        retrieval.read_memory_id("x")
+
+
+def test_hits_are_uses_unless_peeked_at() -> None:
+    search = read(GOOD)
+    assert retrieval.uses(search, [HIT], ["e"]) == [AccessRecorded("planner", HIT.memory_id, "default", "e")]
+    assert retrieval.uses(read(GOOD | {"peek": True}), [HIT], ["e"]) == []
+
+
+@pytest.mark.parametrize(("distance", "score"), [(0.0, 1.0), (-1e-9, 1.0), (2.0000001, -1.0), (0.25, 0.75)])
+def test_scores_are_cosines(distance: float, score: float) -> None:
+    assert retrieval.cosine(distance) == score
+
+
+@given(st.binary(max_size=200))
+def test_any_body_is_read_or_refused(body: bytes) -> None:
+    try:
+        found = retrieval.read_search(b"{" + body)
+    except BadRequest as refused:
+        refused.detail.encode()
+    else:
+        assert 1 <= found.k <= retrieval.K_MAX
