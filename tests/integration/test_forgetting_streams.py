@@ -3,54 +3,76 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from db.inmemory import InMemorySchedule, InMemoryStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.messages import open_signed
 from memquorum.core.decay import due_at
 from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import DecayCrossed, JournalAppended, JournalEntry, NominationProposed
-from memquorum.ports import Candidate, DueMemory, ShardStatus
+from memquorum.core.records import DecayCrossed, NominationProposed
+from memquorum.ports import DueMemory, Schedule, ShardStatus, StoreUnavailable
 from streams import app as faust_app
 from streams import decay, nomination
+from tests.contract.stores import World, make
 from tests.unit import genesis as cluster
-from tests.unit.shelf import Shelf
+from tests.unit.shard import Shard, memory_id
 from workers import loop
 
 NOW = 1_700_000_000_000
 POLICY = Policy(epoch=EpochPolicy(interactions=3))
 GENESIS = cluster.make(policy=POLICY)
-SHARD = 2
+DUE = due_at(NOW, POLICY)
+SHARD = 0
 GROUP = "memquorum-test-forgetting"
 
 
-def tick(seq: int, as_of: int) -> JournalEntry:
-    return JournalEntry(SHARD, seq, as_of, "ticked", f"t{seq}", topics.ACCEPTED, SHARD, 100 + seq, b"")
+class Flaky(InMemorySchedule):
+    """A schedule whose store is away while `down` names the question; `refused` counts the vain ones."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        super().__init__(store)
+        self.down: set[str] = set()
+        self.refused: dict[str, threading.Semaphore] = {q: threading.Semaphore(0) for q in ("due", "status")}
+
+    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+        self._may("due")
+        return super().due(shard, as_of, limit)
+
+    def status(self, shard: int) -> ShardStatus:
+        self._may("status")
+        return super().status(shard)
+
+    def _may(self, question: str) -> None:
+        if question in self.down:
+            self.refused[question].release()
+            raise StoreUnavailable(question)
 
 
-def appended(codec: Codec, entry: JournalEntry) -> bytes:
-    return codec.encode(JournalAppended(codec.encode(entry), b"p" * 32, b"h" * 32))
+@pytest.fixture(params=["memory"])
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
 
 
-def shelf(*, old: int) -> Shelf:
-    """`old` memories last used at NOW, due together; an epoch has been waiting for interactions."""
-    due = due_at(NOW, POLICY)
-    names = [f"m{i}" for i in range(old)]
-    return Shelf(
-        status_of={SHARD: ShardStatus(SHARD, 1, NOW, 0, NOW, 3, old)},
-        due_memories=[DueMemory(name, "n", NOW, due) for name in names],
-        alive=[Candidate(name, "n", "short-term", NOW, NOW, 0, early=False) for name in names],
-    )
+@pytest.fixture
+def shard(world: World, codec: Codec) -> Shard:
+    """Three memories at rest since NOW: enough interactions for an epoch, of too little salience for promotion."""
+    shard = world.shard(codec, GENESIS, SHARD)
+    for event in "abc":
+        shard.episode(event, NOW, salience=400_000)
+    return shard
 
 
 @asynccontextmanager
-async def running(bootstrap: str, data_dir: Path, codec: Codec, schedule: Shelf) -> AsyncIterator[None]:
+async def running(bootstrap: str, data_dir: Path, codec: Codec, schedule: Schedule) -> AsyncIterator[None]:
     app = faust_app.create(bootstrap, data_dir, GENESIS.shards, GROUP)
     decay.attach(app, codec, POLICY, schedule)
     nomination.attach(app, codec, GENESIS, cluster.seed_of(nomination.SIGNER), schedule)
@@ -101,41 +123,44 @@ async def committed(bootstrap: str, topic: str, offset: int) -> None:
         client.close()
 
 
-async def test_ticks_become_a_signed_nomination(fresh_kafka: str, tmp_path: Path, codec: Codec) -> None:
-    due, schedule = due_at(NOW, POLICY), shelf(old=2)
-    stored = appended(
-        codec, JournalEntry(SHARD, 2, NOW, "stored", "e", topics.ACCEPTED, SHARD, 1, b"detail", "n", "m0")
-    )
+async def test_ticks_become_a_signed_nomination(
+    fresh_kafka: str, tmp_path: Path, codec: Codec, world: World, shard: Shard
+) -> None:
+    for as_of in (DUE - 1, DUE):
+        shard.tick(as_of)
+    world.flush(shard)
+    entries = [codec.encode(change.appended) for change in shard.changes]
     poison = [b"\xc3\x01ticked", b"", b"{}"]
-    async with running(fresh_kafka, tmp_path, codec, schedule):
-        journal(fresh_kafka, [stored, appended(codec, tick(3, due - 1)), *poison, appended(codec, tick(4, due))])
+    async with running(fresh_kafka, tmp_path, codec, world.schedule):
+        journal(fresh_kafka, [*entries[:-1], *poison, entries[-1]])
         answers = [codec.decode_as(DecayCrossed, value) for value in await read(fresh_kafka, topics.CROSSED, 2)]
         (value,) = await read(fresh_kafka, topics.NOMINATIONS, 1)
-        await committed(fresh_kafka, topics.JOURNAL, 6)
+        await committed(fresh_kafka, topics.JOURNAL, len(entries) + len(poison))
         await committed(fresh_kafka, topics.CROSSED, 2)
     assert [(a.journal_seq, a.as_of, a.accepted_offset, len(a.crossed)) for a in answers] == [
-        (3, due - 1, 103, 0),
-        (4, due, 104, 2),
+        (4, DUE - 1, 3, 0),
+        (5, DUE, 4, 3),
     ]
     _, record = open_signed(codec, GENESIS, value, NominationProposed)
-    assert (record.shard, record.epoch, record.as_of, record.accepted_offset) == (SHARD, 1, due, 104)
+    assert (record.shard, record.epoch, record.as_of, record.accepted_offset) == (SHARD, 1, DUE, 4)
     assert record.trigger == "interactions"
     assert [(p.memory_id, p.kind, p.reason) for p in record.proposals] == [
-        ("m0", "forget", "decayed"),
-        ("m1", "forget", "decayed"),
+        (memory, "forget", "decayed") for memory in sorted(map(memory_id, "abc"))
     ]
 
 
-async def test_an_outage_of_the_store_delays_and_loses_nothing(fresh_kafka: str, tmp_path: Path, codec: Codec) -> None:
-    due, schedule = due_at(NOW, POLICY), shelf(old=1)
+async def test_an_outage_of_the_store_delays_and_loses_nothing(
+    fresh_kafka: str, tmp_path: Path, codec: Codec, world: World, shard: Shard
+) -> None:
+    tick = shard.tick(DUE)
+    world.flush(shard)
+    assert isinstance(world.store, InMemoryStore)
+    schedule = Flaky(world.store)
     schedule.down = {"due", "status"}
     async with running(fresh_kafka, tmp_path, codec, schedule):
-        journal(fresh_kafka, [appended(codec, tick(3, due))])
-        for _ in range(3):
-            assert await asyncio.to_thread(schedule.refused.acquire, timeout=10)
-        schedule.down.remove("due")
-        await read(fresh_kafka, topics.CROSSED, 1)
-        while ("status", SHARD) not in schedule.asked:
-            assert await asyncio.to_thread(schedule.refused.acquire, timeout=10)
-        schedule.down.clear()
-        assert len(await read(fresh_kafka, topics.NOMINATIONS, 1)) == 1
+        journal(fresh_kafka, [codec.encode(tick.appended)])
+        for question, topic in (("due", topics.CROSSED), ("status", topics.NOMINATIONS)):
+            for _ in range(2):
+                assert await asyncio.to_thread(schedule.refused[question].acquire, timeout=10)
+            schedule.down.remove(question)
+            assert len(await read(fresh_kafka, topic, 1)) == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -11,7 +10,7 @@ from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
 
 @dataclass
 class Shelf:
-    """The Schedule port over lists; `asked` notes every question, `refused` counts those that found it down."""
+    """The Schedule port over lists; `asked` notes every question."""
 
     status_of: dict[int, ShardStatus] = field(default_factory=dict)
     due_memories: list[DueMemory] = field(default_factory=list)
@@ -19,7 +18,6 @@ class Shelf:
     ready: list[Candidate] = field(default_factory=list)
     asked: list[tuple[object, ...]] = field(default_factory=list)
     down: set[str] = field(default_factory=set)
-    refused: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
 
     def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
         self._note("due", shard, as_of, limit)
@@ -41,5 +39,4 @@ class Shelf:
     def _note(self, *question: object) -> None:
         self.asked.append(question)
         if question[0] in self.down or f"{question[0]} {question[1]}" in self.down:
-            self.refused.release()
             raise StoreUnavailable("the shelf is down")
