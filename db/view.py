@@ -1,0 +1,230 @@
+"""A replica's own view: what it has read itself, and how far, in one SQLite file (DESIGN 11, 12).
+
+Facts about memories, the last episodes of the member's own agents, ticks, decisions to forget, and the position in
+every stream, all moved in the transaction of the batch that changed them. Content and embeddings lie here as they came:
+sealed. The file can be deleted at any time: the streams and the log give it back. So `synchronous=NORMAL` is enough: a
+power cut may lose the last batches, which are then read again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS shard (
+    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, as_of INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS position (
+    topic TEXT, shard INTEGER, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS memory (
+    memory_id TEXT PRIMARY KEY, namespace TEXT NOT NULL, agent TEXT NOT NULL, created INTEGER NOT NULL,
+    last_access INTEGER NOT NULL, touched INTEGER NOT NULL, salience_ppm INTEGER NOT NULL, reinforced INTEGER NOT NULL,
+    reward_ppm INTEGER, confidence_ppm INTEGER, uncertainty_ppm INTEGER,
+    commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB);
+CREATE TABLE IF NOT EXISTS recent (
+    namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
+    sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, PRIMARY KEY (namespace, agent, accepted_offset));
+CREATE TABLE IF NOT EXISTS forgotten (
+    shard INTEGER, epoch INTEGER, memory_id TEXT, accepted_offset INTEGER NOT NULL,
+    PRIMARY KEY (shard, epoch, memory_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS forgotten_memory ON forgotten (memory_id);
+CREATE TABLE IF NOT EXISTS tick (
+    shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL,
+    PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+"""
+_KNOWN = """
+SELECT memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
+       reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content, sealed_embedding
+FROM memory WHERE memory_id = ?
+"""
+_TRIM = """
+DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
+    SELECT accepted_offset FROM recent WHERE namespace = ?1 AND agent = ?2
+    ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?3)
+"""
+_RECENT = """
+SELECT memory_id, sealed_content, sealed_embedding FROM recent
+WHERE namespace = ? AND memory_id NOT IN (SELECT memory_id FROM forgotten)
+ORDER BY accepted_offset, agent
+"""
+_TOUCH = """
+UPDATE memory SET last_access = max(last_access, ?), touched = ?, reinforced = reinforced + ?,
+       salience_ppm = max(salience_ppm, ?)
+WHERE memory_id = ? AND namespace = ?
+"""
+# Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
+_PURGE = """
+DELETE FROM {table} WHERE memory_id IN (
+    SELECT f.memory_id FROM forgotten f LEFT JOIN memory m USING (memory_id)
+    WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset)
+"""
+_TICKS_MAX = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the replica has read about a memory; content and embedding sealed. Times in milliseconds."""
+
+    memory_id: str
+    namespace: str
+    agent: str
+    created: int
+    last_access: int
+    touched: int
+    salience_ppm: int
+    reinforced: int
+    reward_ppm: int | None
+    confidence_ppm: int | None
+    uncertainty_ppm: int | None
+    commitment: bytes
+    sealed_content: bytes
+    sealed_embedding: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recent:
+    """A late episode of one of the member's own agents."""
+
+    memory_id: str
+    sealed_content: bytes
+    sealed_embedding: bytes
+
+
+class View:
+    """The file. Reads may come at any time; writes belong into `batch`."""
+
+    def __init__(self, path: Path, cluster: bytes, member: int) -> None:
+        """Opens or makes the file. A file of another identity or cluster is refused with ValueError."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
+        self._db.execute("PRAGMA journal_mode=WAL")
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        self._db.executescript(_SCHEMA)
+        row = self._db.execute("SELECT cluster, member FROM identity").fetchone()
+        if row is None:
+            self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
+        elif row != (cluster, member):
+            self._db.close()
+            raise ValueError(f"{path} belongs to member {row[1]} of cluster {row[0].hex()[:12]}: delete it")
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """One transaction: everything in it, or nothing."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._db.close()
+
+    # How far -------------------------------------------------------------------------------------------------------
+
+    def progress(self, shard: int) -> tuple[int, int]:
+        """The next sequence and the next epoch to be decided."""
+        row = self._db.execute("SELECT seq, epoch FROM shard WHERE shard = ?", (shard,)).fetchone()
+        return (row[0], row[1]) if row else (1, 1)
+
+    def position(self, topic: str, shard: int) -> int | None:
+        """The next offset to read; None before the first."""
+        row = self._db.execute(
+            "SELECT next_offset FROM position WHERE topic = ? AND shard = ?", (topic, shard)
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    def move(self, shard: int, positions: Mapping[str, int]) -> None:
+        """Sets the next offset of each topic."""
+        self._db.executemany(
+            "INSERT INTO position VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET next_offset = excluded.next_offset",
+            [(topic, shard, offset) for topic, offset in positions.items()],
+        )
+
+    # The accepted stream ---------------------------------------------------------------------------------------------
+
+    def ticked(self, shard: int, offset: int, as_of: int) -> None:
+        """A tick of the accepted stream. A shard's time never runs backwards."""
+        self._db.execute(
+            "INSERT INTO shard VALUES (?1, 1, 1, ?2) ON CONFLICT DO UPDATE SET as_of = max(as_of, ?2)", (shard, as_of)
+        )
+        self._db.execute(
+            "INSERT OR IGNORE INTO tick SELECT shard, ?, as_of FROM shard WHERE shard = ?", (offset, shard)
+        )
+        if offset % 1000 == 0:
+            self._db.execute(
+                "DELETE FROM tick WHERE shard = ?1 AND accepted_offset <= (SELECT accepted_offset FROM tick "
+                "WHERE shard = ?1 ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?2)",
+                (shard, _TICKS_MAX),
+            )
+
+    def time_at(self, shard: int, offset: int) -> int | None:
+        """The shard's time at the tick with this accepted offset; None where there is no such tick."""
+        row = self._db.execute(
+            "SELECT as_of FROM tick WHERE shard = ? AND accepted_offset = ?", (shard, offset)
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    def remember(self, known: Known) -> None:
+        """A stored episode. The first of its id counts."""
+        self._db.execute(f"INSERT OR IGNORE INTO memory VALUES ({', '.join('?' * 14)})", astuple(known))
+
+    def touch(
+        self, memory_id: str, namespace: str, *, at: int, offset: int, repeated: bool = False, salience_ppm: int = 0
+    ) -> bool:
+        """An access, or with `repeated` an episode that says it again. Whether the memory is known, not forgotten."""
+        changed = self._db.execute(_TOUCH, (at, offset, int(repeated), salience_ppm, memory_id, namespace)).rowcount
+        return changed == 1 and not self.is_forgotten(memory_id)
+
+    def is_forgotten(self, memory_id: str) -> bool:
+        """Whether it was decided, not long ago, to forget the memory."""
+        row = self._db.execute("SELECT 1 FROM forgotten WHERE memory_id = ? LIMIT 1", (memory_id,)).fetchone()
+        return row is not None
+
+    def experienced(self, namespace: str, agent: str, offset: int, recent: Recent, keep: int) -> None:
+        """An episode of one of the member's own agents; of each the last `keep` are kept."""
+        row = (namespace, agent, offset, recent.memory_id, recent.sealed_content, recent.sealed_embedding)
+        self._db.execute("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?)", row)
+        self._db.execute(_TRIM, (namespace, agent, keep))
+
+    # What a ballot needs ---------------------------------------------------------------------------------------------
+
+    def known(self, memory_ids: Iterable[str]) -> dict[str, Known]:
+        """What is known about those of the memories that are."""
+        rows = (self._db.execute(_KNOWN, (memory_id,)).fetchone() for memory_id in memory_ids)
+        return {row[0]: Known(*row) for row in rows if row is not None}
+
+    def recent(self, namespace: str) -> list[Recent]:
+        """The late episodes of the member's own agents in a namespace, oldest first."""
+        return [Recent(*row) for row in self._db.execute(_RECENT, (namespace,))]
+
+    # Decisions -------------------------------------------------------------------------------------------------------
+
+    def decided(
+        self, shard: int, *, seq: int, epoch: int, forgotten: Sequence[str], accepted_offset: int, read: int
+    ) -> None:
+        """Sequence `seq` decided `epoch`, nominated at `accepted_offset`. `read`: the next accepted offset.
+
+        The facts of a forgotten memory stay for two more epochs, and until they have been read at all: an access that
+        crossed the decision voids it.
+        """
+        self._db.execute(
+            "INSERT INTO shard VALUES (?1, ?2, ?3, 0) ON CONFLICT DO UPDATE SET seq = ?2, epoch = ?3",
+            (shard, seq + 1, epoch + 1),
+        )
+        self._db.executemany(
+            "INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)",
+            [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],
+        )
+        self._db.execute("DELETE FROM tick WHERE shard = ? AND accepted_offset < ?", (shard, accepted_offset))
+        if read > accepted_offset:
+            for table in ("recent", "memory"):
+                self._db.execute(_PURGE.format(table=table), (shard, epoch - 2))
+            self._db.execute("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, epoch - 2))

@@ -1,0 +1,242 @@
+"""Four replica processes and what they need around them: hand-made streams, and a reader of what they decide."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import multiprocessing
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memquorum import topics
+from memquorum.core import sealing
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
+from memquorum.core.consensus.membership import Genesis, load
+from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.ids import memory_id, shard_of
+from memquorum.core.records import (
+    AccessAccepted,
+    BallotCast,
+    ClockTicked,
+    Commit,
+    EpisodeAccepted,
+    EpisodeScored,
+    NominationProposed,
+    PrePrepare,
+    Proposal,
+    Signed,
+)
+from memquorum.schema_files import load_codec
+from tests.unit.genesis import seed_of
+from workers import loop, replica
+
+START = 1_700_000_000_000
+HOUR = 3_600_000
+
+
+class DerivedVault:
+    """The Vault port without a server: a key is the hash of its memory's id, in every process the same."""
+
+    def create(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes]:
+        return self.open(memory for memory, _, _ in wanted)
+
+    def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
+        return {memory: hashlib.sha256(b"key/" + memory.encode()).digest() for memory in memory_ids}
+
+    def destroy(self, memory_ids: Iterable[str]) -> int:
+        raise AssertionError("no replica destroys keys")
+
+
+def member_process(bootstrap: str, genesis: bytes, member: int, run_dir: Path, ready: Any) -> None:
+    """What a replica's process runs."""
+    logging.basicConfig(
+        filename=run_dir / f"replica-{member}.log", level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    try:
+        replica.run(
+            bootstrap,
+            load(genesis),
+            load_codec(),
+            DerivedVault(),
+            member_id=member,
+            seed=seed_of(f"member:{member}"),
+            run_dir=run_dir,
+            ballot_grace_ms=250,
+            stop=loop.Stop().on_signals(),
+            ready=ready.set,
+        )
+    except BaseException:
+        logging.exception("replica %d ends", member)
+        raise
+
+
+@dataclass
+class Replicas:
+    """The processes by member."""
+
+    bootstrap: str
+    genesis: bytes
+    run_dir: Path
+    processes: dict[int, BaseProcess] = field(default_factory=dict)
+
+    def start(self, *members: int, wait_s: float = 30) -> None:
+        """Starts members and waits until they are live."""
+        context = multiprocessing.get_context("spawn")
+        waiting = []
+        for member in members:
+            ready = context.Event()
+            arguments = (self.bootstrap, self.genesis, member, self.run_dir, ready)
+            self.processes[member] = context.Process(target=member_process, args=arguments)
+            self.processes[member].start()
+            waiting.append(ready)
+        for ready in waiting:
+            assert ready.wait(wait_s), "a replica did not come to life"
+
+    def kill(self, member: int) -> None:
+        """kill -9."""
+        self.processes[member].kill()
+        self.processes[member].join()
+
+    def stop(self) -> dict[int, int | None]:
+        """SIGTERM to all; their exit statuses, None for one that did not end within 5 s."""
+        for process in self.processes.values():
+            process.terminate()
+        deadline = time.monotonic() + 5
+        for process in self.processes.values():
+            process.join(max(0.0, deadline - time.monotonic()))
+        return {member: process.exitcode for member, process in self.processes.items()}
+
+    def clean_up(self) -> None:
+        for process in self.processes.values():
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+
+class World:
+    """Intake, salience and nomination, by hand."""
+
+    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec) -> None:
+        self.genesis, self.codec = genesis, codec
+        self.offsets: dict[int, int] = {}
+        self._producer = loop.producer(bootstrap)
+        self._vault = DerivedVault()
+        self._dice = np.random.default_rng(7)
+
+    def namespace(self, shard: int) -> str:
+        return next(n for n in map("room-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == shard)
+
+    def send(self, topic: str, shard: int, record: object) -> int:
+        """Writes a record and answers its offset."""
+        found: list[int] = []
+        self._producer.produce(
+            topic,
+            self.codec.encode(record),
+            partition=shard,
+            on_delivery=lambda error, message: found.append(message.offset() if error is None else -1),
+        )
+        self._producer.flush(10)
+        assert found and found[0] >= 0, f"could not write to {topic}"
+        return found[0]
+
+    def episode(self, shard: int, event: str, agent: str, at: int, reinforces: str | None = None) -> str:
+        namespace = self.namespace(shard)
+        memory = memory_id(namespace, event)
+        key = self._vault.open([memory])[memory]
+        text, nonce = f"{agent} saw {event}", os.urandom(12)
+        accepted = EpisodeAccepted(
+            event_id=event, memory_id=memory, namespace=namespace, agent=agent, subject=agent, occurred_at=at,
+            sealed_content=sealing.seal_text(key, nonce, text, memory), commitment=sealing.commitment(key, text),
+            characters=len(text), origin_topic=topics.EPISODES, origin_partition=0, origin_offset=0,
+        )  # fmt: skip
+        offset = self.send(topics.ACCEPTED, shard, accepted)
+        vector = self._dice.standard_normal(16).astype(np.float32)
+        scored = EpisodeScored(
+            event_id=event, memory_id=memory, namespace=namespace, agent=agent, accepted_offset=offset, occurred_at=at,
+            outcome="reinforced" if reinforces else "stored", salience_ppm=600_000, early=False, encoder="test",
+            reinforces=reinforces, sealed_embedding=sealing.seal_vector(key, os.urandom(12), vector, memory),
+        )  # fmt: skip
+        self.send(topics.SCORED, shard, scored)
+        return memory
+
+    def access(self, shard: int, memory: str, at: int) -> int:
+        record = AccessAccepted(f"access-{memory}-{at}", memory, self.namespace(shard), "reader", at)
+        return self.send(topics.ACCEPTED, shard, record)
+
+    def tick(self, shard: int, as_of: int) -> int:
+        offset = self.send(topics.ACCEPTED, shard, ClockTicked(f"tick-{as_of}", as_of))
+        self.offsets[shard] = offset
+        return offset
+
+    def nominate(self, shard: int, epoch: int, as_of: int, memories: Iterable[str], **changes: Any) -> None:
+        """A nomination at the shard's last tick."""
+        namespace = self.namespace(shard)
+        proposals = tuple(Proposal(m, namespace, "forget", "decayed", START, START, 600_000) for m in memories)
+        said: dict[str, Any] = {
+            "cluster": self.genesis.cluster, "config": 0, "shard": shard, "epoch": epoch, "as_of": as_of,
+            "accepted_offset": self.offsets[shard], "trigger": "interval", "proposals": proposals,
+        }  # fmt: skip
+        body = self.codec.encode(NominationProposed(**(said | changes)))
+        signer = "service:nomination"
+        self.send(topics.NOMINATIONS, shard, sign(self.genesis.cluster, signer, seed_of(signer), body))
+
+    def close(self) -> None:
+        self._producer.flush(5)
+
+
+class Decisions:
+    """Reads pre-prepares and commits until their certificates are complete; trusts nobody."""
+
+    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec) -> None:
+        self._genesis, self._codec = genesis, codec
+        self._consumer = loop.consumer(bootstrap)
+        places = [(t, s) for t in (topics.PRE_PREPARES, topics.COMMITS, topics.BALLOTS) for s in range(genesis.shards)]
+        loop.assign(self._consumer, dict.fromkeys(places))
+        self._pre_prepares: dict[tuple[int, int], list[bytes]] = {}
+        self._commits: dict[tuple[int, int], dict[int, bytes]] = {}
+        self._slots: dict[tuple[object, ...], bytes] = {}
+        self.found: dict[tuple[int, int], Checked] = {}
+
+    def wait(self, *slots: tuple[int, int], seconds: float = 15) -> list[Checked]:
+        """The decisions of (shard, sequence)."""
+        deadline = time.monotonic() + seconds
+        while not all(slot in self.found for slot in slots):
+            assert time.monotonic() < deadline, f"undecided: {[s for s in slots if s not in self.found]}"
+            for message in loop.records(self._consumer, 500, 0.1):
+                self._take(message.value() or b"")
+        return [self.found[slot] for slot in slots]
+
+    def _take(self, data: bytes) -> None:
+        record = self._codec.decode(self._codec.decode_as(Signed, data).body)
+        self._held_to(record, data)
+        if isinstance(record, BallotCast):
+            return
+        slot = (record.shard, record.seq)
+        if isinstance(record, PrePrepare):
+            self._pre_prepares.setdefault(slot, []).append(data)
+        elif isinstance(record, Commit):
+            self._commits.setdefault(slot, {})[record.member] = data
+        commits = [c for _, c in sorted(self._commits.get(slot, {}).items())]
+        for pre_prepare in self._pre_prepares.get(slot, []) if len(commits) >= self._genesis.quorum else []:
+            try:
+                self.found[slot] = check_decision(self._codec, self._genesis, pre_prepare, commits)
+            except BadCertificate:
+                continue
+
+    def _held_to(self, record: Any, data: bytes) -> None:
+        """No honest member says two things for one slot."""
+        number = (record.epoch,) if isinstance(record, BallotCast) else (record.view, record.seq)
+        said = digest(self._codec.decode_as(Signed, data).body)
+        slot = (type(record).__name__, record.member, record.shard, *number)
+        assert self._slots.setdefault(slot, said) == said, f"said twice: {slot}"
+
+    def close(self) -> None:
+        self._consumer.close()

@@ -1,0 +1,74 @@
+"""Four replica processes on a real Kafka, with what may happen to one of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import load
+from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
+from tests.unit.genesis import make_bytes
+
+GENESIS = make_bytes(agents={f"agent-{i}": i for i in range(4)})
+
+
+@pytest.fixture
+def replicas(fresh_kafka: str, tmp_path: Path) -> Iterator[Replicas]:
+    fleet = Replicas(fresh_kafka, GENESIS, tmp_path)
+    yield fleet
+    fleet.clean_up()
+
+
+@pytest.fixture
+def world(fresh_kafka: str, codec: Codec) -> Iterator[World]:
+    hands = World(fresh_kafka, load(GENESIS), codec)
+    yield hands
+    hands.close()
+
+
+@pytest.fixture
+def decisions(fresh_kafka: str, codec: Codec) -> Iterator[Decisions]:
+    reader = Decisions(fresh_kafka, load(GENESIS), codec)
+    yield reader
+    reader.close()
+
+
+def test_epochs_are_decided_while_replicas_die_and_return(
+    replicas: Replicas, world: World, decisions: Decisions
+) -> None:
+    memories = {s: [world.episode(s, f"event-{i}", f"agent-{i % 4}", START + i) for i in range(8)] for s in (0, 1)}
+    late = START + 10 * HOUR
+    for shard in (0, 1):
+        world.access(shard, memories[shard][7], late - 1)
+        world.tick(shard, late)
+        world.nominate(shard, 1, late, memories[shard][:4])
+    replicas.start(0, 1, 2, 3)
+    for checked in decisions.wait((0, 1), (1, 1)):
+        assert [o.outcome for o in checked.outcomes] == ["forgotten"] * 4
+        assert len(checked.ballots) == 4
+
+    # Without the primary of shard 1, shard 0 goes on with three ballots; shard 1 waits for it.
+    replicas.kill(1)
+    for shard in (0, 1):
+        world.nominate(shard, 2, late, [memories[shard][4], memories[shard][7]])
+    (checked,) = decisions.wait((0, 2))
+    assert [b.member for b in checked.ballots] == [0, 2, 3]
+    assert [o.outcome for o in checked.outcomes] == ["forgotten", "kept"]  # the second was read just now
+    world.nominate(0, 3, late, memories[0][5:6])
+    decisions.wait((0, 3))
+
+    # It returns, decides what waited for it, follows what it missed, and votes again.
+    replicas.start(1)
+    decisions.wait((1, 2))
+    for shard, epoch in ((0, 4), (1, 3)):
+        world.nominate(shard, epoch, late, memories[shard][6:7])
+    for checked in decisions.wait((0, 4), (1, 3)):
+        assert [b.member for b in checked.ballots] == [0, 1, 2, 3]
+
+    began = time.monotonic()
+    assert replicas.stop() == dict.fromkeys(range(4), 0)
+    assert time.monotonic() - began < 5

@@ -1,0 +1,253 @@
+"""Replicas of one shard on a log in memory, driven step by step: any order, any repetition, crashes, liars.
+
+The log is what Kafka is to the real replicas: append-only per kind of message, read by everybody from a position of its
+own. A step is one thing that can happen next; a test picks steps. Invariants are checked as effects are carried out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.certificate import check_decision
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.transitions import Message
+from memquorum.core.kinds import KINDS
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from memquorum.ports import SignedSlot
+from tests.unit.genesis import seed_of
+
+KINDS_OF_LOG = (Message.NOMINATION, Message.BALLOT, Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT)
+AS_OF = 1_000_000_000
+
+Step = Callable[[], None]
+
+
+@dataclass
+class Disk:
+    """What a crash leaves: what was signed, and how far the decisions and the log were read."""
+
+    signed: dict[str, SignedSlot] = field(default_factory=dict)
+    seq: int = 1
+    epoch: int = 1
+    positions: dict[Message, int] = field(default_factory=lambda: dict.fromkeys(KINDS_OF_LOG, 0))
+
+
+@dataclass
+class Node:
+    """One honest replica: its core while it runs, its disk always."""
+
+    me: int
+    disk: Disk = field(default_factory=Disk)
+    core: ShardReplica | None = None
+    positions: dict[Message, int] = field(default_factory=dict)
+    ballots_due: list[t.NeedBallot] = field(default_factory=list)
+    unsent: list[t.Send] = field(default_factory=list)
+    timers: dict[t.Timer, int] = field(default_factory=dict)
+    noted: list[t.Noted] = field(default_factory=list)
+    halted: str | None = None
+
+
+class Cluster:
+    """N members in one shard, some of them liars that the test speaks for."""
+
+    def __init__(self, codec: Codec, genesis: Genesis, liars: frozenset[int] = frozenset(), shard: int = 0) -> None:
+        self.codec, self.genesis, self.shard, self.liars = codec, genesis, shard, liars
+        self.log: dict[Message, list[bytes]] = {kind: [] for kind in KINDS_OF_LOG}
+        self.nodes = {m: Node(m) for m in range(genesis.n) if m not in liars}
+        # What each (node, log) skips: the broker's fork of the log for that reader.
+        self.hidden: dict[tuple[int, Message], set[int]] = {}
+        self.decided: dict[int, bytes] = {}
+        self.decisions: dict[int, dict[int, t.Decided]] = {m: {} for m in self.nodes}
+        self.said: dict[tuple[int, str], bytes] = {}
+        self.votes: Callable[[int, Proposal], bool] = lambda member, proposal: True
+        for node in self.nodes.values():
+            self.start(node)
+
+    # What the world does --------------------------------------------------------------------------------------------
+
+    def nominate(self, epoch: int, count: int = 2) -> None:
+        proposals = tuple(
+            Proposal(f"memory-{epoch}-{i}", self._namespace(), "forget", "decayed", 0, 0, 500_000) for i in range(count)
+        )
+        nomination = NominationProposed(
+            self.genesis.cluster, self.genesis.config, self.shard, epoch, AS_OF, 0, "interval", proposals
+        )
+        self.append(Message.NOMINATION, self.signed("service:nomination", nomination))
+
+    def _namespace(self) -> str:
+        from memquorum.core.ids import shard_of
+
+        return next(n for n in map("space-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == self.shard)
+
+    def signed(self, signer: str, record: object) -> bytes:
+        return self.codec.encode(sign(self.genesis.cluster, signer, seed_of(signer), self.codec.encode(record)))
+
+    def append(self, message: Message, data: bytes) -> None:
+        self.log[message].append(data)
+
+    def ballot(self, member: int, nominated: bytes, yes: bool) -> bytes:
+        """A ballot of any member on a nomination of the log: for liars."""
+        signed = self.codec.decode(nominated)
+        nomination = self.codec.decode(signed.body)
+        opinions = tuple(self.opinion(p, yes) for p in nomination.proposals)
+        cast = BallotCast(
+            self.genesis.cluster, 0, self.shard, nomination.epoch, member, digest(signed.body), opinions
+        )
+        return self.signed(f"member:{member}", cast)
+
+    def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
+        kind = KINDS[proposal.kind]
+        terms = (0, 0, 0) if yes else kind.abstain(AS_OF)
+        score = kind.score(terms, self.genesis.policy)
+        return Opinion(kind.yes(score, self.genesis.policy), score, terms)
+
+    # A node's life --------------------------------------------------------------------------------------------------
+
+    def start(self, node: Node) -> None:
+        disk = node.disk
+        signer, seed = f"member:{node.me}", seed_of(f"member:{node.me}")
+        node.core = ShardReplica(
+            self.codec,
+            self.genesis,
+            shard=self.shard,
+            me=node.me,
+            sign=lambda body: self.codec.encode(sign(self.genesis.cluster, signer, seed, body)),
+            timings=t.Timings(),
+            seq=disk.seq,
+            epoch=disk.epoch,
+            window=2,
+        )
+        node.positions = dict(disk.positions)
+        self.carry_out(node, node.core.handle(t.Restarted(dict(disk.signed))))
+
+    def crash(self, node: Node) -> None:
+        """Everything in memory is gone: what was signed but not yet sent as well."""
+        node.core = None
+        node.ballots_due, node.unsent, node.timers = [], [], {}
+
+    def deliver(self, node: Node, message: Message, at: int | None = None) -> None:
+        """The next record of a log, or the one at a position again."""
+        assert node.core is not None
+        position = node.positions[message] if at is None else at
+        if at is None:
+            node.positions[message] += 1
+        if position in self.hidden.get((node.me, message), ()):
+            return
+        self.carry_out(node, node.core.handle(t.Received(message, self.log[message][position], position)))
+
+    def answer(self, node: Node) -> None:
+        assert node.core is not None
+        need = node.ballots_due.pop(0)
+        opinions = tuple(self.opinion(p, self.votes(node.me, p)) for p in need.nominated.record.proposals)
+        self.carry_out(node, node.core.handle(t.BallotReady(need.nominated.digest, opinions)))
+
+    def fire(self, node: Node, timer: t.Timer) -> None:
+        assert node.core is not None
+        self.carry_out(node, node.core.handle(t.TimerFired(timer, node.timers.pop(timer))))
+
+    def send(self, node: Node) -> None:
+        """The oldest claimed message reaches the log."""
+        self.append_claimed(node, node.unsent.pop(0))
+
+    def append_claimed(self, node: Node, send: t.Send) -> None:
+        self.append(send.message, node.disk.signed[send.slot].message)
+
+    def carry_out(self, node: Node, effects: list[t.Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case t.NeedBallot():
+                    node.ballots_due.append(effect)
+                case t.Send():
+                    self._claim(node, effect)
+                case t.SetTimer():
+                    node.timers[effect.timer] = effect.seq
+                case t.CancelTimer():
+                    node.timers.pop(effect.timer, None)
+                case t.Decided():
+                    self._decided(node, effect)
+                case t.Reread():
+                    node.positions[effect.message] = min(effect.at, node.positions[effect.message])
+                case t.Noted():
+                    node.noted.append(effect)
+                case t.Halt():
+                    node.halted = effect.reason
+
+    def _claim(self, node: Node, send: t.Send) -> None:
+        """The sign-state, and the invariant that it exists for: an honest key signs one digest per slot."""
+        held = node.disk.signed.setdefault(send.slot, SignedSlot(send.digest, send.data))
+        assert held.digest == send.digest, f"member {node.me} would sign {send.slot} twice"
+        first = self.said.setdefault((node.me, send.slot), send.digest)
+        assert first == send.digest
+        node.unsent.append(send)
+
+    def _decided(self, node: Node, decided: t.Decided) -> None:
+        """Agreement, order, and a certificate that convinces a stranger."""
+        checked = check_decision(self.codec, self.genesis, decided.checked.data, decided.commits)
+        assert checked.digest == decided.checked.digest
+        assert self.decided.setdefault(decided.seq, checked.digest) == checked.digest, "two decisions for one slot"
+        assert decided.seq == node.disk.seq, "a slot was skipped or decided twice"
+        self.decisions[node.me][decided.seq] = decided
+        assert node.core is not None
+        node.disk.seq, node.disk.epoch = decided.seq + 1, decided.epoch + 1
+        node.disk.positions = {
+            kind: position if (low := node.core.low_water(kind)) is None else min(low, position)
+            for kind, position in node.positions.items()
+        }
+
+    # Schedules ------------------------------------------------------------------------------------------------------
+
+    def steps(self) -> list[Step]:
+        """What can happen next without a fault: deliveries, answers, sends; timers only when all else rests."""
+        found: list[Step] = []
+        for node in self.nodes.values():
+            if node.core is None or node.halted is not None:
+                continue
+            found += [
+                lambda n=node, k=kind: self.deliver(n, k)  # type: ignore[misc]
+                for kind in KINDS_OF_LOG
+                if node.positions[kind] < len(self.log[kind])
+            ]
+            if node.ballots_due:
+                found.append(lambda n=node: self.answer(n))  # type: ignore[misc]
+            if node.unsent:
+                found.append(lambda n=node: self.send(n))  # type: ignore[misc]
+        return found
+
+    def timer_steps(self) -> list[Step]:
+        return [
+            lambda n=node, k=timer: self.fire(n, k)  # type: ignore[misc]
+            for node in self.nodes.values()
+            if node.core is not None
+            for timer in node.timers
+        ]
+
+    def settle(self, most: int = 20_000) -> None:
+        """Runs the honest world until nothing is left to do, the grace timer included."""
+        for _ in range(most):
+            steps = self.steps() or [
+                lambda n=node: self.fire(n, t.Timer.BALLOT_GRACE)  # type: ignore[misc]
+                for node in self.nodes.values()
+                if node.core is not None and t.Timer.BALLOT_GRACE in node.timers
+            ]
+            if not steps:
+                return
+            steps[0]()
+        raise AssertionError("no rest: the replicas go on for ever")
+
+    def heal(self) -> None:
+        """The broker serves the whole log to everybody again, and everybody starts anew."""
+        self.hidden.clear()
+        for node in self.nodes.values():
+            self.crash(node)
+            self.start(node)
+        self.settle()
+
+
+def other(opinion: Opinion) -> Opinion:
+    """The same with one number changed: no honest member's."""
+    return replace(opinion, score_ppm=opinion.score_ppm + 1)

@@ -1,0 +1,119 @@
+"""A member's ballot: opens what it has read, and judges every proposal by its own agents' late episodes (DESIGN 11)."""
+
+from __future__ import annotations
+
+import hmac
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from db.view import Known, Recent, View
+from memquorum.core import sealing
+from memquorum.core.ballots import opinion
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.evidence import RULES, Evidence, MemberContext, MemoryFacts
+from memquorum.core.kinds import KINDS
+from memquorum.core.records import NominationProposed, Opinion
+from memquorum.ports import Vault, Vector
+
+# Opened episodes kept in memory: some 20 MB of vectors and texts.
+_OPENED_MAX = 8_192
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    vector: Vector
+    text: str
+
+
+class Judge:
+    """Votes from one view. Late episodes stay open in memory, memories are opened for the vote and dropped."""
+
+    def __init__(self, view: View, vault: Vault, genesis: Genesis, evidence: Evidence = RULES) -> None:
+        self._view, self._vault, self._genesis, self._evidence = view, vault, genesis, evidence
+        self._opened: OrderedDict[str, _Opened] = OrderedDict()
+
+    def opinions(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
+        """This member's opinion on each proposal, in their order. Raises VaultUnavailable: ask again later."""
+        known = self._view.known(p.memory_id for p in nomination.proposals)
+        recent = {n: self._view.recent(n) for n in sorted({p.namespace for p in nomination.proposals})}
+        closed = {r.memory_id for rows in recent.values() for r in rows} - self._opened.keys()
+        keys = self._vault.open(known.keys() | closed)
+        contexts = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
+        facts = {
+            memory_id: _facts(k, keys.get(memory_id), contexts[k.namespace])
+            for memory_id, k in known.items()
+            if k.namespace in contexts
+        }
+        return tuple(
+            opinion(
+                KINDS[proposal.kind],
+                proposal,
+                facts.get(proposal.memory_id),
+                contexts[proposal.namespace],
+                as_of=nomination.as_of,
+                policy=self._genesis.policy,
+                evidence=self._evidence,
+            )
+            for proposal in nomination.proposals
+        )
+
+    def forget(self, memory_ids: Iterable[str]) -> None:
+        """Closes what was decided to be forgotten."""
+        for memory_id in memory_ids:
+            self._opened.pop(memory_id, None)
+
+    def _context(self, namespace: str, rows: Iterable[Recent], keys: Mapping[str, bytes]) -> MemberContext:
+        episodes: list[tuple[str, Vector, str | None]] = []
+        for row in rows:
+            opened = self._opened.get(row.memory_id)
+            if opened is None:
+                opened = _open(row.memory_id, keys.get(row.memory_id), row.sealed_embedding, row.sealed_content)
+            if opened is None:  # its key is destroyed
+                continue
+            self._opened[row.memory_id] = opened
+            self._opened.move_to_end(row.memory_id)
+            episodes.append((row.memory_id, opened.vector, opened.text))
+        while len(self._opened) > _OPENED_MAX:
+            self._opened.popitem(last=False)
+        # Vectors of an earlier encoder say nothing about those of today's.
+        return MemberContext.of(namespace, [e for e in episodes if len(e[1]) == len(episodes[-1][1])])
+
+
+def _open(memory_id: str, key: bytes | None, sealed_embedding: bytes | None, sealed_content: bytes) -> _Opened | None:
+    """An episode in the clear; None where it cannot be opened, or holds no vector and text. It never fails a ballot."""
+    if key is None or sealed_embedding is None:
+        return None
+    try:
+        vector = sealing.open_vector(key, sealed_embedding, memory_id)
+        text = sealing.open_text(key, sealed_content, memory_id)
+    except ValueError:
+        return None
+    return _Opened(vector, text) if len(vector) and np.isfinite(vector).all() else None
+
+
+def _facts(known: Known, key: bytes | None, context: MemberContext) -> MemoryFacts:
+    """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little."""
+    opened = _open(known.memory_id, key, known.sealed_embedding, known.sealed_content)
+    if opened is not None and context.units is not None and context.units.shape[1] != len(opened.vector):
+        opened = None
+    sourced = False
+    if key is not None and opened is not None:
+        sourced = hmac.compare_digest(sealing.commitment(key, opened.text), known.commitment)
+    return MemoryFacts(
+        memory_id=known.memory_id,
+        namespace=known.namespace,
+        agent=known.agent,
+        created=known.created,
+        last_access=known.last_access,
+        salience_ppm=known.salience_ppm,
+        vector=opened.vector if opened else None,
+        reward_ppm=known.reward_ppm,
+        confidence_ppm=known.confidence_ppm,
+        uncertainty_ppm=known.uncertainty_ppm,
+        reinforced=known.reinforced,
+        text=opened.text if opened else None,
+        sourced=sourced,
+    )

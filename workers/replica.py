@@ -1,0 +1,267 @@
+"""A member's process: one loop, one thread, all shards (DESIGN 10 to 14).
+
+Each turn: read what is there and hand it to the shards' seats; let them walk on, vote and fire timers; then claim
+everything that they want said in one transaction of the sign-state, and only then produce it. Decisions, facts and
+offsets move in one transaction of the view.
+
+A seat starts silent: until it has read the log up to the end that it found at the start, it holds back what it would
+say. Most of that is decided by then; what is not is said at the end. Consensus has no dead-letter topic: what strangers
+write is counted and passed over, and what cannot be written down ends the process.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from nacl.signing import SigningKey
+
+from db.signstate import SqliteSignState
+from db.view import View
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import sign
+from memquorum.core.consensus.transitions import Send, Timings
+from memquorum.core.evidence import RULES, Evidence
+from memquorum.ports import SignState, Vault
+from workers import loop
+from workers.judge import Judge
+from workers.seat import LOGS, Seat
+
+_LOG = logging.getLogger("memquorum.replica")
+
+_BATCH = 1_000
+_IDLE_S = 0.25
+# A seat that hears nothing for so long has read everything: offsets have gaps where a producer used transactions.
+_QUIET_S = 2.0
+_REPORT_S = 60.0
+_READ = (topics.ACCEPTED, topics.SCORED, *LOGS.values())
+# Of these the replica can do without what has expired: a commit certificate carries on without them.
+_EXPIRING = (topics.NOMINATIONS, topics.BALLOTS, topics.PREPARES)
+
+
+class LogLost(RuntimeError):
+    """The log does not hold what this replica has to read next; the message names the place."""
+
+
+def run(
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    vault: Vault,
+    *,
+    member_id: int,
+    seed: bytes,
+    run_dir: Path,
+    ballot_grace_ms: int,
+    stop: loop.Stop,
+    evidence: Evidence = RULES,
+    ready: Callable[[], None] = lambda: None,
+    clock: Callable[[], float] = time.monotonic,
+) -> None:
+    """Runs the member until `stop`; `ready` is called once every shard is live.
+
+    `seed`: the member's 32-byte Ed25519 seed. Files lie in `run_dir`/replica-N: signed.db, never to be lost or copied,
+    and view.db, which can be deleted. Raises SignConflict where this identity would contradict itself (do not restart),
+    LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with.
+    """
+    if bytes(SigningKey(seed).verify_key) != genesis.members[member_id].public_key:
+        raise ValueError(f"the key is not that of member {member_id} in the genesis file")
+    folder = run_dir / f"replica-{member_id}"
+    with (
+        SqliteSignState(folder / "signed.db", genesis.cluster, member_id) as signed,
+        closing(View(folder / "view.db", genesis.cluster, member_id)) as view,
+    ):
+        judge = Judge(view, vault, genesis, evidence)
+        signer = f"member:{member_id}"
+        with view.batch():
+            seats = [
+                Seat(
+                    codec,
+                    genesis,
+                    view,
+                    judge,
+                    shard=shard,
+                    me=member_id,
+                    sign=lambda body: codec.encode(sign(genesis.cluster, signer, seed, body)),
+                    timings=Timings(ballot_grace_ms=ballot_grace_ms),
+                    signed=signed.load(f"{genesis.config}/{shard}/"),
+                    clock=clock,
+                )
+                for shard in range(genesis.shards)
+            ]
+        source = f"memquorum/replica-{member_id}"
+        with closing(Replica(bootstrap, source, seats, view=view, signed=signed, clock=clock)) as replica:
+            replica.run(stop, ready)
+
+
+class Replica:
+    """The loop: Kafka on one side, the seats on the other."""
+
+    def __init__(
+        self,
+        bootstrap: str,
+        source: str,
+        seats: Sequence[Seat],
+        *,
+        view: View,
+        signed: SignState,
+        clock: Callable[[], float],
+    ) -> None:
+        self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
+        self._consumer = loop.consumer(bootstrap)
+        self._producer = loop.producer(bootstrap)
+        self._failed: KafkaError | None = None
+        self._ends: dict[tuple[str, int], int] = {}
+        self._heard = [clock()] * len(seats)
+        self._paused: set[tuple[str, int]] = set()
+        self._report_at = clock() + _REPORT_S
+        self._reported: Counter[str] = Counter()
+
+    def run(self, stop: loop.Stop, ready: Callable[[], None]) -> None:
+        """Turns until `stop`."""
+        self._assign()
+        announced = False
+        while not stop:
+            self.turn(loop.records(self._consumer, _BATCH, self._patience()))
+            if not announced and all(seat.live for seat in self._seats):
+                announced = True
+                ready()
+
+    def close(self) -> None:
+        """Leaves Kafka; what was claimed and not delivered is said again on the next start."""
+        self._consumer.close()
+        self._producer.flush(2)
+
+    def turn(self, messages: Sequence[Message]) -> None:
+        """One turn of the loop over what was read."""
+        with self._view.batch():
+            for message in messages:
+                self._hand_in(message)
+            for seat in self._seats:
+                seat.turn()
+                self._wake(seat)
+        self._say()
+        self._read_again()
+        self._balance()
+        self._producer.poll(0)
+        if self._failed is not None:
+            raise KafkaException(self._failed)
+        self._report()
+
+    def _hand_in(self, message: Message) -> None:
+        topic, shard, offset = message.topic(), message.partition(), message.offset()
+        assert topic is not None and shard is not None and offset is not None
+        self._heard[shard] = self._clock()
+        if topic == topics.NOMINATIONS:
+            self._seats[shard].parent = loop.traceparent(message)
+        self._seats[shard].take(topic, offset, message.value() or b"")
+
+    def _wake(self, seat: Seat) -> None:
+        if seat.live:
+            return
+        caught_up = all(seat.positions[topic] >= self._ends[topic, seat.shard] for topic in LOGS.values())
+        if caught_up or self._clock() - self._heard[seat.shard] > _QUIET_S:
+            seat.go_live()
+            seat.turn()
+
+    # Speaking ------------------------------------------------------------------------------------------------------
+
+    def _say(self) -> None:
+        """Claims, then produces: nothing leaves that is not on the disk (DESIGN 12)."""
+        for seat in self._seats:
+            if seat.settled:
+                self._signed.settle(seat.settled)
+                seat.settled = []
+        sends = [(seat, send) for seat in self._seats for send in seat.outbox]
+        if not sends:
+            return
+        claimed = self._signed.claim([(send.slot, send.digest, send.data) for _, send in sends])
+        for (seat, send), data in zip(sends, claimed, strict=True):
+            self._produce(seat, send, data)
+        for seat in self._seats:
+            seat.outbox.clear()
+
+    def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    LOGS[send.message],
+                    value=data,
+                    key=str(seat.shard).encode(),
+                    partition=seat.shard,
+                    headers=loop.headers("Signed", self._source, send.slot, seat.parent),
+                    on_delivery=self._delivered,
+                )
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+
+    def _delivered(self, error: KafkaError | None, _: Message) -> None:
+        self._failed = self._failed or error
+
+    # Reading -------------------------------------------------------------------------------------------------------
+
+    def _assign(self) -> None:
+        """Every partition from where the view says; the end of each log is where a seat goes live."""
+        for seat in self._seats:
+            for topic in _READ:
+                place = TopicPartition(topic, seat.shard)
+                low, end = self._consumer.get_watermark_offsets(place, timeout=30)
+                self._ends[topic, seat.shard] = end
+                seat.positions[topic] = _start(self._view.position(topic, seat.shard), low, end, place)
+        positions = {(topic, seat.shard): at for seat in self._seats for topic, at in seat.positions.items()}
+        loop.assign(self._consumer, positions)
+        self._heard = [self._clock()] * len(self._seats)
+
+    def _read_again(self) -> None:
+        for seat in self._seats:
+            for message, at in seat.rereads.items():
+                self._consumer.seek(TopicPartition(LOGS[message], seat.shard, at))
+                seat.positions[LOGS[message]] = at
+            seat.rereads.clear()
+
+    def _balance(self) -> None:
+        """Pauses a stream that runs ahead of the one that it waits for."""
+        for seat in self._seats:
+            for topic, full in seat.walk.full().items():
+                place = (topic, seat.shard)
+                if full and place not in self._paused:
+                    self._consumer.pause([TopicPartition(*place)])
+                    self._paused.add(place)
+                elif not full and place in self._paused:
+                    self._consumer.resume([TopicPartition(*place)])
+                    self._paused.remove(place)
+
+    def _patience(self) -> float:
+        """How long to wait for a record, in seconds."""
+        return min(_IDLE_S, max(0.0, min(seat.wake_at() for seat in self._seats) - self._clock()))
+
+    def _report(self) -> None:
+        """Says now and then what was passed over: a stranger who floods the log shows."""
+        if self._clock() < self._report_at:
+            return
+        self._report_at = self._clock() + _REPORT_S
+        ignored = sum((seat.core.ignored for seat in self._seats), Counter[str]())
+        if ignored != self._reported:
+            _LOG.info("passed over so far: %s", ", ".join(f"{n} {why}" for why, n in sorted(ignored.items())))
+            self._reported = ignored
+
+
+def _start(stored: int | None, low: int, end: int, place: TopicPartition) -> int:
+    """The offset to begin at, within what the partition holds. Raises LogLost."""
+    where = f"{place.topic}/{place.partition}"
+    if stored is None:
+        # First start: from the beginning, which must still be there but for what certificates replace.
+        stored = low if place.topic in _EXPIRING else 0
+    if stored > end:
+        raise LogLost(f"{where} ends at {end}, but {stored} was read before: the log has lost its tail")
+    if stored < low and place.topic not in _EXPIRING:
+        raise LogLost(f"{where} begins at {low}, but {stored} is to be read: its retention must be unlimited")
+    return max(stored, low)

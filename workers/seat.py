@@ -1,0 +1,215 @@
+"""A member's seat in one shard: its consensus core, its walk along the accepted stream, its timers and its ballot.
+
+No Kafka and no sign-state here: what the core wants said lands in `outbox`, what it wants read again in `rereads`, and
+the loop of `workers.replica` sees to both.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from db.view import View
+from memquorum import topics
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
+from workers.judge import Judge
+from workers.walk import Walk
+
+_LOG = logging.getLogger("memquorum.replica")
+
+LOGS: Mapping[t.Message, str] = {
+    t.Message.NOMINATION: topics.NOMINATIONS,
+    t.Message.BALLOT: topics.BALLOTS,
+    t.Message.PRE_PREPARE: topics.PRE_PREPARES,
+    t.Message.PREPARE: topics.PREPARES,
+    t.Message.COMMIT: topics.COMMITS,
+}
+"""The topic of each kind of message."""
+_MESSAGES = {topic: message for message, topic in LOGS.items()}
+
+# A nomination that speaks of what this replica has not read so long after is not voted on.
+_SPINE_WAIT_S = 30.0
+_VAULT_RETRY_S = 0.5
+
+
+class Seat:
+    """One shard of one replica. Everything runs within the view's batch of the turn."""
+
+    def __init__(
+        self,
+        codec: Codec,
+        genesis: Genesis,
+        view: View,
+        judge: Judge,
+        *,
+        shard: int,
+        me: int,
+        sign: Callable[[bytes], bytes],
+        timings: t.Timings,
+        signed: Mapping[str, SignedSlot],
+        clock: Callable[[], float],
+    ) -> None:
+        """`signed`: this identity's unsettled slots of the shard. `clock`: seconds that never run backwards."""
+        self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
+        self.outbox: list[t.Send] = []
+        self.rereads: dict[t.Message, int] = {}
+        self.settled: list[str] = []
+        self.positions: dict[str, int] = {}
+        self.parent: str | None = None  # traceparent of the nomination
+        self.live = False
+        self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
+        self._held_back: dict[str, t.Send] = {}
+        self._timers: dict[t.Timer, tuple[float, int]] = {}
+        self._need: t.NeedBallot | None = None
+        self._need_until = 0.0
+        self._retry_at = 0.0
+        seq, epoch = view.progress(shard)
+        self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, seq=seq, epoch=epoch)
+        self._carry_out(self.core.handle(t.Restarted(signed)))
+
+    # Records -------------------------------------------------------------------------------------------------------
+
+    def take(self, topic: str, offset: int, data: bytes) -> None:
+        """A record of one of the shard's partitions."""
+        self.positions[topic] = offset + 1
+        message = _MESSAGES.get(topic)
+        if message is not None:
+            self._carry_out(self.core.handle(t.Received(message, data, offset)))
+            return
+        try:
+            record = self._codec.decode(data)
+        except DecodeError as error:
+            _LOG.warning("%s/%d@%d is passed over: %s", topic, self.shard, offset, error)
+            record = None
+        if topic == topics.SCORED and isinstance(record, EpisodeScored):
+            self.walk.score(offset, record)
+        elif topic == topics.ACCEPTED and isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
+            self.walk.accept(offset, record)
+        elif topic == topics.ACCEPTED:
+            self.walk.skip(offset)
+
+    # Time ----------------------------------------------------------------------------------------------------------
+
+    def turn(self) -> None:
+        """Walks on, casts a ballot that can be cast, fires timers."""
+        self.walk.go()
+        if self.live:
+            self._vote()
+        now = self._clock()
+        for timer, (when, seq) in list(self._timers.items()):
+            if when <= now:
+                del self._timers[timer]
+                self._carry_out(self.core.handle(t.TimerFired(timer, seq)))
+
+    def go_live(self) -> None:
+        """The log was read up to its end: from here on this seat speaks."""
+        self.live = True
+        self.outbox += [send for send in self._held_back.values() if self.core.awaits(send)]
+        self._held_back.clear()
+
+    def wake_at(self) -> float:
+        """When `turn` has something to do though no record came; infinity: never."""
+        times = [when for when, _ in self._timers.values()]
+        if self._need is not None and self.live:
+            times.append(self._retry_at if self._retry_at > self._clock() else self._need_until)
+        return min(times, default=float("inf"))
+
+    def _vote(self) -> None:
+        if self._need is None or self._clock() < self._retry_at:
+            return
+        nominated = self._need.nominated
+        nomination = nominated.record
+        if not self.core.awaits_ballot(nominated.digest):
+            self._need = None
+            return
+        if self._need_until == 0.0:
+            self._need_until = self._clock() + _SPINE_WAIT_S
+        if self.walk.next_accepted <= nomination.accepted_offset:
+            if self._clock() >= self._need_until:
+                self._refuse(f"it speaks of accepted offset {nomination.accepted_offset}, which did not come")
+            return
+        as_of = self._view.time_at(self.shard, nomination.accepted_offset)
+        if as_of != nomination.as_of:
+            self._refuse(f"as of {nomination.as_of}, but accepted offset {nomination.accepted_offset} is {as_of}")
+            return
+        try:
+            opinions = self._judge.opinions(nomination)
+        except VaultUnavailable as error:
+            _LOG.warning("shard %d: epoch %d waits for the vault: %s", self.shard, nomination.epoch, error)
+            self._retry_at = self._clock() + _VAULT_RETRY_S
+            return
+        self._need = None
+        self._carry_out(self.core.handle(t.BallotReady(nominated.digest, opinions)))
+
+    def _refuse(self, reason: str) -> None:
+        assert self._need is not None
+        digest = self._need.nominated.digest
+        self._need = None
+        self._carry_out(self.core.handle(t.BallotRefused(digest, reason)))
+
+    # Effects -------------------------------------------------------------------------------------------------------
+
+    def _carry_out(self, effects: list[t.Effect]) -> None:
+        for effect in effects:
+            match effect:
+                case t.Send() if self.live:
+                    self.outbox.append(effect)
+                case t.Send():
+                    self._held_back[effect.slot] = effect
+                case t.NeedBallot():
+                    self._need, self._need_until, self._retry_at = effect, 0.0, 0.0
+                case t.SetTimer():
+                    self._timers[effect.timer] = (self._clock() + effect.ms / 1000, effect.seq)
+                case t.CancelTimer():
+                    self._timers.pop(effect.timer, None)
+                case t.Decided():
+                    self._decided(effect)
+                case t.Noted():
+                    _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
+                case t.Reread():
+                    self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
+                case t.Halt():
+                    raise SignConflict(f"shard {self.shard}: {effect.reason}")
+
+    def _decided(self, decided: t.Decided) -> None:
+        checked = decided.checked
+        decided_now = [o for o in checked.outcomes if o.decided]
+        forgotten = [o.memory_id for o in decided_now if o.outcome == "forgotten"]
+        self._view.decided(
+            self.shard,
+            seq=decided.seq,
+            epoch=decided.epoch,
+            forgotten=forgotten,
+            accepted_offset=checked.nomination.accepted_offset,
+            read=self.walk.next_accepted,
+        )
+        # What the core holds for the slots ahead has to be read again after a restart.
+        low = {topic: self.core.low_water(message) for message, topic in LOGS.items()}
+        self._view.move(
+            self.shard,
+            {
+                topic: position if (first := low[topic]) is None else min(first, position)
+                for topic, position in self.positions.items()
+                if topic in low
+            },
+        )
+        self._judge.forget(forgotten)
+        self.settled.append(t.ballot_slot(self._config, self.shard, decided.epoch))
+        self.settled += [
+            t.slot_name(self._config, self.shard, checked.body.view, decided.seq, message)
+            for message in (t.Message.PRE_PREPARE, t.Message.PREPARE, t.Message.COMMIT)
+        ]
+        _LOG.info(
+            "shard %d: epoch %d decided in view %d by %d ballots: %d of %d proposals passed",
+            self.shard,
+            decided.epoch,
+            checked.body.view,
+            len(checked.ballots),
+            len(decided_now),
+            len(checked.outcomes),
+        )

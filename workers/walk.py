@@ -1,0 +1,106 @@
+"""A replica's walk along the accepted stream of a shard: every record once, in order, each episode with its score.
+
+The walk stands still at an episode until its score is here. So "the replica has read up to offset x" means that it
+knows everything before x, as whoever nominates did.
+"""
+
+from __future__ import annotations
+
+from db.view import Known, Recent, View
+from memquorum import topics
+from memquorum.core.commit import Scored
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.core.spine import Accepted, Item, Spine
+
+_STEP = 1_000
+
+
+class Walk:
+    """What was read of one shard's two streams, on its way into the view of member `me`."""
+
+    def __init__(self, view: View, genesis: Genesis, *, me: int, shard: int) -> None:
+        self._view, self._genesis, self._me, self._shard = view, genesis, me, shard
+        self._spine = Spine(view.position(topics.ACCEPTED, shard) or 0)
+        # Where a restart has to read on: the scores of everything that was taken lie before.
+        self._next_scored = view.position(topics.SCORED, shard) or 0
+
+    @property
+    def next_accepted(self) -> int:
+        """The first accepted offset that is not in the view."""
+        return self._spine.next_offset
+
+    def accept(self, offset: int, record: Accepted) -> None:
+        """The next record of the accepted stream."""
+        self._spine.accept(offset, record)
+
+    def skip(self, offset: int) -> None:
+        """A record of the accepted stream that nothing can be made of."""
+        self._spine.skip(offset)
+
+    def score(self, offset: int, record: EpisodeScored) -> None:
+        """The next record of the scored stream."""
+        self._spine.score(Scored(offset, record))
+
+    def full(self) -> dict[str, bool]:
+        """By topic, whether to pause it: what was read of it waits for the other one."""
+        return {topics.ACCEPTED: self._spine.full, topics.SCORED: self._spine.scores_full}
+
+    def go(self) -> None:
+        """Takes into the view what can be taken, in order. Call within the view's batch."""
+        moved = False
+        while items := self._spine.ready(_STEP):
+            for item in items:
+                self._take(item)
+            self._spine.applied(items[-1].offset)
+            moved = True
+        if moved:
+            places = {topics.ACCEPTED: self.next_accepted, topics.SCORED: self._next_scored}
+            self._view.move(self._shard, places)
+
+    def _take(self, item: Item) -> None:
+        match item.record:
+            case ClockTicked(as_of=as_of):
+                self._view.ticked(self._shard, item.offset, as_of)
+            case AccessAccepted() as access:
+                self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
+            case EpisodeAccepted() as episode:
+                if item.scored is not None:
+                    self._next_scored = max(self._next_scored, item.scored.offset + 1)
+                    self._take_episode(item.offset, episode, item.scored.record)
+
+    def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
+        if scored.sealed_embedding is None:  # below the threshold
+            return
+        if self._genesis.member_of(episode.agent) == self._me:
+            recent = Recent(episode.memory_id, episode.sealed_content, scored.sealed_embedding)
+            keep = self._genesis.policy.salience.buffer_size
+            self._view.experienced(episode.namespace, episode.agent, offset, recent, keep)
+        if scored.reinforces is not None and self._view.touch(
+            scored.reinforces,
+            episode.namespace,
+            at=episode.occurred_at,
+            offset=offset,
+            repeated=True,
+            salience_ppm=scored.salience_ppm,
+        ):
+            return
+        # Stored; or said again after what it repeats was forgotten, which makes it a memory of its own.
+        self._view.remember(
+            Known(
+                memory_id=episode.memory_id,
+                namespace=episode.namespace,
+                agent=episode.agent,
+                created=episode.occurred_at,
+                last_access=episode.occurred_at,
+                touched=offset,
+                salience_ppm=scored.salience_ppm,
+                reinforced=0,
+                reward_ppm=episode.reward_ppm,
+                confidence_ppm=episode.confidence_ppm,
+                uncertainty_ppm=episode.uncertainty_ppm,
+                commitment=episode.commitment,
+                sealed_content=episode.sealed_content,
+                sealed_embedding=scored.sealed_embedding,
+            )
+        )
