@@ -84,8 +84,7 @@ class Salience:
         case = self._case(arrival)
         if case is None:
             return []
-        case.failure = f"none: {type(error).__name__}"
-        log.error("salience: shard %d offset %d: %r", arrival.partition, arrival.offset, error)
+        self._fail(case, error)
         return [self._outcome(case)]
 
     def assigned(self, partitions: frozenset[int]) -> None:
@@ -131,7 +130,7 @@ class Salience:
             if len(sound) == 1:
                 self._fail(sound[0], error)
             else:
-                log.warning("salience: a batch of %d texts cannot be encoded, one by one now: %r", len(sound), error)
+                log.warning("salience: %s, so %d texts one by one now", type(error).__name__, len(sound))
                 for case in sound:
                     self._encode([case])
             return

@@ -147,7 +147,8 @@ class _Runner:
             return list(await self._patiently(self._processor.process, arrivals))
         except Exception as error:
             if len(arrivals) > 1:
-                log.warning("%s: a batch of %d failed, one by one now: %r", self._name, len(arrivals), error)
+                # Only the error's type: its words may hold content.
+                log.warning("%s: %s, so %d records one by one now", self._name, type(error).__name__, len(arrivals))
                 return [output for arrival in arrivals for output in await self._outputs([arrival])]
             return list(await self._call(self._processor.poisoned, arrivals[0], error))
 

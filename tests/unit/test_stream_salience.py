@@ -1,0 +1,282 @@
+"""The salience stage without Kafka: one outcome per episode, in order; outages wait, bad records do not stop it."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from db.inmemory import InMemoryVault
+from memquorum import topics
+from memquorum.core import ids, sealing
+from memquorum.core.avro import Codec
+from memquorum.core.policy import Policy
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.encoders.hashing import HashingEncoder
+from memquorum.ports import JournalChange, Neighbour, StoreUnavailable, VaultUnavailable
+from streams.salience import DESTROYED, Salience
+from streams.stage import Arrival, Output
+
+NOW = 1_700_000_000_000
+SHARD = 1
+NOTHING = JournalChange(0, (), ())
+
+
+@dataclass
+class Journal:
+    """The Neighbourhoods port over answers laid out beforehand; without one, nothing has changed."""
+
+    answers: list[JournalChange | Exception] = field(default_factory=list)
+    asked: list[tuple[int, str, int | None]] = field(default_factory=list)
+
+    def changes(self, shard: int, namespace: str, after_seq: int | None) -> JournalChange:
+        self.asked.append((shard, namespace, after_seq))
+        answer = self.answers.pop(0) if self.answers else JournalChange(after_seq or 0, (), ())
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+class Moody(HashingEncoder):
+    """Cannot take a text with 'poison' in it."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if any("poison" in text for text in texts):
+            raise RuntimeError("no such word: " + " ".join(texts))
+        return super().encode(texts)
+
+
+class Line:
+    """A stage with its ports, and a hand that seals episodes for it as intake does."""
+
+    def __init__(self, codec: Codec, **ports: object) -> None:
+        self.codec, self.vault, self.journal = codec, InMemoryVault(), Journal()
+        self.encoder = Moody()
+        given = {"encoder": self.encoder, "vault": self.vault, "neighbourhoods": self.journal, **ports}
+        self.stage = Salience(codec, Policy(), **given)  # type: ignore[arg-type]
+        self.offsets = itertools.count(10)
+
+    def episode(
+        self, text: str, event: str = "", agent: str = "ann", namespace: str = "n", **fields: object
+    ) -> Arrival:
+        offset = next(self.offsets)
+        event = event or f"e{offset}"
+        memory_id = ids.memory_id(namespace, event)
+        (key,) = self.vault.create([(memory_id, namespace, agent)]).values()
+        accepted = EpisodeAccepted(
+            event, memory_id, namespace, agent, agent, NOW, sealing.seal_text(key, bytes(12), text, memory_id), b"c",
+            len(text), topics.EPISODES, 0, 0,
+        )  # fmt: skip
+        return self.arrival(replace(accepted, **fields), offset)  # type: ignore[arg-type]
+
+    def arrival(self, record: object, offset: int | None = None) -> Arrival:
+        return Arrival(SHARD, next(self.offsets) if offset is None else offset, self.codec.encode(record), "00-trace")
+
+    def process(self, *arrivals: Arrival) -> list[EpisodeScored]:
+        return self.read(self.stage.process(arrivals))
+
+    def read(self, outputs: Sequence[Output]) -> list[EpisodeScored]:
+        return [self.codec.decode_as(EpisodeScored, output.value) for output in outputs]
+
+
+@pytest.fixture
+def line(codec: Codec) -> Line:
+    return Line(codec)
+
+
+def mid(event: str, namespace: str = "n") -> str:
+    return ids.memory_id(namespace, event)
+
+
+def test_an_episode_is_stored_with_its_signals_and_sealed_vector(line: Line) -> None:
+    arrival = line.episode("The pump leaks.", "e", reward_ppm=700_000, confidence_ppm=800_000, uncertainty_ppm=100_000)
+    (output,) = line.stage.process([arrival])
+    assert (output.topic, output.partition, output.key) == (topics.SCORED, SHARD, b"n")
+    assert (output.kind, output.event_id, output.traceparent) == ("EpisodeScored", "scored/1/10", "00-trace")
+    (scored,) = line.read([output])
+    assert scored.sealed_embedding is not None
+    # (0.30 · 1 + 0.35 · 0.7 + 0.10 · 0.8) / 0.75, rounded half up
+    assert scored == EpisodeScored(
+        event_id="e", memory_id=mid("e"), namespace="n", agent="ann", accepted_offset=10, occurred_at=NOW,
+        outcome="stored", salience_ppm=833_333, early=True, encoder="hashing-384/1", reinforces=None,
+        novelty_ppm=1_000_000, reward_ppm=700_000, frequency_ppm=None, confidence_ppm=800_000,
+        uncertainty_ppm=100_000, sealed_embedding=scored.sealed_embedding,
+    )  # fmt: skip
+    (key,) = line.vault.open([mid("e")]).values()
+    vector = sealing.open_vector(key, scored.sealed_embedding, mid("e"))
+    assert np.allclose(vector, line.encoder.encode(["The pump leaks."])[0], atol=1e-3)
+
+
+def test_outcomes_stand_in_the_order_of_the_episodes_and_only_of_them(line: Line) -> None:
+    access = line.arrival(AccessAccepted("x", mid("e"), "n", "ann", NOW))
+    tick = line.arrival(ClockTicked("t", NOW))
+    episodes = [line.episode(f"Message number {n} of quite another kind {n * 7919}") for n in range(5)]
+    scored = line.process(tick, *episodes[:2], access, *episodes[2:])
+    assert [s.accepted_offset for s in scored] == [e.offset for e in episodes]
+
+
+def test_an_episode_sees_those_before_it_in_its_batch(line: Line) -> None:
+    first, second = line.episode("The valve is stuck again.", "a"), line.episode("The valve is stuck again!", "b")
+    one, two = line.process(first, second)
+    assert (one.outcome, two.outcome, two.reinforces) == ("stored", "reinforced", one.memory_id)
+    assert two.sealed_embedding is not None
+    assert two.novelty_ppm == 0
+
+
+def test_a_later_batch_sees_what_an_earlier_stored(line: Line) -> None:
+    line.process(line.episode("The valve is stuck again.", "a"))
+    (scored,) = line.process(line.episode("The valve is stuck again!", "b"))
+    assert (scored.outcome, scored.reinforces) == ("reinforced", mid("a"))
+
+
+def test_what_is_not_new_enough_is_below_the_threshold_and_has_no_vector(line: Line) -> None:
+    line.process(line.episode("The pump leaks at valve 3.", "a"))
+    (scored,) = line.process(line.episode("The pump leaks at valve 4.", "b"))
+    assert (scored.outcome, scored.sealed_embedding) == ("below_threshold", None)
+    assert scored.novelty_ppm is not None
+    assert 0 < scored.novelty_ppm < 350_000
+    assert scored.encoder == "hashing-384/1"
+
+
+def test_the_journal_brings_memories_and_takes_them_away(line: Line) -> None:
+    vector = line.encoder.encode(["The valve is stuck again."])[0].astype(np.float16).astype(np.float32)
+    line.journal.answers = [
+        JournalChange(7, (Neighbour("old", "bob", vector, "The valve is stuck again."),), ()),
+        JournalChange(9, (), ("old",)),
+    ]
+    (scored,) = line.process(line.episode("The valve is stuck again!", agent="ann"))
+    assert (scored.outcome, scored.reinforces) == ("reinforced", "old")
+    (scored,) = line.process(line.episode("The valve is stuck again!", agent="cat"))
+    assert (scored.outcome, scored.novelty_ppm) == ("stored", 1_000_000)
+    line.process(line.episode("Something else altogether."))
+    assert line.journal.asked == [(SHARD, "n", None), (SHARD, "n", 7), (SHARD, "n", 9)]
+
+
+def test_namespaces_do_not_see_each_other(line: Line) -> None:
+    here, there = line.process(
+        line.episode("The valve is stuck again.", namespace="n"),
+        line.episode("The valve is stuck again.", namespace="m"),
+    )
+    assert (here.outcome, there.outcome) == ("stored", "stored")
+    assert there.novelty_ppm == 1_000_000
+    assert {(ns, seq) for _, ns, seq in line.journal.asked} == {("n", None), ("m", None)}
+
+
+def test_a_second_delivery_is_not_its_own_neighbour(line: Line) -> None:
+    arrival = line.episode("The valve is stuck again.", "a")
+    first, again = line.process(arrival)[0], line.process(arrival)[0]
+    assert replace(first, sealed_embedding=None) == replace(again, sealed_embedding=None)
+
+
+def test_assignment_forgets_the_shard(line: Line) -> None:
+    line.process(line.episode("The valve is stuck again.", "a"))
+    line.stage.assigned(frozenset({0}))
+    line.process(line.episode("Something else altogether."))
+    line.stage.assigned(frozenset({SHARD}))
+    (scored,) = line.process(line.episode("The valve is stuck again!", "b"))
+    assert scored.outcome == "stored"
+    assert [seq for _, _, seq in line.journal.asked] == [None, 0, None]
+
+
+def test_a_destroyed_key_is_below_the_threshold_and_says_so(line: Line) -> None:
+    erased, sound = line.episode("Erase me.", "a", confidence_ppm=900_000), line.episode("Keep me.", "b")
+    line.vault.destroy([mid("a")])
+    gone, kept = line.process(erased, sound)
+    assert (gone.outcome, gone.encoder, gone.salience_ppm) == ("below_threshold", DESTROYED, 0)
+    assert (gone.novelty_ppm, gone.confidence_ppm, gone.sealed_embedding) == (None, 900_000, None)
+    assert kept.outcome == "stored"
+
+
+def test_content_sealed_with_another_key_is_below_the_threshold(line: Line) -> None:
+    bad = line.episode("text", "a", sealed_content=b"0" * 40)
+    found, sound = line.process(bad, line.episode("Keep me."))
+    assert (found.outcome, found.encoder) == ("below_threshold", "none: SealError")
+    assert sound.outcome == "stored"
+
+
+def test_a_text_that_cannot_be_encoded_takes_no_other_with_it(line: Line, caplog: pytest.LogCaptureFixture) -> None:
+    texts = ["First of all.", "A poison pill, secret.", "Last but not least."]
+    scored = line.process(*[line.episode(text) for text in texts])
+    assert [(s.outcome, s.encoder) for s in scored] == [
+        ("stored", "hashing-384/1"),
+        ("below_threshold", "none: RuntimeError"),
+        ("stored", "hashing-384/1"),
+    ]
+    assert "offset 11 cannot be scored" in caplog.text
+
+
+def test_logs_hold_no_content(line: Line, caplog: pytest.LogCaptureFixture) -> None:
+    """Not even in the words of an error that quotes what it choked on."""
+    with caplog.at_level(logging.DEBUG):
+        line.process(line.episode("A poison pill, secret."), line.episode("Another, secret."))
+        line.stage.poisoned(line.episode("text"), ValueError("secret"))
+    assert "RuntimeError" in caplog.text
+    assert "secret" not in caplog.text
+
+
+def test_what_is_no_record_is_left_out(line: Line, caplog: pytest.LogCaptureFixture) -> None:
+    junk = Arrival(SHARD, 3, b"\xc3\x01nonsense")
+    assert [s.outcome for s in line.process(junk, line.episode("Sound."))] == ["stored"]
+    assert line.stage.poisoned(junk, RuntimeError()) == []
+    assert "offset 3 left out" in caplog.text
+
+
+def test_poisoned_writes_an_outcome(line: Line) -> None:
+    (scored,) = line.read(line.stage.poisoned(line.episode("text", "a"), KeyError("k")))
+    assert (scored.memory_id, scored.outcome, scored.encoder) == (mid("a"), "below_threshold", "none: KeyError")
+
+
+class Away:
+    """A vault that cannot be reached, for a while."""
+
+    def __init__(self, vault: InMemoryVault, error: Exception) -> None:
+        self.vault, self.error, self.away = vault, error, True
+
+    def open(self, memory_ids: Sequence[str]) -> dict[str, bytes]:
+        if self.away:
+            raise self.error
+        return self.vault.open(memory_ids)
+
+
+@pytest.mark.parametrize("error", [VaultUnavailable("away"), RuntimeError("whatever")])
+def test_an_outage_of_the_vault_is_no_episodes_fault(codec: Codec, error: Exception) -> None:
+    vault = InMemoryVault()
+    away = Away(vault, error)
+    line = Line(codec, vault=away)
+    line.vault = vault
+    arrivals = [line.episode("The valve is stuck again.", "a"), line.episode("The valve is stuck again!", "b")]
+    with pytest.raises(VaultUnavailable):
+        line.process(*arrivals)
+    away.away = False
+    assert [s.outcome for s in line.process(*arrivals)] == ["stored", "reinforced"]
+
+
+@pytest.mark.parametrize("error", [StoreUnavailable("away"), RuntimeError("whatever")])
+def test_an_outage_of_the_store_is_no_episodes_fault(line: Line, error: Exception) -> None:
+    line.journal.answers = [error]
+    arrivals = [line.episode("The valve is stuck again.", "a"), line.episode("The valve is stuck again!", "b")]
+    with pytest.raises(StoreUnavailable):
+        line.process(*arrivals)
+    assert [s.outcome for s in line.process(*arrivals)] == ["stored", "reinforced"]
+
+
+def test_a_memory_of_another_encoder_is_no_neighbour(line: Line, caplog: pytest.LogCaptureFixture) -> None:
+    foreign = Neighbour("old", "bob", np.ones(8, np.float32), "The valve is stuck again.")
+    line.journal.answers = [JournalChange(3, (foreign,), ())]
+    (scored,) = line.process(line.episode("The valve is stuck again."))
+    assert (scored.outcome, scored.novelty_ppm) == ("stored", 1_000_000)
+    assert "old is no neighbour: a vector of 8 dimensions among vectors of 384" in caplog.text
+
+
+def test_too_many_vectors_drop_the_namespace_least_lately_active(codec: Codec) -> None:
+    line = Line(codec, vectors_max=4)  # every episode is in its buffer and in short-term memory
+    for namespace in ("a", "b", "a"):
+        line.process(line.episode(f"Something {namespace} {next(line.offsets)}", namespace=namespace))
+    assert [ns for _, ns in line.stage._surroundings] == ["a"]
+    line.process(line.episode("Something", namespace="b"))
+    assert line.journal.asked[-1] == (SHARD, "b", None)
