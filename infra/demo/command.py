@@ -25,8 +25,7 @@ from infra.demo.driver import Driver, Stalled
 from infra.demo.inputs import InputError, Record, Tally
 from infra.demo.screen import Screen, duration
 from infra.demo.steps import steps
-from infra.embedded.processes import EmbeddedError
-from infra.fleet import HALTED
+from infra.embedded.processes import EmbeddedError, tail
 from infra.settings import DEFAULT_RUN_DIR, Settings
 from infra.supervisor import SupervisorError
 from memquorum.core.consensus.membership import Genesis
@@ -39,6 +38,8 @@ NAMESPACE = "demo"
 # A slow machine shall not decide with fewer ballots than a fast one: the demo waits for all four.
 _BALLOT_GRACE_MS = 5000
 _LOOK_S = 1.0
+# A process that was killed comes back; one that dies again and again will not.
+_STARTS_MAX = 6
 
 # What a person can mend: said in one line. Anything else is a defect and shows its traceback.
 _PLAIN = (InputError, SupervisorError, EmbeddedError, Stalled, StoreUnavailable, KafkaException, psycopg.Error)
@@ -184,9 +185,10 @@ def _watch(now: Settings) -> Callable[[], None]:
         found = supervisor.read_pids(now.run_dir)
         if not found:
             raise SupervisorError(f"the installation is gone; its logs are in {now.logs_dir}")
-        halted = [name for name, process in found.get("processes", {}).items() if process.get("state") == "halted"]
-        if halted:
-            raise SupervisorError(f"{', '.join(halted)} halted (status {HALTED}); the logs are in {now.logs_dir}")
+        for name, process in found.get("processes", {}).items():
+            broken = process.get("state") == "halted" or int(process.get("starts") or 0) > _STARTS_MAX
+            if broken:
+                raise SupervisorError(f"{name} does not stay up; {tail(now.logs_dir / f'{name}.log')}")
 
     return look
 
