@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum.core.decay import decay_ppm, span_ms
@@ -162,9 +162,11 @@ def test_an_order_statistic_never_rises_by_leaving_out(values: list[int], n: int
 
 # Founded well enough for a yes whatever the consistency.
 strong = st.integers(850_000, PPM)
-yes_to_promote = st.tuples(strong, strong, ppm, ppm).map(lambda terms: opinion(PROMOTE, terms))
+around_the_gate = st.sampled_from([0, 599_999, 600_000, PPM])
+yes_to_promote = st.tuples(strong, strong, around_the_gate, ppm).map(lambda terms: opinion(PROMOTE, terms))
 
 
+@settings(max_examples=300)
 @given(st.lists(yes_to_promote, max_size=7), st.integers(1, 5), st.data())
 def test_leaving_ballots_out_never_lets_a_promotion_pass(ballots: list[Any], q: int, data: st.DataObject) -> None:
     assert all(ballot.yes for ballot in ballots)
