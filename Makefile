@@ -29,8 +29,8 @@ $(READY): requirements.lock infra/bootstrap.lock infra/embedded/kafka-jars.sha25
 	@$(INFRA) fetch
 	@touch $@
 
-demo: setup  ## the whole line on a written scenario; INPUT=PATH takes a log of yours
-	@$(INFRA) demo $(if $(INPUT),--input "$(INPUT)")
+demo: setup  ## the whole line on a written scenario; INPUT=PATH takes a log of yours, KEEP=1 leaves it running
+	@$(INFRA) demo $(if $(INPUT),--input "$(INPUT)") $(if $(MAP),--map "$(MAP)") $(if $(KEEP),--keep)
 
 up: setup  ## start everything and leave it running
 	@$(INFRA) up
