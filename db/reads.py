@@ -1,0 +1,200 @@
+"""What the retrieval service asks of the store: searches, memories, outcomes, accounts; waiting without polling."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from pgvector import HalfVector
+from psycopg import conninfo
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from db import explain_rows
+from db.connection import READER, Link
+from db.queries import QUERIES
+from memquorum.core.avro import Codec
+from memquorum.core.explain import Facts
+from memquorum.core.policy import PPM
+from memquorum.core.retrieval import Hit, cosine
+from memquorum.ports import StoreUnavailable
+
+_LOG = logging.getLogger("memquorum.reads")
+_POOL_MAX = 8
+_PATIENCE_S = 2.0
+_BACKOFF_MAX_S = 5.0
+
+Event = tuple[str, str]
+
+
+class Reads:
+    """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable."""
+
+    def __init__(self, dsn: str) -> None:
+        self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
+            _as_reader(dsn),
+            kwargs={"autocommit": True},
+            min_size=1,
+            max_size=_POOL_MAX,
+            open=False,
+            timeout=_PATIENCE_S,
+            check=AsyncConnectionPool.check_connection,
+        )
+        # Accounts need one snapshot over several statements, and are rare: a connection of their own, in a thread.
+        self._link = Link(dsn, READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+
+    async def open(self) -> None:
+        """Fills the pool in the background; the first question waits for a connection."""
+        await self._pool.open(wait=False)
+
+    async def close(self) -> None:
+        """Lets all connections go."""
+        await self._pool.close(timeout=1)
+        await asyncio.to_thread(self._link.close)
+
+    async def ping(self) -> None:
+        """Raises StoreUnavailable unless the database answers."""
+        await self._all("ping", {})
+
+    async def search(self, namespace: str, encoder: str, vector: NDArray[np.float32], k: int) -> list[Hit]:
+        """The k nearest memories of a namespace by exact cosine, nearest first, ties by id.
+
+        `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
+        """
+        wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
+        return [_hit(row) for row in await self._all("search", wanted)]
+
+    async def memory(self, memory_id: str) -> dict[str, Any] | None:
+        """A memory as a client sees it; its text only while it is alive."""
+        rows = await self._all("memory_shown", {"id": memory_id})
+        return _shown(rows[0]) if rows else None
+
+    async def outcomes(self, events: list[Event]) -> dict[Event, dict[str, Any]]:
+        """What became of events, for those that have an outcome."""
+        wanted = {"namespaces": [e[0] for e in events], "event_ids": [e[1] for e in events]}
+        return {
+            (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
+            for namespace, event_id, shard, outcome, memory_id, seq in await self._all("events", wanted)
+        }
+
+    async def facts(self, codec: Codec, memory_id: str) -> Facts | None:
+        """What an account of the memory is made of."""
+
+        def load() -> Facts | None:
+            with self._link.use() as connection, connection.transaction():
+                return explain_rows.load(connection, codec, memory_id)
+
+        return await asyncio.to_thread(load)
+
+    async def _all(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+        try:
+            async with self._pool.connection() as connection:
+                return await (await connection.execute(QUERIES[name], parameters)).fetchall()
+        except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
+
+
+_SHOWN = (
+    *("memory_id", "namespace", "text", "tier", "agent", "subject", "session", "role", "event_id", "occurred_at"),
+    *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience", "due_at"),
+)
+
+
+def _shown(row: tuple[Any, ...]) -> dict[str, Any]:
+    found = dict(zip(_SHOWN, row, strict=True))
+    return found | {name: _share(found[name]) for name in ("confidence", "salience")}
+
+
+def _hit(row: tuple[Any, ...]) -> Hit:
+    memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience, distance = row
+    score = cosine(distance)
+    return Hit(memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience / PPM, score)
+
+
+def _share(ppm: int | None) -> float | None:
+    return None if ppm is None else ppm / PPM
+
+
+class Outcomes:
+    """Waits for what becomes of events: one LISTEN for all who wait, one question per batch of the journal."""
+
+    def __init__(self, dsn: str, reads: Reads) -> None:
+        self._dsn = _as_reader(dsn)
+        self._reads = reads
+        self._waiting: dict[Event, set[asyncio.Future[dict[str, Any]]]] = {}
+        self._dirty = asyncio.Event()
+        self.listening = False
+
+    async def wait(self, event: Event, seconds: float) -> dict[str, Any] | None:
+        """The event's outcome as soon as it has one; None after so many seconds."""
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(event, set()).add(future)
+        self._dirty.set()
+        try:
+            return await asyncio.wait_for(future, seconds)
+        except TimeoutError:
+            return None
+        finally:
+            futures = self._waiting.get(event, set())
+            futures.discard(future)
+            if not futures:
+                self._waiting.pop(event, None)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        """Listens and answers for the duration."""
+        tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._answer())]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _listen(self) -> None:
+        pause = 0.1
+        while True:
+            try:
+                connection = await psycopg.AsyncConnection.connect(self._dsn, autocommit=True, connect_timeout=5)
+                async with connection:
+                    await connection.execute(QUERIES["journal_listen"])
+                    self.listening, pause = True, 0.1
+                    # What happened before we listened was told to nobody.
+                    self._dirty.set()
+                    async for _ in connection.notifies():
+                        self._dirty.set()
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                _LOG.warning("the journal cannot be listened to: %s", str(error).strip())
+            self.listening = False
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, _BACKOFF_MAX_S)
+
+    async def _answer(self) -> None:
+        while True:
+            await self._dirty.wait()
+            self._dirty.clear()
+            if not self._waiting:
+                continue
+            try:
+                found = await self._reads.outcomes(list(self._waiting))
+            except StoreUnavailable as error:
+                _LOG.warning("%s; %d events wait", error, len(self._waiting))
+                await asyncio.sleep(0.5)
+                self._dirty.set()
+                continue
+            for event, outcome in found.items():
+                for future in self._waiting.get(event, ()):
+                    if not future.done():
+                        future.set_result(outcome)
+
+
+def _as_reader(dsn: str) -> str:
+    options = conninfo.conninfo_to_dict(dsn).get("options")
+    return conninfo.make_conninfo(
+        dsn, options=f"{options or ''} -c role={READER}".strip(), application_name="memquorum-retrieval"
+    )

@@ -1,0 +1,184 @@
+"""The retrieval service on a real store and a real broker: ranking, what is never served, what counts as use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from db.store import Clear, PostgresStore
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.records import AccessRecorded
+from memquorum.core.rows import Keys
+from memquorum.encoders.hashing import HashingEncoder
+from tests.unit import votes
+from tests.unit.published import GENESIS
+from tests.unit.shard import NAMESPACE, Shard, memory_id
+from workers import loop
+from workers.retrieval import app
+
+TEXTS = {
+    "tank": "the water tank is empty",
+    "pump": "the pump of the water tank is broken",
+    "lunch": "lunch is at noon",
+    "secret": "the water tank has a secret lid",
+}
+
+
+class Encoder(HashingEncoder):
+    """Named as the tests' shard names it."""
+
+    @property
+    def name(self) -> str:
+        return "hashing"
+
+
+class World:
+    def __init__(self, dsn: str, codec: Codec) -> None:
+        self.store = PostgresStore(dsn)
+        self.store.start(GENESIS.cluster, GENESIS.shards)
+        self.shard = Shard(codec, GENESIS)
+        self.encoder = Encoder()
+
+    def flush(self) -> None:
+        net = self.shard.work.net()
+        texts = {memory_id(name): text for name, text in TEXTS.items()}
+        clear = {i: Clear(texts[i], self.encoder.encode([texts[i]])[0]) for i in net.revealed}
+        with self.store.transaction({net.before: Keys()}) as transaction:
+            transaction.write([net], clear, {})
+        self.shard.work = type(self.shard.work)(replace(self.shard.rows))
+
+
+@pytest.fixture
+def world(databases: tuple[str, str], codec: Codec) -> Iterator[World]:
+    found = World(databases[0], codec)
+    found.shard.tick(1_000)
+    for name in TEXTS:
+        found.shard.episode(name, at=900)
+    found.shard.tick(60_000)
+    found.flush()
+    yield found
+    found.store.close()
+
+
+@pytest.fixture
+def client(world: World, databases: tuple[str, str], kafka: str, codec: Codec) -> Iterator[TestClient]:
+    built = app(memory_dsn=databases[0], bootstrap=kafka, genesis=GENESIS, codec=codec, encoder=world.encoder)
+    with TestClient(built, base_url="http://127.0.0.1") as found:
+        yield found
+
+
+def search(client: TestClient, **asked: Any) -> dict[str, Any]:
+    answer = client.post("/search", json={"namespace": NAMESPACE, "query": "water tank", "agent": "planner"} | asked)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def names(found: dict[str, Any]) -> list[str]:
+    return [name for hit in found["hits"] for name in TEXTS if memory_id(name) == hit["memory_id"]]
+
+
+def test_hits_come_nearest_first_and_never_from_elsewhere(client: TestClient, world: World) -> None:
+    found = search(client, peek=True)
+    scores = [hit["score"] for hit in found["hits"]]
+    vector = world.encoder.encode(["water tank"])[0]
+    exact = {name: float(vector @ world.encoder.encode([text])[0]) for name, text in TEXTS.items()}
+    assert names(found) == sorted(TEXTS, key=lambda name: -exact[name])
+    assert scores == sorted(scores, reverse=True)
+    assert scores == pytest.approx([exact[name] for name in names(found)], abs=2e-3)
+    assert found["hits"][0]["text"] == TEXTS[names(found)[0]]
+    assert names(search(client, peek=True, k=2)) == names(found)[:2]
+    assert search(client, peek=True, namespace="elsewhere")["hits"] == []
+
+
+def test_what_was_forgotten_is_never_served_and_what_was_promoted_is(client: TestClient, world: World) -> None:
+    secret, pump = memory_id("secret"), memory_id("pump")
+    world.shard.decide([votes.proposal(secret, "forget"), votes.proposal(pump, "promote")])
+    world.flush()
+    found = search(client, peek=True)
+    assert set(names(found)) == {"tank", "pump", "lunch"}
+    assert {hit["tier"] for hit in found["hits"]} == {"short-term", "long-term"}
+    shown = client.get(f"/memories/{secret}").json()
+    assert (shown["tier"], shown["text"], shown["namespace"]) == ("sealed", None, NAMESPACE)
+    assert client.get(f"/memories/{pump}").json()["text"] == TEXTS["pump"]
+    told = client.get(f"/memories/{secret}/explain").json()
+    assert told["account"]["votes"][0]["outcome"] == "forgotten"
+    assert any("4 of 4 members are for it" in line for line in told["lines"])
+    assert "lid" not in str(told)
+
+
+def test_hits_count_as_used_and_a_peek_does_not(client: TestClient, kafka: str, codec: Codec) -> None:
+    reader = loop.consumer(kafka)
+    places = [(topics.ACCESSES, p) for p in range(GENESIS.shards)]
+    loop.assign(reader, dict(loop.ends(reader, iter(places))))
+    assert search(client, peek=True)["used"] == 0
+    found = search(client, k=2)
+    assert found["used"] == 2
+    accesses: list[AccessRecorded] = []
+    deadline = time.monotonic() + 10
+    while len(accesses) < 2 and time.monotonic() < deadline:
+        accesses += [codec.decode_as(AccessRecorded, m.value() or b"") for m in loop.records(reader, 10, 0.2)]
+    reader.close()
+    assert {(a.memory_id, a.agent, a.namespace) for a in accesses} == {
+        (hit["memory_id"], "planner", NAMESPACE) for hit in found["hits"]
+    }
+    assert len({a.event_id for a in accesses}) == 2
+
+
+def test_who_waits_for_an_event_hears_of_it_at_once(client: TestClient, world: World) -> None:
+    address = f"/events/{NAMESPACE}/late?wait_ms=20000"
+    assert client.get(f"/events/{NAMESPACE}/tank").json()["outcome"] == "stored"
+    assert client.get(f"/events/{NAMESPACE}/late?wait_ms=1").json()["outcome"] is None
+    with ThreadPoolExecutor() as pool:
+        asked = [pool.submit(client.get, address) for _ in range(3)]
+        world.shard.episode("late", at=61_000, outcome="below_threshold")
+        began = time.monotonic()
+        world.flush()
+        answers = [a.result(15).json() for a in asked]
+    assert time.monotonic() - began < 5
+    assert {(a["outcome"], a["memory_id"]) for a in answers} == {("below_threshold", memory_id("late"))}
+
+
+def test_requests_that_cannot_be_answered_name_the_field(client: TestClient) -> None:
+    for answer, status, field in (
+        (client.post("/search", json={"query": "q"}), 400, "agent"),
+        (client.post("/search", json={"query": "q", "peek": True, "limit": 1}), 400, "limit"),
+        (client.post("/search", content=b"{}", headers={"content-type": "text/plain"}), 400, None),
+        (client.post("/search", json={"query": "q" * 200_000}), 413, None),
+        (client.get("/memories/7"), 400, "memory_id"),
+        (client.get(f"/memories/{memory_id('nobody')}"), 404, "memory_id"),
+        (client.get(f"/memories/{memory_id('nobody')}/explain"), 404, "memory_id"),
+        (client.get("/events/a%20b/e"), 400, "namespace"),
+        (client.get("/events/a/e?wait_ms=99999999"), 400, "wait_ms"),
+    ):
+        assert answer.status_code == status, answer.text
+        told = answer.json()
+        assert told["field"] == field
+        assert told["detail"]
+    assert client.get("/livez", headers={"host": "evil.example"}).status_code == 400
+
+
+def test_readiness_says_which_part_is_missing(client: TestClient, world: World) -> None:
+    deadline = time.monotonic() + 10
+    while (answer := client.get("/readyz")).status_code != 200:  # until the journal is listened to
+        assert time.monotonic() < deadline, answer.text
+    assert answer.json()["encoder"] == "hashing"
+    assert client.get("/livez").status_code == 200
+
+
+def test_an_unreachable_store_is_said_to_be(kafka: str, codec: Codec) -> None:
+    built = app(
+        memory_dsn="host=127.0.0.1 port=1 user=nobody dbname=none", bootstrap=kafka, genesis=GENESIS, codec=codec,
+        encoder=Encoder(),
+    )  # fmt: skip
+    with TestClient(built, base_url="http://127.0.0.1") as client:
+        answer = client.get("/readyz")
+        assert (answer.status_code, answer.json()["ready"]) == (503, False)
+        assert "Postgres" in answer.json()["store"]
