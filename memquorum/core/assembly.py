@@ -1,0 +1,207 @@
+"""Collects a shard's pre-prepares and commits until they are decisions (DESIGN 14).
+
+Nobody is trusted here. A message counts once its signature holds and its signer may say it; a decision is q commits of
+distinct members on one proposal in one view, and a pre-prepare of that view whose ballot certificate holds. What any
+single member can make this keep is bounded, and pushes out only its own.
+
+A quorum that commits to another proposal for a sequence than the one that was decided is a contradiction that no
+honest quorum can produce: `DigestConflict`, and whoever meets it halts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_pre_prepare, proposal_digest
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.records import Commit, PrePrepare
+
+# Sequences ahead of the last decision that are kept: one is in flight; a reader of the past sees more.
+WINDOW = 16
+# Decided sequences that a contradiction is looked for in.
+DEPTH = 64
+# Messages of one kind that one member may have waiting for one sequence: one a view, the latest.
+PER_MEMBER = 4
+
+PRE_PREPARE = "pre-prepare"
+COMMIT = "commit"
+
+Key = tuple[int, bytes]
+"""(view, proposal digest): what a commit speaks of."""
+
+
+class DigestConflict(RuntimeError):
+    """Two quorums decided one sequence differently. The message names shard, sequence and both digests. Halt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """A decision whose every signature and ballot has been checked. `offset`: where its pre-prepare stands."""
+
+    checked: Checked
+    commits: tuple[bytes, ...]
+    offset: int
+
+
+@dataclass(slots=True)
+class _Slot:
+    """What has come for one sequence. Both by member: (view, digest) → (offset, bytes), oldest first."""
+
+    pre_prepares: dict[int, dict[Key, tuple[int, bytes]]] = field(default_factory=dict)
+    commits: dict[int, dict[Key, tuple[int, bytes]]] = field(default_factory=dict)
+
+    def votes(self) -> dict[Key, list[bytes]]:
+        found: dict[Key, list[bytes]] = {}
+        for member in sorted(self.commits):
+            for key, (_, data) in self.commits[member].items():
+                found.setdefault(key, []).append(data)
+        return found
+
+
+class Assembly:
+    """One shard's decisions in the making."""
+
+    def __init__(
+        self, codec: Codec, genesis: Genesis, shard: int, decided_seq: int, decided: Mapping[int, bytes]
+    ) -> None:
+        """`decided_seq`: the last sequence that was applied; `decided`: digests of the latest, by sequence."""
+        self.refusals: list[str] = []
+        """What proved nothing, and why; whoever owns this reports it and clears the list."""
+        self._codec, self._genesis, self._shard = codec, genesis, shard
+        self._decided_seq = decided_seq
+        self._decided = dict(decided)
+        self._slots: dict[int, _Slot] = {}
+        self._beyond: dict[str, tuple[int, int]] = {}
+        self._checked: dict[int, Checked] = {}
+
+    def pre_prepare(self, offset: int, data: bytes) -> None:
+        """A record of the pre-prepare topic."""
+        try:
+            _, body = open_signed(self._codec, self._genesis, data, PrePrepare)
+            if body.shard != self._shard or body.member != self._genesis.primary(body.shard, body.view):
+                raise BadMessage(f"member {body.member} is not the primary of shard {self._shard}, view {body.view}")
+        except BadMessage as error:
+            self._refuse("pre-prepare", offset, error)
+            return
+        slot = self._slot(PRE_PREPARE, offset, body.seq)
+        if slot is not None and body.seq > self._decided_seq:
+            _keep(slot.pre_prepares.setdefault(body.member, {}), (body.view, proposal_digest(body)), offset, data)
+
+    def commit(self, offset: int, data: bytes) -> None:
+        """A record of the commit topic. Raises DigestConflict where it completes a contradiction."""
+        try:
+            _, body = open_signed(self._codec, self._genesis, data, Commit)
+            if body.shard != self._shard:
+                raise BadMessage(f"shard {body.shard} in the partition of shard {self._shard}")
+        except BadMessage as error:
+            self._refuse("commit", offset, error)
+            return
+        known = self._decided.get(body.seq)
+        if body.seq <= self._decided_seq and known in (None, body.digest):
+            return
+        slot = self._slot(COMMIT, offset, body.seq)
+        if slot is not None:
+            _keep(slot.commits.setdefault(body.member, {}), (body.view, body.digest), offset, data)
+            self._look_for_conflict(body.seq, slot)
+
+    def next(self, accepted_to: int) -> Certified | None:
+        """The next decision, if it is complete and everything that it speaks of has been applied.
+
+        `accepted_to`: the next offset of the accepted stream to be applied. Takes nothing away: `decided` does.
+        """
+        slot = self._slots.get(self._decided_seq + 1)
+        if slot is None:
+            return None
+        for key, commits in slot.votes().items():
+            if len(commits) < self._genesis.quorum:
+                continue
+            for held in slot.pre_prepares.values():
+                if key not in held:
+                    continue
+                offset, data = held[key]
+                checked = self._check(offset, data)
+                if checked is None:
+                    del held[key]
+                elif checked.nomination.accepted_offset < accepted_to:
+                    return Certified(checked, tuple(commits), offset)
+        return None
+
+    def decided(self, certified: Certified) -> None:
+        """The decision has been applied."""
+        body = certified.checked.body
+        self._decided_seq = body.seq
+        self._decided[body.seq] = certified.checked.digest
+        self._decided.pop(body.seq - DEPTH, None)
+        for seq in [s for s in self._slots if s <= body.seq - DEPTH]:
+            del self._slots[seq]
+        slot = self._slots.get(body.seq)
+        if slot is not None:
+            slot.pre_prepares.clear()
+            # What agrees is done with; what differs is kept, in case it becomes a contradiction.
+            for held in slot.commits.values():
+                for key in [k for k in held if k[1] == certified.checked.digest]:
+                    del held[key]
+
+    def reject(self, certified: Certified, error: Exception) -> None:
+        """The decision cannot be applied, whatever its certificate says: its pre-prepare is let go."""
+        body = certified.checked.body
+        self._slots[body.seq].pre_prepares[body.member].pop((body.view, certified.checked.digest), None)
+        self._refuse("decision", certified.offset, error)
+
+    def cursor(self, kind: str, read_to: int) -> int:
+        """The offset that a restart must read a topic from, which has been read up to `read_to`: the first of what
+        still waits, or may still become a contradiction."""
+        held = (slot.pre_prepares if kind == PRE_PREPARE else slot.commits for slot in self._slots.values())
+        waiting = [offset for members in held for kept in members.values() for offset, _ in kept.values()]
+        if kind in self._beyond:
+            waiting.append(self._beyond[kind][1])
+        return min([read_to, *waiting])
+
+    def rewind(self) -> dict[str, int]:
+        """Topics to be read again from an offset, because what lay too far ahead there is within the window now."""
+        due = {k: offset for k, (seq, offset) in self._beyond.items() if seq <= self._decided_seq + WINDOW}
+        for kind in due:
+            del self._beyond[kind]
+        return due
+
+    def _slot(self, kind: str, offset: int, seq: int) -> _Slot | None:
+        if seq <= self._decided_seq - DEPTH or seq < 1:
+            return None
+        if seq > self._decided_seq + WINDOW:
+            first_seq, first_offset = self._beyond.get(kind, (seq, offset))
+            self._beyond[kind] = (min(seq, first_seq), min(offset, first_offset))
+            return None
+        return self._slots.setdefault(seq, _Slot())
+
+    def _check(self, offset: int, data: bytes) -> Checked | None:
+        """The pre-prepare with its ballots verified; once, although a decision may be asked for again and again."""
+        try:
+            if offset not in self._checked:
+                self._checked = {offset: check_pre_prepare(self._codec, self._genesis, data)}
+            return self._checked[offset]
+        except BadCertificate as error:
+            self._refuse("certificate", offset, error)
+            return None
+
+    def _look_for_conflict(self, seq: int, slot: _Slot) -> None:
+        quorums = {digest for (_, digest), votes in slot.votes().items() if len(votes) >= self._genesis.quorum}
+        if seq in self._decided:
+            quorums.add(self._decided[seq])
+        if len(quorums) > 1:
+            named = " and for ".join(sorted(digest.hex() for digest in quorums))
+            raise DigestConflict(
+                f"shard {self._shard}, sequence {seq}: quorums for {named}. "
+                "More members lie than the cluster bears: nothing is applied until people have looked"
+            )
+
+    def _refuse(self, what: str, offset: int, error: Exception) -> None:
+        self.refusals.append(f"shard {self._shard}: {what} at offset {offset} refused: {error}")
+
+
+def _keep(held: dict[Key, tuple[int, bytes]], key: Key, offset: int, data: bytes) -> None:
+    held.setdefault(key, (offset, data))
+    while len(held) > PER_MEMBER:
+        del held[next(iter(held))]

@@ -1,0 +1,173 @@
+"""Feeds a shard's internal topics as intake, salience and the replicas do: for tests of who reads them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from confluent_kafka import Producer
+
+from memquorum import topics
+from memquorum.core import ids, sealing
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.ids import shard_of
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    JournalAppended,
+    JournalEntry,
+    Proposal,
+)
+from memquorum.ports import Vault
+from tests.unit import votes
+from workers import loop
+
+
+class Flow:
+    """Writes and counts offsets itself, so the topics must be fresh. `offset[shard]`: next of the accepted stream."""
+
+    def __init__(self, bootstrap: str, codec: Codec, genesis: Genesis, vault: Vault) -> None:
+        self.codec, self.genesis, self.vault, self.bootstrap = codec, genesis, vault, bootstrap
+        self.offset = dict.fromkeys(range(genesis.shards), 0)
+        self.epoch = dict.fromkeys(range(genesis.shards), 0)
+        self._producer: Producer = loop.producer(bootstrap, linger_ms=5)
+        self._numbers = itertools.count()
+        self._random = np.random.default_rng(5)
+
+    def flush(self) -> None:
+        assert self._producer.flush(20) == 0
+
+    def namespace(self, shard: int) -> str:
+        return next(n for n in (f"n{i}" for i in itertools.count()) if shard_of(n, self.genesis.shards) == shard)
+
+    def _send(self, topic: str, shard: int, value: bytes, event_id: str = "e", kind: str = "Record") -> None:
+        self._producer.produce(
+            topic, value, b"k", partition=shard, headers=loop.headers(kind, "tests", event_id, "00-trace-01")
+        )
+        self._producer.poll(0)
+
+    def accepted(self, shard: int, record: EpisodeAccepted | AccessAccepted | ClockTicked) -> int:
+        self._send(topics.ACCEPTED, shard, self.codec.encode(record), record.event_id)
+        self.offset[shard] += 1
+        return self.offset[shard] - 1
+
+    def episodes(
+        self,
+        shard: int,
+        event_ids: Sequence[str],
+        *,
+        at: int = 1_000,
+        outcome: str = "stored",
+        reinforces: str | None = None,
+        salience: int = 600_000,
+        score: bool = True,
+    ) -> list[tuple[EpisodeAccepted, int]]:
+        """Accepted and, unless told otherwise, scored. The records and their offsets."""
+        namespace = self.namespace(shard)
+        wanted = [(ids.memory_id(namespace, event_id), namespace, "planner") for event_id in event_ids]
+        keys = self.vault.create(wanted)
+        done = []
+        for event_id, (memory_id, _, _) in zip(event_ids, wanted, strict=True):
+            content, key = f"Valve {event_id} opens at 4 bar.", keys[memory_id]
+            episode = EpisodeAccepted(
+                event_id, memory_id, namespace, "planner", "planner", at,
+                sealing.seal_text(key, os.urandom(12), content, memory_id),
+                sealing.commitment(key, content), len(content), topics.EPISODES, 0, 0, "s1", "planning",
+            )  # fmt: skip
+            offset = self.accepted(shard, episode)
+            done.append((episode, offset))
+            if score:
+                self.score(shard, episode, offset, outcome=outcome, reinforces=reinforces, salience=salience)
+        return done
+
+    def score(
+        self,
+        shard: int,
+        episode: EpisodeAccepted,
+        offset: int,
+        *,
+        outcome: str = "stored",
+        reinforces: str | None = None,
+        salience: int = 600_000,
+    ) -> None:
+        sealed = None
+        if outcome != "below_threshold":
+            key = self.vault.open([episode.memory_id])[episode.memory_id]
+            vector = self._random.normal(size=384).astype(np.float32)
+            sealed = sealing.seal_vector(key, os.urandom(12), vector, episode.memory_id)
+        record = EpisodeScored(
+            episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
+            salience, False, "random", reinforces, 810_000, sealed_embedding=sealed,
+        )  # fmt: skip
+        self._send(topics.SCORED, shard, self.codec.encode(record), episode.event_id)
+
+    def access(self, shard: int, memory_id: str, at: int) -> int:
+        event_id = f"access-{next(self._numbers)}"
+        return self.accepted(shard, AccessAccepted(event_id, memory_id, self.namespace(shard), "reviewer", at))
+
+    def tick(self, shard: int, as_of: int) -> int:
+        return self.accepted(shard, ClockTicked(f"tick-{next(self._numbers)}", as_of))
+
+    def proposal(self, shard: int, event_id: str, kind: str) -> Proposal:
+        namespace = self.namespace(shard)
+        return votes.proposal(ids.memory_id(namespace, event_id), kind, namespace=namespace)
+
+    def decide(
+        self,
+        shard: int,
+        proposals: Sequence[Proposal],
+        vote: votes.Vote = votes.everybody,
+        *,
+        as_of: int = 1_000_000,
+        accepted_offset: int | None = None,
+    ) -> None:
+        """The next epoch's pre-prepare and all commits."""
+        self.epoch[shard] += 1
+        nominated_at = self.offset[shard] - 1 if accepted_offset is None else accepted_offset
+        pre_prepare, commits = votes.decision(
+            self.codec, self.genesis, proposals, vote,
+            shard=shard, epoch=self.epoch[shard], as_of=as_of, accepted_offset=nominated_at,
+        )  # fmt: skip
+        self.certificate(shard, pre_prepare, commits)
+
+    def certificate(self, shard: int, pre_prepare: bytes | None, commits: Sequence[bytes]) -> None:
+        if pre_prepare is not None:
+            self._send(topics.PRE_PREPARES, shard, pre_prepare)
+        for data in commits:
+            self._send(topics.COMMITS, shard, data)
+
+
+def read_topic(bootstrap: str, topic: str, shard: int, until: int, timeout_s: float = 20) -> list[bytes]:
+    """The values of a partition from its beginning, until there are so many."""
+    consumer = loop.consumer(bootstrap)
+    found: list[bytes] = []
+    deadline = time.monotonic() + timeout_s
+    try:
+        loop.assign(consumer, {(topic, shard): None})
+        while len(found) < until:
+            assert time.monotonic() < deadline, (
+                f"{topic}/{shard}: {len(found)} records after {timeout_s} s, not {until}"
+            )
+            found += [m.value() or b"" for m in loop.records(consumer, 10_000, 0.2)]
+    finally:
+        consumer.close()
+    return found
+
+
+def journal_of(bootstrap: str, codec: Codec, shard: int, until: int) -> list[JournalEntry]:
+    """The shard's journal in the topic up to a sequence, once each."""
+    known: dict[int, JournalEntry] = {}
+    want = until
+    while True:
+        for data in read_topic(bootstrap, topics.JOURNAL, shard, want):
+            entry = codec.decode_as(JournalEntry, codec.decode_as(JournalAppended, data).entry)
+            known[entry.seq] = entry
+        if len(known) >= until:
+            return [known[seq] for seq in sorted(known)]
+        want += until - len(known)

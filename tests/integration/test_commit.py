@@ -1,0 +1,357 @@
+"""The commit worker on a real broker and a real Postgres: records in, rows, journal and offsets out."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+
+from db.vault import PostgresVault
+from memquorum import topics
+from memquorum.core import journal
+from memquorum.core.assembly import DigestConflict
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.messages import open_signed
+from memquorum.core.effects import Rules, redo
+from memquorum.core.ids import memory_id
+from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.records import ClockTicked, Decided, JournalAppended, JournalHead, Stored
+from memquorum.core.rows import Rows
+from memquorum.core.workset import Workset
+from tests.integration.flow import Flow, journal_of, read_topic
+from tests.unit import genesis, votes
+from workers import commit
+from workers.loop import Stop
+
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=0)))
+SEED = genesis.seed_of("service:journal")
+MASTER = bytes(range(32))
+
+
+class Worker:
+    """The worker in a thread; what it raised is kept."""
+
+    def __init__(self, bootstrap: str, codec: Codec, databases: tuple[str, str]) -> None:
+        self.stop, self.error = Stop(), None
+        self._ready = threading.Event()
+        self._arguments: dict[str, Any] = {
+            "memory_dsn": databases[0], "vault": PostgresVault(databases[1], MASTER), "journal_seed": SEED,
+            "stop": self.stop, "ready": self._ready.set,
+        }  # fmt: skip
+        self._thread = threading.Thread(target=self._run, args=(bootstrap, codec))
+
+    def _run(self, bootstrap: str, codec: Codec) -> None:
+        try:
+            commit.run(bootstrap, GENESIS, codec, **self._arguments)
+        except Exception as error:
+            self.error = error
+            self._ready.set()
+
+    def __enter__(self) -> Worker:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        self.join(5)
+
+    def join(self, seconds: float) -> None:
+        self._thread.join(seconds)
+        assert not self._thread.is_alive(), f"still running {seconds} s after the stop"
+
+
+@pytest.fixture
+def flow(fresh_kafka: str, codec: Codec, databases: tuple[str, str]) -> Flow:
+    return Flow(fresh_kafka, codec, GENESIS, PostgresVault(databases[1], MASTER))
+
+
+@pytest.fixture
+def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
+    with Worker(flow.bootstrap, flow.codec, databases) as worker:
+        yield worker
+
+
+@contextmanager
+def store(databases: tuple[str, str]) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        yield connection
+
+
+def await_seq(
+    databases: tuple[str, str], shard: int, seq: int, worker: Worker | None = None, limit_s: float = 15
+) -> None:
+    """Waits for the shard's journal to reach a sequence, by the notifications that each transaction sends."""
+    with store(databases) as connection:
+        connection.execute("LISTEN journal")
+        deadline = time.monotonic() + limit_s
+        while True:
+            row = connection.execute("SELECT seq FROM shard WHERE shard = %s", [shard]).fetchone()
+            if row and row[0] >= seq:
+                return
+            assert time.monotonic() < deadline, f"shard {shard} is at {row}, not at {seq}"
+            assert worker is None or worker.error is None, worker.error  # type: ignore[union-attr]
+            for _ in connection.notifies(timeout=1, stop_after=1):
+                pass
+
+
+def rows(databases: tuple[str, str], query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with store(databases) as connection:
+        return connection.execute(query, parameters).fetchall()  # type: ignore[arg-type]
+
+
+def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Workset:
+    """The shard's journal in Postgres: gapless, hashed, and redone by the rules it gives the state that is stored."""
+    work = Workset(Rows(journal.beginning(GENESIS.cluster, shard)))
+    columns = "entry, previous_hash, hash, seq, effect, event_id, source_offset"
+    found = rows(databases, f"SELECT {columns} FROM journal WHERE shard = %s ORDER BY seq", shard)
+    for entry, previous, this, *repeated in found:
+        change = redo(Rules(codec, GENESIS), work.rows, JournalAppended(entry, previous, this))
+        assert [change.entry.seq, change.entry.effect, change.entry.event_id, change.entry.source_offset] == repeated
+        work.absorb(change)
+    state = work.rows.state
+    assert rows(
+        databases,
+        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq FROM shard WHERE shard = %s",
+        shard,
+    ) == [
+        (
+            state.seq,
+            state.hash,
+            state.as_of,
+            state.interactions,
+            state.last_epoch,
+            state.last_epoch_at,
+            state.decided_seq,
+        )
+    ]
+    tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))
+    assert tiers == {m.id: m.tier for m in work.rows.memories.values()}
+    counted = "last_access, due_at, touched, accesses, reinforced, forget_kept, forget_rest"
+    strengths = rows(databases, f"SELECT memory_id::text, {counted} FROM strength WHERE shard = %s", shard)
+    assert {row[0]: row[1:] for row in strengths} == {
+        s.memory_id: (s.last_access, s.due_at, s.touched, s.accesses, s.reinforced, s.forget_kept, s.forget_rest)
+        for s in work.rows.strengths.values()
+    }
+    return work
+
+
+def test_the_whole_life_of_memories(flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec) -> None:
+    shard = 2
+    namespace = flow.namespace(shard)
+    a, b, c, d = (memory_id(namespace, e) for e in "abcd")
+    flow.episodes(shard, ["a", "b", "c"])
+    flow.episodes(shard, ["a2"], outcome="reinforced", reinforces=a, at=1_500)
+    flow.episodes(shard, ["d"], outcome="below_threshold")
+    flow.access(shard, b, 2_000)
+    flow.episodes(shard, ["c"])  # delivered again
+    flow.tick(shard, 1_000_000)
+    flow.flush()
+    await_seq(databases, shard, 8, worker)
+    kinds = {"a": "forget", "b": "forget", "c": "promote"}
+    flow.decide(
+        shard, [flow.proposal(shard, e, kind) for e, kind in kinds.items()], lambda _, p: p.memory_id != b
+    )  # fmt: skip
+    flow.flush()
+    await_seq(databases, shard, 10, worker)
+
+    entries = journal_of(flow.bootstrap, codec, shard, 10)
+    assert [e.effect for e in entries] == [
+        "stored", "stored", "stored", "reinforced", "dropped", "accessed", "repeated", "ticked", "decided", "destroyed"
+    ]  # fmt: skip
+    assert [(r.outcome, r.reason) for r in codec.decode_as(Decided, entries[8].detail).results] == [
+        ("forgotten", "quorum"), ("kept", "too_few_votes"), ("promoted", "quorum")
+    ]  # fmt: skip
+    memories = dict(rows(databases, "SELECT id::text, tier FROM memory"))
+    assert memories == {a: "gone", b: "short-term", c: "long-term"}
+    contents = dict(rows(databases, "SELECT memory_id::text, body FROM content"))
+    assert contents == {b: "Valve b opens at 4 bar.", c: "Valve c opens at 4 bar."}
+    assert rows(databases, "SELECT vector_dims(vector::vector) FROM embedding") == [(384,)] * 2
+    # The key of what was forgotten is gone, and that of the episode which had repeated it.
+    vault = PostgresVault(databases[1], MASTER)
+    assert set(vault.open([a, b, c, d, memory_id(namespace, "a2")])) == {b, c, d}
+    outcomes = rows(databases, "SELECT outcome, count(*) FROM event GROUP BY 1 ORDER BY 1")
+    assert outcomes == [("accessed", 1), ("below_threshold", 1), ("reinforced", 1), ("stored", 3)]
+    cursors = dict(rows(databases, "SELECT topic, next_offset FROM cursor WHERE shard = %s", shard))
+    assert cursors[topics.ACCEPTED] == 8
+    assert cursors[topics.SCORED] == 6
+    assert rows(databases, "SELECT count(*) FROM ballot") == [(12,)]
+    check_journal(databases, codec, shard)
+    # Signed heads: the last one reaches as far as the journal.
+    heads = [open_signed(codec, GENESIS, h, JournalHead)[1] for h in read_topic(flow.bootstrap, topics.HEADS, shard, 1)]
+    assert all(head.cluster == GENESIS.cluster and head.shard == shard for head in heads)
+
+
+def test_the_last_head_reaches_the_last_entry(flow: Flow, databases: tuple[str, str], codec: Codec) -> None:
+    with Worker(flow.bootstrap, codec, databases):
+        flow.episodes(0, ["a", "b"])
+        flow.flush()
+        await_seq(databases, 0, 2)
+    head = open_signed(codec, GENESIS, read_topic(flow.bootstrap, topics.HEADS, 0, 1)[-1], JournalHead)[1]
+    assert rows(databases, "SELECT seq, hash, published_seq FROM shard WHERE shard = 0") == [(head.seq, head.hash, 2)]
+
+
+def test_an_episode_waits_for_its_score_and_holds_only_its_shard(
+    flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec
+) -> None:
+    ((first, at),) = flow.episodes(0, ["a"], score=False)
+    flow.tick(0, 5_000)
+    flow.episodes(1, ["b"])
+    flow.flush()
+    await_seq(databases, 1, 1, worker)
+    assert rows(databases, "SELECT seq FROM shard WHERE shard = 0") == [(0,)]
+    flow.score(0, first, at)
+    flow.score(0, first, at, outcome="below_threshold")  # a second answer after a crash of salience
+    flow.flush()
+    await_seq(databases, 0, 2, worker)
+    assert [e.effect for e in journal_of(flow.bootstrap, codec, 0, 2)] == ["stored", "ticked"]
+
+
+def test_what_cannot_be_opened_any_more_is_dropped_and_blocks_nothing(
+    flow: Flow, databases: tuple[str, str], codec: Codec
+) -> None:
+    flow.episodes(0, ["a", "b"])
+    flow.flush()
+    flow.vault.destroy([memory_id(flow.namespace(0), "a")])
+    with Worker(flow.bootstrap, codec, databases) as worker:
+        await_seq(databases, 0, 2, worker)
+    first, second = journal_of(flow.bootstrap, codec, 0, 2)
+    assert (first.effect, codec.decode_as(Stored, first.detail).outcome) == ("dropped", "unreadable")
+    assert second.effect == "stored"
+
+
+def test_rubbish_is_left_out_and_the_rest_goes_on(
+    flow: Flow, worker: Worker, databases: tuple[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    flow._send(topics.ACCEPTED, 0, b"rubbish")
+    flow._send(topics.SCORED, 0, b"\xc3\x01rubbish")
+    flow.certificate(0, b"rubbish", [b"more rubbish"])
+    flow._send(topics.ACCEPTED, 0, flow.codec.encode(ClockTicked("nul \0", 5)))
+    flow.offset[0] += 2
+    flow.episodes(0, ["a"])
+    flow.flush()
+    await_seq(databases, 0, 1, worker)
+    left_out = [r.getMessage() for r in caplog.records if "left out" in r.getMessage()]
+    assert len(left_out) == 5
+    assert any("NUL in event_id" in message for message in left_out)
+
+
+def test_forged_and_thin_certificates_decide_nothing(
+    flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec
+) -> None:
+    flow.episodes(0, ["a"])
+    flow.tick(0, 10_000)
+    flow.flush()
+    await_seq(databases, 0, 2, worker)
+    wanted = [flow.proposal(0, "a", "forget")]
+    pre_prepare, commits = votes.decision(codec, GENESIS, wanted, as_of=10_000, accepted_offset=1)
+    flow.certificate(0, pre_prepare, commits[:2])  # one too few
+    flow.certificate(0, None, [commits[0]] * 3)  # the same member again
+    flow.certificate(0, None, [commits[2][:-1] + b"?"])  # an altered body
+    other, _ = votes.decision(codec, GENESIS, wanted, votes.nobody, as_of=10_000, accepted_offset=1)
+    flow.certificate(0, other, [])  # a pre-prepare that nobody commits to
+    flow.tick(0, 10_001)
+    flow.flush()
+    await_seq(databases, 0, 3, worker)
+    assert rows(databases, "SELECT count(*) FROM decision") == [(0,)]
+    flow.certificate(0, None, [commits[3]])
+    flow.flush()
+    await_seq(databases, 0, 5, worker)
+    assert rows(databases, "SELECT cardinality(commits) FROM decision") == [(3,)]
+
+
+def test_a_decision_waits_for_what_it_speaks_of(
+    flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec
+) -> None:
+    flow.episodes(0, ["a"])
+    flow.flush()
+    await_seq(databases, 0, 1, worker)
+    flow.decide(0, [flow.proposal(0, "a", "forget"), flow.proposal(0, "b", "promote")], accepted_offset=2)
+    flow.flush()
+    flow.episodes(0, ["b"])
+    flow.flush()
+    await_seq(databases, 0, 2, worker)
+    flow.tick(0, 1_000_000)
+    flow.flush()
+    await_seq(databases, 0, 5, worker)
+    effects = [e.effect for e in journal_of(flow.bootstrap, codec, 0, 5)]
+    assert effects == ["stored", "stored", "ticked", "decided", "destroyed"]
+    assert rows(databases, "SELECT outcome FROM outcome ORDER BY position") == [("forgotten",), ("promoted",)]
+
+
+def test_a_contradiction_halts(flow: Flow, databases: tuple[str, str], codec: Codec) -> None:
+    with Worker(flow.bootstrap, codec, databases) as worker:
+        flow.episodes(0, ["a"])
+        flow.tick(0, 10_000)
+        wanted = [flow.proposal(0, "a", "promote")]
+        one = votes.decision(codec, GENESIS, wanted, as_of=10_000, accepted_offset=1)
+        two = votes.decision(codec, GENESIS, wanted, votes.nobody, as_of=10_000, accepted_offset=1)
+        flow.certificate(0, *one)
+        flow.flush()
+        await_seq(databases, 0, 3, worker)
+        flow.certificate(0, two[0], two[1][:2])  # two members contradict themselves: evidence, and no halt
+        flow.tick(0, 11_000)
+        flow.flush()
+        await_seq(databases, 0, 4, worker)
+        assert worker.error is None
+        flow.certificate(0, None, two[1][2:])
+        flow.flush()
+        worker.join(10)
+        assert isinstance(worker.error, DigestConflict)
+        assert "shard 0, sequence 1" in str(worker.error)
+    # The digests of the past are in the store: whoever starts again finds the contradiction again.
+    with Worker(flow.bootstrap, codec, databases) as again:
+        again.join(10)
+        assert isinstance(again.error, DigestConflict)
+
+
+def test_a_second_worker_stops_one_of_the_two(
+    flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec
+) -> None:
+    with Worker(flow.bootstrap, codec, databases) as second:
+        flow.episodes(0, [f"e{i}" for i in range(50)])
+        flow.flush()
+        await_seq(databases, 0, 50)
+        deadline = time.monotonic() + 10
+        while worker.error is None and second.error is None:
+            flow.tick(0, 1_000)
+            flow.flush()
+            assert time.monotonic() < deadline
+            threading.Event().wait(0.05)
+    found = worker.error or second.error
+    assert isinstance(found, commit.Fenced)
+    assert "another commit worker" in str(found)
+    check_journal(databases, codec, 0)
+
+
+def test_it_comes_back_after_postgres_broke_the_connection(
+    flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec
+) -> None:
+    def cut() -> None:
+        with store(databases) as connection:
+            connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE application_name = 'memquorum-writer' AND datname = current_database()"
+            )
+
+    def feed(names: Callable[[int], str]) -> None:
+        flow.episodes(3, [names(i) for i in range(300)])
+        flow.flush()
+
+    feed(lambda i: f"first{i}")
+    cut()
+    feed(lambda i: f"second{i}")
+    await_seq(databases, 3, 350, worker)
+    cut()
+    flow.tick(3, 5_000)
+    flow.flush()
+    await_seq(databases, 3, 601, worker)
+    work = check_journal(databases, codec, 3)
+    assert len(work.rows.memories) == 600
+    assert [e.seq for e in journal_of(flow.bootstrap, codec, 3, 601)] == list(range(1, 602))
+    assert worker.error is None

@@ -1,0 +1,281 @@
+"""The commit worker: applies everything that happens to the shards, in one order, and journals it (DESIGN 8, 14).
+
+A synchronous loop over all shards. What has arrived is joined (`core.spine`, `core.assembly`), judged by the rules
+(`core.commit`) and written in one transaction with the offsets that it used up; while one transaction is under way the
+next batch gathers, so a batch is as large as the load makes it and an idle line waits for nobody. The journal is
+published after the transaction.
+
+Where it reads from stands in Postgres alone. So after a crash, a kill or an outage of Postgres it begins again where
+the last transaction ended. A decision's keys are destroyed in a step of its own after its transaction: no crash can
+destroy the key of a memory that a repeated run would then keep.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar
+
+from confluent_kafka import Consumer, TopicPartition
+
+from db.store import Clear, Fenced, PostgresStore
+from memquorum import topics
+from memquorum.core import commit
+from memquorum.core.assembly import DigestConflict
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.effects import Rules
+from memquorum.core.rows import Keys
+from memquorum.core.workset import Net, Workset
+from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
+from workers import loop
+from workers.line import KIND_OF, SOURCES, Batch, Line, opened
+from workers.outbox import Outbox, Outgoing
+
+__all__ = ["DigestConflict", "Fenced", "run"]
+
+log = logging.getLogger("memquorum.commit")
+
+# Records read, and applied in one transaction, at a time.
+_READ_MOST = 2_000
+_BATCH_MOST = 1_000
+# How long to wait for a record where nothing is under way, and where acknowledgements of the journal are.
+_IDLE_S = 0.1
+_ACK_S = 0.002
+_BACKOFF_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+# An episode that waits longer than this for its score is told of.
+_PATIENCE_S = 10.0
+# How far the journal is published is noted this often at most: a crash sends what is not noted again.
+_NOTE_EVERY_S = 0.5
+_FLUSH_S = 3.0
+_REPUBLISH = 1_000
+
+T = TypeVar("T")
+
+
+def run(
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    *,
+    memory_dsn: str,
+    vault: Vault,
+    journal_seed: bytes,
+    stop: loop.Stop,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal. `ready` is called when it has
+    reached the store and reads; again after an outage.
+
+    Raises DigestConflict (two quorums contradict each other: halt, and let people look) and Fenced (a second commit
+    worker writes to the database, or it is another cluster's). Outages of Postgres, vault and Kafka are waited out.
+    """
+    store = PostgresStore(memory_dsn)
+    outbox = Outbox(loop.producer(bootstrap), genesis, codec, journal_seed)
+    # What waits unread is bounded: read ahead further than this, a backlog would only lie in memory.
+    limits: dict[str, Any] = {"queued.max.messages.kbytes": 16_384}
+    consumer = loop.consumer(bootstrap, **limits)
+    failures = 0
+    try:
+        while not stop:
+            began = time.monotonic()
+            try:
+                _Session(Rules(codec, genesis), store, vault, consumer, outbox=outbox, stop=stop).run(ready)
+            except StoreUnavailable as error:
+                # A session that held for a while shows that the outage before it was another one.
+                failures = 0 if time.monotonic() - began > 2 * _BACKOFF_S[-1] else failures
+                wait = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
+                failures += 1
+                log.warning("the store cannot be reached: beginning again in %.1f s (%s)", wait, error)
+                stop.wait(wait)
+    finally:
+        consumer.close()
+        store.close()
+
+
+class _Stopped(Exception):
+    """Asked to stop while waiting for something."""
+
+
+class _Session:
+    """From reading where the store stands until the store is lost, or the stop."""
+
+    def __init__(
+        self, rules: Rules, store: PostgresStore, vault: Vault, consumer: Consumer, *, outbox: Outbox, stop: loop.Stop
+    ) -> None:
+        self._rules, self._store, self._vault = rules, store, vault
+        self._consumer, self._outbox, self._stop = consumer, outbox, stop
+        self._lines: dict[int, Line] = {}
+        self._paused: set[tuple[str, int]] = set()
+        self._published: dict[int, int] = {}
+        self._noted_at = 0.0
+        self._patience: dict[int, tuple[int, float]] = {}
+        self._applied: Counter[str] = Counter()
+
+    def run(self, ready: Callable[[], None]) -> None:
+        """Raises StoreUnavailable, DigestConflict, Fenced."""
+        self._begin()
+        ready()
+        try:
+            self._destroy_due(self._lines)
+            while not self._stop:
+                busy = self._step()
+                self._outbox.poll()
+                self._note_published(force=False)
+                self._read(0 if busy else _ACK_S if self._outbox.pending else _IDLE_S)
+                self._complain()
+        except _Stopped:
+            pass
+        finally:
+            done = ", ".join(f"{count} {effect}" for effect, count in sorted(self._applied.items()))
+            log.info("applied: %s", done or "nothing")
+        self._outbox.flush(_FLUSH_S)
+        self._note_published(force=True)
+
+    def _begin(self) -> None:
+        """Takes up every shard where the store left it, and sends what of the journal may not have been sent."""
+        genesis = self._rules.genesis
+        self._outbox.flush(_FLUSH_S)
+        offsets: dict[tuple[str, int], int | None] = {}
+        for shard, standing in self._store.start(genesis.cluster, genesis.shards).items():
+            self._lines[shard] = Line(self._rules, standing)
+            self._published[shard] = standing.published
+            offsets |= {(topic, shard): standing.cursors.get(topic) for topic in SOURCES}
+            self._republish(shard, max(standing.published, self._outbox.delivered.get(shard, 0)))
+        loop.assign(self._consumer, offsets)
+
+    def _republish(self, shard: int, published: int) -> None:
+        state = self._lines[shard].state
+        while published < state.seq:
+            rows = self._store.journal(shard, published, _REPUBLISH)
+            self._outbox.send([Outgoing(row.seq, row.event_id, row.link) for row in rows], state)
+            published = rows[-1].seq
+        if state.seq:
+            self._outbox.head(state)
+
+    def _read(self, wait_s: float) -> None:
+        for message in loop.records(self._consumer, _READ_MOST, wait_s):
+            topic, shard, offset, value = message.topic(), message.partition(), message.offset(), message.value()
+            assert topic is not None and shard is not None and offset is not None
+            wrong = self._lines[shard].take(topic, offset, value or b"", loop.traceparent(message))
+            if wrong is not None:
+                self._applied["refused"] += 1
+                log.error("%s, partition %d, offset %d left out: %s", topic, shard, offset, wrong)
+        wanted = {(topic, shard) for shard, line in self._lines.items() for topic in line.paused()}
+        if wanted != self._paused:
+            self._consumer.pause([TopicPartition(*place) for place in wanted - self._paused])
+            self._consumer.resume([TopicPartition(*place) for place in self._paused - wanted])
+            self._paused = wanted
+
+    def _step(self) -> bool:
+        """Applies what can be applied, in one transaction; whether there was anything."""
+        most = max(50, _BATCH_MOST // len(self._lines))
+        batches = {shard: batch for shard, line in self._lines.items() if (batch := line.batch(most)) is not None}
+        if not batches:
+            return False
+        contents = self._open(batches.values())
+        wanted = {self._lines[shard].state: batch.keys() for shard, batch in batches.items()}
+        with self._store.transaction(wanted) as transaction:
+            nets = {
+                shard: batch.apply(self._rules, transaction.rows[shard], contents) for shard, batch in batches.items()
+            }
+            cursors = {place: offset for shard in batches for place, offset in self._lines[shard].cursors().items()}
+            transaction.write(list(nets.values()), contents, cursors)
+        for shard, batch in batches.items():
+            self._done(shard, batch, nets[shard])
+        timely = [
+            shard
+            for shard, batch in batches.items()
+            if any(change.entry.effect in ("ticked", "decided") for change, _ in batch.changes)
+        ]
+        self._destroy_due(timely)
+        return True
+
+    def _done(self, shard: int, batch: Batch, net: Net) -> None:
+        line = self._lines[shard]
+        line.applied(batch, net)
+        self._applied.update(change.entry.effect for change, _ in batch.changes)
+        if batch.rejected is not None:
+            log.error("a decision with a sound certificate cannot be applied: %s", batch.rejected)
+        for kind, offset in line.decisions.rewind().items():
+            topic = next(topic for topic, name in KIND_OF.items() if name == kind)
+            self._consumer.seek(TopicPartition(topic, shard, offset))
+        self._outbox.send(
+            [Outgoing(c.entry.seq, c.entry.event_id, c.appended, trace) for c, trace in batch.changes], net.after
+        )
+
+    def _open(self, batches: Iterable[Batch]) -> dict[str, Clear]:
+        """Contents and embeddings in the clear, of what is still readable."""
+        listed = list(batches)
+        sealed = [memory_id for batch in listed for memory_id in batch.sealed()]
+        keys = self._patiently(lambda: self._vault.open(sealed)) if sealed else {}
+        found = {}
+        for batch in listed:
+            for item in batch.items:
+                memory_id = getattr(item.record, "memory_id", "")
+                clear = opened(item, keys.get(memory_id))
+                if clear is not None:
+                    found[memory_id] = clear
+        return found
+
+    def _destroy_due(self, shards: Iterable[int]) -> None:
+        """Destroys the keys of sealed memories whose grace time is over: in the vault first, then in the journal."""
+        wanted = list(shards)
+        while wanted and (due := self._store.sealed_due(wanted)):
+            doomed = [memory_id for found in due.values() for memory_id in found]
+            self._patiently(partial(self._vault.destroy, doomed))
+            states = {self._lines[shard].state: Keys(frozenset(found)) for shard, found in due.items()}
+            changes, nets = {}, []
+            with self._store.transaction(states) as transaction:
+                for shard, memory_ids in due.items():
+                    work = Workset(transaction.rows[shard])
+                    changes[shard] = commit.apply_destroyed(self._rules, work.rows, memory_ids)
+                    work.absorb(changes[shard])
+                    nets.append(work.net())
+                transaction.write(nets, {}, {})
+            for net in nets:
+                batch = Batch(None, [], [(changes[net.after.shard], None)])
+                self._done(net.after.shard, batch, net)
+
+    def _patiently(self, ask: Callable[[], T]) -> T:
+        """Asks the vault until it answers. Raises _Stopped."""
+        for attempt in itertools.count():
+            wait = _BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]
+            try:
+                return ask()
+            except VaultUnavailable as error:
+                log.warning("the vault cannot be reached: asking again in %.1f s (%s)", wait, error)
+            if self._stop.wait(wait):
+                break
+        raise _Stopped
+
+    def _note_published(self, *, force: bool) -> None:
+        """Notes in the store how far the journal is in its topic: not at once, as it only spares sending twice."""
+        now = time.monotonic()
+        if not force and now - self._noted_at < _NOTE_EVERY_S:
+            return
+        news = {k: seq for k, seq in self._outbox.delivered.items() if seq > self._published.get(k, 0)}
+        if news:
+            self._store.published(news)
+            self._published |= news
+            self._noted_at = now
+
+    def _complain(self) -> None:
+        """Says which shard waits for a score; the others go on meanwhile."""
+        now = time.monotonic()
+        for shard, line in self._lines.items():
+            offset = line.spine.waiting_for()
+            known, since = self._patience.get(shard, (-1, now))
+            if offset is None or offset != known:
+                self._patience[shard] = (-1 if offset is None else offset, now)
+            elif now - since > _PATIENCE_S:
+                log.warning(
+                    "shard %d stands still: the episode at accepted offset %d has had no score for more than %.0f s, "
+                    "and everything behind it waits. Is the salience stage running? Scores were read up to offset %d",
+                    shard, offset, _PATIENCE_S, line.read_to.get(topics.SCORED, 0),
+                )  # fmt: skip
+                self._patience[shard] = (offset, now)

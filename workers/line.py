@@ -1,0 +1,187 @@
+"""One shard in the commit worker: where the store left it, what has arrived since, and what becomes of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from db.store import Clear, Standing
+from memquorum import topics
+from memquorum.core import assembly, commit, sealing
+from memquorum.core.assembly import Assembly, Certified
+from memquorum.core.avro import DecodeError
+from memquorum.core.decisions import OutOfTurn
+from memquorum.core.effects import Rules
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.core.rows import Change, Keys, Rows
+from memquorum.core.spine import Item, Spine
+from memquorum.core.workset import Net, Workset
+
+KIND_OF = {topics.PRE_PREPARES: assembly.PRE_PREPARE, topics.COMMITS: assembly.COMMIT}
+SOURCES = (topics.ACCEPTED, topics.SCORED, *KIND_OF)
+
+# What pgvector's halfvec holds.
+_DIMENSIONS_MOST = 16_000
+
+
+@dataclass(slots=True)
+class Batch:
+    """What is applied to one shard in one transaction: at most one decision, then records of the spine.
+
+    Filled by `apply`: the changes, what they leave to be written, and why a decision could not be applied.
+    """
+
+    certified: Certified | None
+    items: list[Item]
+    changes: list[tuple[Change, str | None]] = field(default_factory=list)
+    rejected: OutOfTurn | None = None
+
+    def keys(self) -> Keys:
+        """The rows that it may touch."""
+        found = [commit.touches(item.record, item.scored) for item in self.items]
+        if self.certified is not None:
+            found.append(commit.touches(self.certified.checked))
+        return Keys(
+            frozenset(memory_id for keys in found for memory_id in keys.memories),
+            frozenset(key for keys in found for key in keys.events),
+        )
+
+    def sealed(self) -> list[str]:
+        """The memories whose keys it takes to read the batch."""
+        return [memory_id for item in self.items if (memory_id := _remembered(item)) is not None]
+
+    def apply(self, rules: Rules, rows: Rows, contents: Mapping[str, Clear]) -> Net:
+        """Judges everything, in order: the decision first. `contents`: what could be opened."""
+        work = Workset(rows)
+        if self.certified is not None:
+            self._decide(rules, work, self.certified)
+        for item in self.items:
+            change = _judge(rules, work.rows, item, contents)
+            work.absorb(change)
+            self.changes.append((change, item.traceparent))
+        return work.net()
+
+    def _decide(self, rules: Rules, work: Workset, certified: Certified) -> None:
+        place = commit.Place(topics.PRE_PREPARES, work.rows.state.shard, certified.offset)
+        try:
+            change = commit.apply_decision(rules, work.rows, place, certified.checked, certified.commits)
+        except OutOfTurn as error:
+            self.rejected = error
+            return
+        work.absorb(change)
+        self.changes.append((change, None))
+
+
+class Line:
+    """A shard's stand and its waiting records. Bounded by `core.spine` and `core.assembly`."""
+
+    def __init__(self, rules: Rules, standing: Standing) -> None:
+        self.state = standing.state
+        self.read_to: dict[str, int] = {}
+        """The next offset of each source, once anything of it has been read."""
+        self.spine = Spine(standing.cursors.get(topics.ACCEPTED, 0))
+        self.decisions = Assembly(
+            rules.codec, rules.genesis, self.state.shard, self.state.decided_seq, standing.decided
+        )
+        self._codec = rules.codec
+
+    def take(self, topic: str, offset: int, data: bytes, traceparent: str | None) -> str | None:
+        """A record of one of the sources; what is wrong with it, if nothing can be made of it.
+
+        Raises assembly.DigestConflict.
+        """
+        self.read_to[topic] = offset + 1
+        if topic == topics.PRE_PREPARES:
+            self.decisions.pre_prepare(offset, data)
+        elif topic == topics.COMMITS:
+            self.decisions.commit(offset, data)
+        elif topic == topics.SCORED:
+            return self._score(offset, data)
+        else:
+            return self._accept(offset, data, traceparent)
+        refusals, self.decisions.refusals = self.decisions.refusals, []
+        return "; ".join(refusals) or None
+
+    def batch(self, most: int) -> Batch | None:
+        """What can be applied now, or None."""
+        found = Batch(self.decisions.next(self.spine.next_offset), self.spine.ready(most))
+        return found if found.certified is not None or found.items else None
+
+    def paused(self) -> set[str]:
+        """Sources not to be read on until some of what has arrived is applied."""
+        full = {topics.ACCEPTED: self.spine.full, topics.SCORED: self.spine.scores_full}
+        return {topic for topic, so in full.items() if so}
+
+    def cursors(self) -> dict[tuple[int, str], int]:
+        """Where a restart must read the consensus topics from; the other two are told by the journal's entries."""
+        shard = self.state.shard
+        return {
+            (shard, topic): self.decisions.cursor(kind, self.read_to[topic])
+            for topic, kind in KIND_OF.items()
+            if topic in self.read_to
+        }
+
+    def applied(self, batch: Batch, net: Net) -> None:
+        """The batch is in the store."""
+        self.state = net.after
+        if batch.items:
+            self.spine.applied(batch.items[-1].offset)
+        if batch.certified is not None and batch.rejected is None:
+            self.decisions.decided(batch.certified)
+        elif batch.certified is not None and batch.rejected is not None:
+            self.decisions.reject(batch.certified, batch.rejected)
+
+    def _accept(self, offset: int, data: bytes, traceparent: str | None) -> str | None:
+        try:
+            record = self._codec.decode(data)
+            if not isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
+                raise DecodeError(f"a {type(record).__name__} does not belong there")
+            wrong = commit.storable(record)
+        except DecodeError as error:
+            wrong = str(error)
+        if wrong is None:
+            self.spine.accept(offset, record, traceparent)
+        else:
+            self.spine.skip(offset)
+        return wrong
+
+    def _score(self, offset: int, data: bytes) -> str | None:
+        try:
+            record = self._codec.decode_as(EpisodeScored, data)
+        except DecodeError as error:
+            return str(error)
+        self.spine.score(commit.Scored(offset, record))
+        return None
+
+
+def opened(item: Item, key: bytes | None) -> Clear | None:
+    """An episode's content and embedding in the clear; None where they cannot be opened, or not be stored."""
+    record, scored = item.record, item.scored
+    if key is None or scored is None or scored.record.sealed_embedding is None:
+        return None
+    assert isinstance(record, EpisodeAccepted)
+    try:
+        text = sealing.open_text(key, record.sealed_content, record.memory_id)
+        vector = sealing.open_vector(key, scored.record.sealed_embedding, record.memory_id)
+    except ValueError:  # SealError, or bytes that are no text or no vector
+        return None
+    sound = 0 < vector.size <= _DIMENSIONS_MOST and bool(np.isfinite(vector).all()) and "\0" not in text
+    return Clear(text, vector) if sound else None
+
+
+def _remembered(item: Item) -> str | None:
+    score = item.scored.record if item.scored is not None else None
+    return score.memory_id if score is not None and score.outcome in ("stored", "reinforced") else None
+
+
+def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear]) -> Change:
+    record = item.record
+    place = commit.Place(topics.ACCEPTED, rows.state.shard, item.offset)
+    if isinstance(record, EpisodeAccepted):
+        readable = record.memory_id in contents
+        return commit.apply_episode(rules, rows, place, record, scored=item.scored, readable=readable)
+    if isinstance(record, AccessAccepted):
+        return commit.apply_access(rules, rows, place, record)
+    return commit.apply_tick(rules, rows, place, record)
