@@ -75,7 +75,7 @@ class Assembly:
         self._decided = dict(decided)
         self._slots: dict[int, _Slot] = {}
         self._beyond: dict[str, tuple[int, int]] = {}
-        self._checked: dict[int, Checked] = {}
+        self._checked: Checked | None = None
 
     def pre_prepare(self, offset: int, data: bytes) -> None:
         """A record of the pre-prepare topic."""
@@ -179,9 +179,9 @@ class Assembly:
     def _check(self, offset: int, data: bytes) -> Checked | None:
         """The pre-prepare with its ballots verified; once, although a decision may be asked for again and again."""
         try:
-            if offset not in self._checked:
-                self._checked = {offset: check_pre_prepare(self._codec, self._genesis, data)}
-            return self._checked[offset]
+            if self._checked is None or self._checked.data != data:
+                self._checked = check_pre_prepare(self._codec, self._genesis, data)
+            return self._checked
         except BadCertificate as error:
             self._refuse("certificate", offset, error)
             return None
