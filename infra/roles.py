@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from infra import fleet, genesis
 from infra.settings import Settings, SettingsError
+from memquorum.core.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.ports import Encoder, SignConflict, Vault
 from memquorum.schema_files import load_codec
@@ -15,7 +16,7 @@ from workers.loop import Stop
 log = logging.getLogger(__name__)
 
 # What ends a process for good: it, or someone, has contradicted what stands written. A supervisor leaves it down.
-CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict,)
+CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict)
 
 
 def run(settings: Settings, role: str, member: int | None = None) -> int:
@@ -103,7 +104,65 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
     )
 
 
+def _replica(settings: Settings, made: Genesis, member: int, ready: Ready) -> None:
+    from workers import replica
+
+    settings.require("bootstrap")
+    if not 0 <= member < made.n:
+        raise SettingsError(f"--member {member}: the genesis file names members 0 to {made.n - 1}")
+    replica.run(
+        settings.bootstrap,
+        made,
+        load_codec(),
+        _vault(settings),
+        member_id=member,
+        seed=genesis.signing_seed(settings, f"member-{member}", made.members[member].public_key),
+        run_dir=settings.state_dir,
+        ballot_grace_ms=settings.ballot_grace_ms,
+        stop=Stop().on_signals(),
+        ready=ready,
+    )
+
+
+def _commit(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+    from workers import commit
+
+    settings.require("bootstrap", "memory_dsn")
+    stop = Stop().on_signals()
+    vault = _vault(settings)
+    seed = genesis.signing_seed(settings, "service-journal", made.services["journal"])
+    commit.run(
+        settings.bootstrap,
+        made,
+        load_codec(),
+        memory_dsn=settings.memory_dsn,
+        vault=vault,
+        journal_seed=seed,
+        stop=stop,
+        ready=ready,
+    )
+
+
+def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+    from workers import retrieval
+
+    settings.require("bootstrap", "memory_dsn", "retrieval_port")
+    retrieval.run(
+        memory_dsn=settings.memory_dsn,
+        bootstrap=settings.bootstrap,
+        genesis=made,
+        codec=load_codec(),
+        encoder=encoder(settings),
+        host=settings.retrieval_host,
+        port=settings.retrieval_port,
+        ready=ready,
+    )
+
+
 _START: dict[str, Callable[[Settings, Genesis, int, Ready], None]] = {
     "intake": _intake,
     "streams": _streams,
+    "replica": _replica,
+    "commit": _commit,
+    "retrieval": _retrieval,
 }

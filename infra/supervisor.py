@@ -93,6 +93,8 @@ def serve(configured: Settings) -> None:
 
 
 def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopping: Stop) -> None:
+    books.write(step="keys")
+    genesis.create(configured)
     books.write(step="Kafka")
     kafka = Kafka(configured.run_dir / "kafka", port=_port(configured.bootstrap))
     parts.enter_context(kafka)
@@ -106,7 +108,7 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
         vault_dsn=postgres.dsn("vault"),
         retrieval_port=free_port(configured.retrieval_port),
     )
-    books.write(step="keys, topics and databases")
+    books.write(step="topics and databases")
     provision(now)
     now.save()
     books.write(step="processes")
@@ -120,9 +122,8 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
 
 
 def provision(now: Settings) -> None:
-    """Makes what is missing: genesis and keys, topics, databases and their tables. A second call changes nothing."""
-    made = genesis.create(now)
-    for line in topics.ensure(now.bootstrap, made.shards, now.replication, now.min_isr):
+    """Makes what is missing of topics, databases and their tables. A second call changes nothing."""
+    for line in topics.ensure(now.bootstrap, genesis.read(now).shards, now.replication, now.min_isr):
         log.warning("topic %s", line)
     migrate(now.memory_dsn, "memory")
     migrate(now.vault_dsn, "vault")
@@ -137,6 +138,7 @@ def _watch(fleet: Fleet, kafka: Kafka, postgres: Postgres, books: _Books, stoppi
                 processes={name: {"pid": p.pid if p else None, "state": "running"} for name, p in servers.items()}
                 | fleet.describe()
             )
+            changed = False
         if books.state["state"] == "starting":
             missing = fleet.waiting_for()
             books.write(step=f"processes: waiting for {', '.join(missing)}" if missing else "ready")
@@ -147,7 +149,7 @@ def _watch(fleet: Fleet, kafka: Kafka, postgres: Postgres, books: _Books, stoppi
                 log.warning("%s ended with status %d; again at once", name, process.returncode)
                 (kafka if name == "kafka" else postgres).start()
                 changed = True
-        changed = fleet.check()
+        changed |= fleet.check()
         stopping.wait(_BEAT_S)
 
 

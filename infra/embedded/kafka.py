@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
+import os
 import signal
 import subprocess
 import time
-import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -93,7 +93,8 @@ class Kafka:
         config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(port, controller).items()))
         java = self._java()
         if not (self.folder / "data" / "meta.properties").exists():
-            cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+            # The first letters are fixed: an id that began with "-" would be taken for an option.
+            cluster = base64.urlsafe_b64encode(b"mq" + os.urandom(14)).decode().rstrip("=")
             self._format([*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)])
         self.process = spawn([*java, "kafka.Kafka", str(config)], self.log, by=signal.SIGKILL)
         self._wait(self.process, f"127.0.0.1:{port}")

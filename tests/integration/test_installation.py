@@ -1,0 +1,106 @@
+"""The installation as an operator meets it: `up`, `status`, `psql`, a killed process, a second `up`, `down`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from infra import fleet, settings, supervisor
+from infra.settings import Settings
+from infra.supervisor import SupervisorError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def _infra(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
+    command = [sys.executable, "-m", "infra", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def _until(condition: Callable[[], object], patience_s: float = 30) -> None:
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+
+
+def _pids(run_dir: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = supervisor.read_pids(run_dir)["processes"]
+    return found
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    run_dir = tmp_path_factory.mktemp("installation")
+    replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, clock="driven").save()
+    up = _infra("up", "--run-dir", str(run_dir))
+    assert up.returncode == 0, up.stderr
+    yield settings.load({}, run_dir)
+    pids = [process["pid"] for process in _pids(run_dir).values()]
+    assert _infra("down", "--run-dir", str(run_dir)).stdout == "stopped\n"
+    assert not [pid for pid in pids if _alive(pid)]
+    assert _infra("status", "--run-dir", str(run_dir)).returncode == 1
+
+
+def test_every_role_runs(installed: Settings) -> None:
+    status = json.loads(_infra("status", "--json", "--run-dir", str(installed.run_dir)).stdout)
+    assert status["state"] == "ready"
+    assert list(status["processes"]) == ["kafka", "postgres", *(role.name for role in fleet.roles(4))]
+    assert all(_alive(process["pid"]) for process in status["processes"].values())
+
+
+def test_the_reader_reads_and_cannot_write(installed: Settings) -> None:
+    def ask(question: str) -> subprocess.CompletedProcess[str]:
+        return _infra("psql", "--run-dir", str(installed.run_dir), "--", "-At", "-c", question)
+
+    assert ask("SELECT current_user, count(*) FROM memory").stdout == "memquorum_reader|0\n"
+    refused = ask("DELETE FROM journal")
+    assert (refused.returncode, "permission denied" in refused.stderr) == (1, True)
+
+
+def test_a_second_installation_in_the_folder_is_refused(installed: Settings) -> None:
+    second = _infra("up", "--run-dir", str(installed.run_dir))
+    assert (second.returncode, "runs in" in second.stderr) == (1, True)
+
+
+# A broker that is killed waits until its old registration expires (9 s); one that ends in order does not.
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("commit", signal.SIGKILL),
+        ("replica-1", signal.SIGKILL),
+        ("postgres", signal.SIGKILL),
+        ("kafka", signal.SIGTERM),
+    ],
+)
+def test_what_ends_comes_back(installed: Settings, name: str, how: signal.Signals) -> None:
+    before = _pids(installed.run_dir)[name]["pid"]
+    os.kill(before, how)
+    _until(lambda: _pids(installed.run_dir)[name]["pid"] not in (before, None))
+    psycopg.connect(installed.memory_dsn).close()
+
+
+def test_a_failed_start_says_what_failed(tmp_path: Path) -> None:
+    configured = replace(settings.load({}, tmp_path), throwaway=True)
+    (tmp_path / "genesis.json").write_text("{}")
+    with pytest.raises(SupervisorError, match="not a genesis file"), supervisor.started(configured):
+        pass
