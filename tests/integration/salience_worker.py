@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import sys
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from memquorum.core.policy import Policy
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
 from streams import app, salience
+
+BATCH_S = 0.1
 
 
 class KeysByName:
@@ -31,13 +37,21 @@ class KeysByName:
         return len(ids)
 
 
+class Laborious(HashingEncoder):
+    """Takes as long for a batch as a model does, so that a kill can hit it in the middle of one."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        time.sleep(BATCH_S)
+        return super().encode(texts)
+
+
 def main(bootstrap: str, group: str, data_dir: str) -> None:
     worker = app.create(bootstrap, Path(data_dir), 4, group, instance="0")
     salience.attach(
         worker,
         load_codec(),
         Policy(),
-        encoder=HashingEncoder(),
+        encoder=Laborious(),
         vault=KeysByName(),
         neighbourhoods=InMemoryNeighbourhoods(InMemoryStore()),
     )
