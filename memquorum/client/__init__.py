@@ -1,0 +1,39 @@
+"""The client: remember, search, explain, from any Python program.
+
+    from memquorum.client import Memory
+
+    with Memory(namespace="glasshouse", agent="planner") as memory:
+        receipt = memory.add("Valve 3 sticks below 5 °C.", wait=True)
+        for hit in memory.search("why did the valve not open?"):
+            print(hit.score, hit.text)
+        print("\\n".join(memory.explain(receipt.memory_id).lines))
+
+`AsyncMemory` is the same with `async with` and `await`.
+"""
+
+from memquorum.client.errors import (
+    Invalid,
+    MemquorumError,
+    NoOutcome,
+    NotConfigured,
+    NotFound,
+    Unreachable,
+)
+from memquorum.client.memory import AsyncMemory
+from memquorum.client.sync import Memory
+from memquorum.client.values import Explanation, Receipt
+from memquorum.core.retrieval import Hit
+
+__all__ = [
+    "AsyncMemory",
+    "Explanation",
+    "Hit",
+    "Invalid",
+    "Memory",
+    "MemquorumError",
+    "NoOutcome",
+    "NotConfigured",
+    "NotFound",
+    "Receipt",
+    "Unreachable",
+]

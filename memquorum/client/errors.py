@@ -1,0 +1,42 @@
+"""What can go wrong for a client, and what to do about it. Python's own MemoryError means something else."""
+
+from __future__ import annotations
+
+from memquorum.client.values import Receipt
+
+
+class MemquorumError(Exception):
+    """Base of all errors that the client raises on purpose."""
+
+
+class NotConfigured(MemquorumError):
+    """No address, no agent: the message says which, and where it may be given."""
+
+
+class Invalid(MemquorumError, ValueError):
+    """What was handed over can be no record or request. Nothing was sent."""
+
+    def __init__(self, reason: str, field: str | None, detail: str) -> None:
+        """`reason`: a reason code of intake; `field`: the one at fault, if it is one."""
+        super().__init__(f"{field}: {detail}" if field else detail)
+        self.reason, self.field, self.detail = reason, field, detail
+
+
+class Unreachable(MemquorumError, ConnectionError):
+    """Kafka or the retrieval service cannot be reached, or said that it cannot answer now. Try again later."""
+
+
+class NotFound(MemquorumError, LookupError):
+    """There is no such memory."""
+
+
+class NoOutcome(MemquorumError, TimeoutError):
+    """The episode was published and is safe, but nothing became of it in time. `receipt` says how to ask again."""
+
+    def __init__(self, receipt: Receipt, seconds: float) -> None:
+        super().__init__(
+            f"event {receipt.event_id!r} in {receipt.namespace!r} is published, but has no outcome in {seconds:g} s. "
+            "If the line runs (`make status`), it may have been refused: the reason stands in the topic "
+            "memory.intake.refused.v1. Do not add it again under a new id: it is not lost"
+        )
+        self.receipt = receipt

@@ -1,0 +1,222 @@
+"""The asynchronous client: publishes to Kafka, asks the retrieval service."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+
+from memquorum import topics
+from memquorum.client import settings
+from memquorum.client.errors import Invalid, NoOutcome, NotFound, Unreachable
+from memquorum.client.values import Explanation, Receipt
+from memquorum.core import intake
+from memquorum.core.avro import Codec
+from memquorum.core.intake import EpisodeIntent, Origin, Refusal
+from memquorum.core.retrieval import Hit
+
+_SOURCE = "memquorum/client"
+_NO_CODEC = Codec([])
+# One request of a long poll; proxies cut longer ones.
+_POLL_MS = 20_000
+_AGAIN_S = 0.5
+
+
+class AsyncMemory:
+    """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
+
+    def __init__(
+        self,
+        *,
+        namespace: str | None = None,
+        agent: str | None = None,
+        kafka: str | None = None,
+        url: str | None = None,
+    ) -> None:
+        """What is not given comes from MEMQUORUM_NAMESPACE, _AGENT, _BOOTSTRAP and _URL, or from the run folder of an
+        installation in this folder or above; the namespace is `default` otherwise. Raises NotConfigured."""
+        self._place = settings.find(kafka, url, namespace, agent)
+        self._producer: AIOKafkaProducer | None = None
+        self._http: httpx.AsyncClient | None = None
+        self._starting = asyncio.Lock()
+
+    @property
+    def namespace(self) -> str:
+        """Where this client reads and writes."""
+        return self._place.namespace
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Delivers what is under way and lets connections go."""
+        producer, self._producer = self._producer, None
+        http, self._http = self._http, None
+        if producer is not None:
+            await producer.stop()
+        if http is not None:
+            await http.aclose()
+
+    async def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **fields: Any) -> Receipt:
+        """Publishes what happened; returns once Kafka has it, or with `wait` once it is searchable.
+
+        `fields`: event_id, occurred_at (milliseconds), session, role, subject, reward, confidence, uncertainty, and
+        agent or namespace in place of the client's. Adding the same event id twice is the same episode once.
+        Raises Invalid, Unreachable, and with `wait` NoOutcome after `timeout` seconds.
+        """
+        (receipt,) = await self.add_all([{"content": content, **fields}])
+        return await self.outcome(receipt, timeout) if wait else receipt
+
+    async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """As `add` for many, in order, confirmed together. If one of them is Invalid, none is sent."""
+        checked = [self._episode(episode) for episode in episodes]
+        await self._send(topics.EPISODES, "EpisodeRecorded", [(r.namespace, r.event_id, value) for r, value in checked])
+        return [receipt for receipt, _ in checked]
+
+    async def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
+        """The receipt with its outcome, as soon as there is one. Raises NoOutcome after `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        path = f"/events/{quote(receipt.namespace, safe='')}/{quote(receipt.event_id, safe='')}"
+        last: Unreachable | None = None
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                found = await self._get(path, wait_ms=max(1, min(_POLL_MS, int(left * 1000))))
+            except Unreachable as error:  # it may be starting again; the episode is safe in Kafka meanwhile
+                last = error
+                await asyncio.sleep(min(_AGAIN_S, left))
+                continue
+            if found["outcome"] is not None:
+                return replace(receipt, outcome=found["outcome"], memory_id=found["memory_id"])
+        raise NoOutcome(receipt, timeout) from last
+
+    async def search(self, query: str, k: int = 10, *, peek: bool = False) -> list[Hit]:
+        """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid."""
+        asked: dict[str, Any] = {"namespace": self.namespace, "query": query, "k": k, "peek": peek}
+        if not peek:
+            asked["agent"] = self._place.need_agent()
+        found = await self._ask("POST", "/search", json=asked)
+        return [Hit(**hit) for hit in found["hits"]]
+
+    async def use(self, memory_id: str) -> None:
+        """Says that a memory was used: after a peek, or when its text came from elsewhere. It keeps it alive."""
+        event_id = str(uuid.uuid4())
+        value = {
+            "agent": self._place.need_agent(), "memory_id": memory_id, "namespace": self.namespace, "event_id": event_id
+        }  # fmt: skip
+        data = _checked(topics.ACCESSES, value)[1]
+        await self._send(topics.ACCESSES, "AccessRecorded", [(self.namespace, event_id, data)])
+
+    async def get(self, memory_id: str) -> dict[str, Any]:
+        """One memory; its text is None once it is forgotten. No use of it. Raises NotFound."""
+        return await self._get(f"/memories/{quote(memory_id, safe='')}")
+
+    async def explain(self, memory_id: str) -> Explanation:
+        """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound."""
+        found = await self._get(f"/memories/{quote(memory_id, safe='')}/explain")
+        return Explanation(found["account"], tuple(found["lines"]))
+
+    def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
+        given = {name: value for name, value in episode.items() if value is not None}
+        value = {"namespace": self.namespace, "event_id": str(uuid.uuid4()), **given}
+        if "agent" not in value:
+            value["agent"] = self._place.need_agent()
+        intent, data = _checked(topics.EPISODES, value)
+        assert isinstance(intent, EpisodeIntent)
+        return Receipt(intent.namespace, intent.event_id, intent.memory_id), data
+
+    async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
+        """Sends (namespace, event id, value) in order and waits until Kafka has confirmed all."""
+        producer = await self._kafka()
+        try:
+            sent = [
+                await producer.send(topic, value, key=namespace.encode(), headers=_headers(kind, event_id))
+                for namespace, event_id, value in records
+            ]
+            await asyncio.gather(*sent)
+        except KafkaError as error:
+            raise Unreachable(f"Kafka at {self._place.kafka} did not confirm: {error}") from error
+
+    async def _kafka(self) -> AIOKafkaProducer:
+        async with self._starting:
+            if self._producer is None:
+                address = self._place.need_kafka()
+                producer = AIOKafkaProducer(bootstrap_servers=address, enable_idempotence=True, acks="all")
+                try:
+                    await producer.start()
+                except KafkaError as error:
+                    await producer.stop()
+                    raise Unreachable(
+                        f"Kafka at {address} cannot be reached: does it run (`make status`)? ({error})"
+                    ) from error
+                self._producer = producer
+        return self._producer
+
+    async def _get(self, path: str, **parameters: Any) -> dict[str, Any]:
+        return await self._ask("GET", path, params=parameters)
+
+    async def _ask(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+        if self._http is None:
+            self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=_POLL_MS / 1000 + 10)
+        try:
+            answer = await self._http.request(method, path, **more)
+        except httpx.HTTPError as error:
+            raise Unreachable(
+                f"the retrieval service at {self._place.url} does not answer: does it run (`make status`)? "
+                f"({error or type(error).__name__})"
+            ) from error
+        return _body(answer)
+
+
+def _body(answer: httpx.Response) -> dict[str, Any]:
+    try:
+        found: dict[str, Any] = answer.json()
+    except ValueError:
+        found = {"error": "unreadable", "field": None, "detail": answer.text[:200]}
+    if answer.is_success:
+        return found
+    detail = str(found.get("detail", ""))
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        raise NotFound(detail)
+    if answer.is_client_error:
+        raise Invalid(str(found.get("error")), found.get("field"), detail)
+    raise Unreachable(f"the retrieval service says {answer.status_code}: {detail}")
+
+
+def _checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
+    """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here. Only the
+    clock is left out, for only intake knows what time it is there."""
+    try:
+        # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
+        data = json.dumps(value).encode()
+    except (TypeError, ValueError) as error:
+        raise Invalid("wrong_type", None, f"not plain JSON values: {error}") from None
+    answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True)
+    if isinstance(answer, Refusal):
+        raise Invalid(answer.reason, answer.field, answer.detail)
+    return answer, data
+
+
+def _headers(kind: str, event_id: str) -> list[tuple[str, bytes]]:
+    told = {
+        "ce_specversion": "1.0",
+        "ce_id": event_id,
+        "ce_type": kind,
+        "ce_source": _SOURCE,
+        "content-type": "application/json",
+    }
+    return [(name, value.encode()) for name, value in told.items()]

@@ -1,0 +1,97 @@
+"""Where the line is: arguments first, then the environment, then the run folder of an installation nearby."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memquorum.client.errors import NotConfigured
+
+RUN_DIR = ".memquorum"
+FILE = "settings.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Addresses and names; empty where nothing says them."""
+
+    kafka: str
+    url: str
+    namespace: str
+    agent: str
+    run_dir: Path | None
+
+    def need_kafka(self) -> str:
+        """The brokers' address. Raises NotConfigured."""
+        return _need(self.kafka, "Kafka's address", "kafka=", "MEMQUORUM_BOOTSTRAP")
+
+    def need_url(self) -> str:
+        """The retrieval service's address. Raises NotConfigured."""
+        return _need(self.url, "the retrieval service's address", "url=", "MEMQUORUM_URL")
+
+    def need_agent(self) -> str:
+        """The agent's name. Raises NotConfigured."""
+        if not self.agent:
+            raise NotConfigured("who are you? Give agent=, or set MEMQUORUM_AGENT")
+        return self.agent
+
+
+def find(
+    kafka: str | None = None,
+    url: str | None = None,
+    namespace: str | None = None,
+    agent: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Place:
+    """The place that arguments, environment and the nearest run folder name. Raises NotConfigured for a broken file."""
+    run_dir = _run_dir(environment)
+    saved = _saved(run_dir)
+    port = saved.get("retrieval_port")
+    served = f"http://{saved.get('retrieval_host', '127.0.0.1')}:{port}" if port else ""
+    return Place(
+        kafka=kafka or environment.get("MEMQUORUM_BOOTSTRAP") or str(saved.get("bootstrap", "")),
+        url=(url or environment.get("MEMQUORUM_URL") or served).rstrip("/"),
+        namespace=namespace or environment.get("MEMQUORUM_NAMESPACE") or "default",
+        agent=agent or environment.get("MEMQUORUM_AGENT", ""),
+        run_dir=run_dir,
+    )
+
+
+def _run_dir(environment: Mapping[str, str]) -> Path | None:
+    given = environment.get("MEMQUORUM_RUN_DIR")
+    if given:
+        return Path(given)
+    return next((folder for folder in _nearby() if (folder / FILE).is_file()), None)
+
+
+def _nearby() -> Iterator[Path]:
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        yield folder / RUN_DIR
+    yield Path(__file__).resolve().parents[2] / RUN_DIR  # of a checkout
+
+
+def _saved(run_dir: Path | None) -> dict[str, Any]:
+    if run_dir is None:
+        return {}
+    file = run_dir / FILE
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise NotConfigured(f"{file} cannot be read: {error}") from None
+    return found if isinstance(found, dict) else {}
+
+
+def _need(value: str, what: str, argument: str, variable: str) -> str:
+    if not value:
+        raise NotConfigured(
+            f"{what} is not known: give {argument}, set {variable}, or work in the folder of an installation that runs "
+            "(`make up`)"
+        )
+    return value

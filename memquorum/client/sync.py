@@ -1,0 +1,94 @@
+"""The client for programs without an event loop: the asynchronous one on a loop of its own, in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterable, Mapping
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from memquorum.client.memory import AsyncMemory
+from memquorum.client.values import Explanation, Receipt
+from memquorum.core.retrieval import Hit
+
+T = TypeVar("T")
+
+
+class Memory:
+    """A namespace's memory, for one agent. Use as `with`, or call `close`. Safe to share between threads.
+
+    Arguments, results and errors are those of `AsyncMemory`.
+    """
+
+    def __init__(
+        self,
+        *,
+        namespace: str | None = None,
+        agent: str | None = None,
+        kafka: str | None = None,
+        url: str | None = None,
+    ) -> None:
+        """See `AsyncMemory`. Raises NotConfigured."""
+        self._memory = AsyncMemory(namespace=namespace, agent=agent, kafka=kafka, url=url)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="memquorum-client", daemon=True)
+        self._thread.start()
+
+    @property
+    def namespace(self) -> str:
+        """Where this client reads and writes."""
+        return self._memory.namespace
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Delivers what is under way and lets connections go. A second call does nothing."""
+        if self._loop.is_closed():
+            return
+        try:
+            self._run(self._memory.close())
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+            self._loop.close()
+
+    def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **fields: Any) -> Receipt:
+        """Publishes what happened; with `wait` returns once it is searchable."""
+        return self._run(self._memory.add(content, wait=wait, timeout=timeout, **fields))
+
+    def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
+        """Publishes many, in order."""
+        return self._run(self._memory.add_all(episodes))
+
+    def outcome(self, receipt: Receipt, timeout: float = 30.0) -> Receipt:
+        """The receipt with its outcome, as soon as there is one."""
+        return self._run(self._memory.outcome(receipt, timeout))
+
+    def search(self, query: str, k: int = 10, *, peek: bool = False) -> list[Hit]:
+        """The k memories nearest in meaning; they count as used, unless you `peek`."""
+        return self._run(self._memory.search(query, k, peek=peek))
+
+    def use(self, memory_id: str) -> None:
+        """Says that a memory was used."""
+        self._run(self._memory.use(memory_id))
+
+    def get(self, memory_id: str) -> dict[str, Any]:
+        """One memory; its text is None once it is forgotten."""
+        return self._run(self._memory.get(memory_id))
+
+    def explain(self, memory_id: str) -> Explanation:
+        """Why a memory is where it is."""
+        return self._run(self._memory.explain(memory_id))
+
+    def _run(self, work: Coroutine[Any, Any, T]) -> T:
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("this client is closed")
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()

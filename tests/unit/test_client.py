@@ -1,0 +1,155 @@
+"""The client: what it finds, what it refuses before it sends, and how it says what went wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from memquorum.client import (
+    AsyncMemory,
+    Invalid,
+    Memory,
+    NoOutcome,
+    NotConfigured,
+    NotFound,
+    Receipt,
+    Unreachable,
+    settings,
+)
+from memquorum.core import ids
+
+HIT = {
+    "memory_id": "m", "text": "t", "tier": "short-term", "agent": "a", "session": None, "role": None, "occurred_at": 1,
+    "last_access": 2, "accesses": 0, "salience": 0.5, "score": 0.9,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No installation nearby, no variables."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(settings, "_nearby", lambda: iter([tmp_path / settings.RUN_DIR]))
+    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR"):
+        monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
+
+
+def answering(answer: Callable[[httpx.Request], httpx.Response], **named: Any) -> AsyncMemory:
+    memory = AsyncMemory(url="http://service", **named)
+    memory._http = httpx.AsyncClient(transport=httpx.MockTransport(answer), base_url="http://service")
+    return memory
+
+
+def test_arguments_come_before_the_environment_and_that_before_the_run_folder(tmp_path: Path) -> None:
+    folder = tmp_path / settings.RUN_DIR
+    folder.mkdir()
+    saved = {"bootstrap": "k:1", "retrieval_host": "127.0.0.1", "retrieval_port": 8080}
+    (folder / settings.FILE).write_text(json.dumps(saved))
+    place = settings.find(environment={})
+    assert (place.kafka, place.url, place.namespace, place.run_dir) == (
+        "k:1",
+        "http://127.0.0.1:8080",
+        "default",
+        folder,
+    )
+    place = settings.find(
+        environment={"MEMQUORUM_BOOTSTRAP": "k:2", "MEMQUORUM_URL": "http://u/", "MEMQUORUM_AGENT": "a"}
+    )
+    assert (place.kafka, place.url, place.agent) == ("k:2", "http://u", "a")
+    assert settings.find(kafka="k:3", environment={"MEMQUORUM_BOOTSTRAP": "k:2"}).kafka == "k:3"
+
+
+async def test_what_is_not_known_is_asked_for() -> None:
+    async with AsyncMemory() as memory:
+        with pytest.raises(NotConfigured, match=r"agent=.*MEMQUORUM_AGENT"):
+            await memory.add("x")
+        with pytest.raises(NotConfigured, match=r"MEMQUORUM_BOOTSTRAP"):
+            await memory.add("x", agent="a")
+        with pytest.raises(NotConfigured, match=r"MEMQUORUM_URL"):
+            await memory.search("x", peek=True)
+
+
+@pytest.mark.parametrize(
+    ("episode", "reason", "field"),
+    [
+        ({"content": " "}, "empty_value", "content"),
+        ({"content": "x", "reward": 2}, "out_of_range", "reward"),
+        ({"content": "x", "occured_at": 2}, "unknown_field", "occured_at"),
+        ({"content": "x\ud800"}, "forbidden_character", "content"),
+        ({"content": "x", "namespace": "a/b"}, "bad_name", "namespace"),
+        ({"content": "x", "session": object()}, "wrong_type", None),
+        ({"content": "x", "reward": float("nan")}, "bad_json", None),
+    ],
+)
+async def test_what_intake_would_refuse_is_not_sent(episode: dict[str, Any], reason: str, field: str | None) -> None:
+    async with AsyncMemory(agent="a", kafka="127.0.0.1:1") as memory:
+        with pytest.raises(Invalid) as caught:
+            await memory.add_all([{"content": "sound"}, episode])
+        assert (caught.value.reason, caught.value.field) == (reason, field)
+
+
+def test_episodes_become_receipts_that_know_their_memory() -> None:
+    memory = AsyncMemory(agent="a", namespace="n")
+    receipt, data = memory._episode({"content": "é", "event_id": "e", "session": None})
+    assert receipt == Receipt("n", "e", ids.memory_id("n", "e"))
+    assert json.loads(data) == {"namespace": "n", "event_id": "e", "agent": "a", "content": "é"}
+    other, data = memory._episode({"content": "x", "event_id": None, "agent": "b"})
+    assert json.loads(data)["agent"] == "b"
+    assert other.event_id not in (None, receipt.event_id)
+
+
+async def test_search_and_explain_speak_the_services_language() -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        if request.url.path == "/search":
+            assert json.loads(request.content) == {"namespace": "n", "query": "q", "k": 3, "peek": False, "agent": "a"}
+            return httpx.Response(200, json={"hits": [HIT], "used": 1})
+        assert request.url.raw_path == b"/memories/a%2Fb/explain"
+        return httpx.Response(200, json={"account": {"tier": "gone"}, "lines": ["one", "two"]})
+
+    async with answering(answer, namespace="n", agent="a") as memory:
+        (hit,) = await memory.search("q", 3)
+        assert (hit.text, hit.score) == ("t", 0.9)
+        told = await memory.explain("a/b")
+        assert (str(told), told.account["tier"]) == ("one\ntwo", "gone")
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"), [(404, NotFound), (400, Invalid), (413, Invalid), (503, Unreachable), (500, Unreachable)]
+)
+async def test_the_services_refusals_are_errors(status: int, expected: type[Exception]) -> None:
+    told = {"error": "bad_id", "field": "memory_id", "detail": "not a UUID"}
+    async with answering(lambda _: httpx.Response(status, json=told)) as memory:
+        with pytest.raises(expected, match="not a UUID"):
+            await memory.get("x")
+    async with answering(lambda _: httpx.Response(502, text="<html>")) as memory:
+        with pytest.raises(Unreachable, match="502"):
+            await memory.get("x")
+
+
+async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:
+    answers = [
+        httpx.Response(503, json={"detail": "starting"}),
+        httpx.Response(200, json={"outcome": None}),
+        httpx.Response(200, json={"outcome": "reinforced", "memory_id": "older"}),
+    ]
+    receipt = Receipt("n", "e", "m")
+    async with answering(lambda _: answers.pop(0)) as memory:
+        assert await memory.outcome(receipt, 10) == Receipt("n", "e", "older", "reinforced")
+    async with answering(lambda _: httpx.Response(200, json={"outcome": None})) as memory:
+        with pytest.raises(NoOutcome, match=r"published.*memory\.intake\.refused") as caught:
+            await memory.outcome(receipt, 0.01)
+        assert caught.value.receipt == receipt
+
+
+def test_the_synchronous_client_closes_once_and_says_so() -> None:
+    with Memory(agent="a") as memory:
+        with pytest.raises(Invalid, match="blank"):
+            memory.add(" ")
+        assert memory.namespace == "default"
+    memory.close()
+    with pytest.raises(RuntimeError, match="closed"):
+        memory.add("x")
