@@ -38,6 +38,7 @@ NAMESPACE = "demo"
 # A slow machine shall not decide with fewer ballots than a fast one: the demo waits for all four.
 _BALLOT_GRACE_MS = 5000
 _LOOK_S = 1.0
+_WIDTH = 116  # of a file or a pipe
 # A process that was killed comes back; one that dies again and again will not.
 _STARTS_MAX = 6
 
@@ -63,7 +64,9 @@ class Log:
 def main(argv: Sequence[str]) -> int:
     """Runs the demo. 0: everything added up and was proven; 1: something did not, or could not be done; 2: usage."""
     parsed = _parser().parse_args(argv)
-    console = Console(highlight=False, soft_wrap=False)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = _WIDTH
     began = time.monotonic()
     try:
         log = _read(parsed)

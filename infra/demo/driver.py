@@ -89,8 +89,10 @@ class Driver:
         self._decided: Counter[int] = Counter()  # the last epoch by shard
 
     def close(self) -> None:
-        """Closes the Kafka clients."""
+        """Closes the Kafka clients; a producer ends when nobody holds it any more."""
         self._consumer.close()
+        self._producer.flush(1)
+        del self._producer
 
     def run(self, steps: Iterable[Step], beat: Callable[[], None]) -> None:
         """All steps, each until the line is at rest. Raises Stalled, or what `beat` raises.

@@ -5,6 +5,7 @@ The report's sums come from here; the checks then hold them against what was pub
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -128,6 +129,14 @@ class Ledger:
     def nominations(self) -> int:
         """Proposals of all epochs."""
         return sum(epoch.proposals for epoch in self.epochs.values())
+
+    def fingerprint(self) -> str:
+        """The first digits of a SHA-256 over every outcome: who was to be what, by which epoch, and how it ended."""
+        told = hashlib.sha256()
+        for key in sorted(self.epochs):
+            for result in self.epochs[key].results:
+                told.update(f"{key} {result.memory_id} {result.kind} {result.outcome} {result.reason}\n".encode())
+        return told.hexdigest()[:16]
 
     def latencies(self) -> list[int]:
         """Milliseconds that each decision took, ascending."""

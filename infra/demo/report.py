@@ -15,13 +15,23 @@ from rich.text import Text
 from infra.demo.cluster import Survey
 from infra.demo.driver import Refused
 from infra.demo.inputs import Tally
-from infra.demo.ledger import GONE, LONG_TERM, SEALED, SHORT_TERM, Epoch, Ledger, percentile
+from infra.demo.ledger import GONE, LONG_TERM, SEALED, SHORT_TERM, Ledger, percentile
 from infra.demo.screen import duration, moment
 from infra.demo.sums import Check, Sum, words
 from memquorum.core.policy import Policy, to_json
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ROWS = 10
+
+
+def line(console: Console, text: str | Text, style: str = "") -> None:
+    """A line of a section, two blanks in; where it is too long, it goes on below and two blanks further in."""
+    body = Text(text) if isinstance(text, str) else text
+    blanks = 2 + len(body.plain) - len(body.plain.lstrip())
+    body = body[blanks - 2 :]
+    for index, part in enumerate(body.wrap(console, max(20, console.width - blanks - 2))):
+        part.rstrip()
+        console.print(Text(" " * (blanks + 2 * (index > 0))) + part, style=style, soft_wrap=True)
 
 
 def heading(console: Console, text: str) -> None:
@@ -32,15 +42,15 @@ def heading(console: Console, text: str) -> None:
 
 def show_log(console: Console, path: Path, tally: Tally, found: Survey) -> None:
     """What was read."""
-    console.print(f"  {path}", soft_wrap=True)
+    line(console, str(path))
     what = [f"{tally.messages:,} messages", f"{tally.accesses:,} accesses" if tally.accesses else ""]
     what += [f"{len(tally.empty):,} without text, skipped" if tally.empty else ""]
     what += [f"{len(tally.split)} over 64 KiB, split" if tally.split else ""]
-    console.print("  " + ", ".join(filter(None, what)))
+    line(console, ", ".join(filter(None, what)))
     busiest = ", ".join(f"{agent} ({n:,})" for agent, n in found.agents.most_common(4))
     others = f" and {len(found.agents) - 4} more" if len(found.agents) > 4 else ""
-    console.print(f"  agents: {busiest}{others}")
-    console.print(f"  {moment(found.first or 0)} to {moment(found.last)}, {duration(found.span_ms / 1000)}")
+    line(console, f"agents: {busiest}{others}")
+    line(console, f"{moment(found.first or 0)} to {moment(found.last)}, {duration(found.span_ms / 1000)}")
 
 
 def show_refused(console: Console, refused: Sequence[Refused]) -> None:
@@ -49,9 +59,8 @@ def show_refused(console: Console, refused: Sequence[Refused]) -> None:
     first = {letter.reason: letter for letter in reversed(refused)}
     for reason, n in counts.most_common(5):
         one = first[reason]
-        console.print(
-            f"  refused, {n:,} x {words(reason)}: {one.event_id}: {one.field or 'record'}: {one.detail}", style="dim"
-        )
+        text = f"refused, {n:,} x {words(reason)}: {one.event_id}: {one.field or 'record'}: {one.detail}"
+        line(console, text, style="dim")
 
 
 def show_next(console: Console, kept: Path | None) -> None:
@@ -70,8 +79,8 @@ def show_next(console: Console, kept: Path | None) -> None:
             "make demo INPUT=PATH             a log of yours: chat transcripts or our own records",
             "make up                          the line on its own, for agents of yours; the README shows how",
         ]
-    for line in lines:
-        console.print(f"  {line}", soft_wrap=True)
+    for text in lines:
+        console.print(f"  {text}", soft_wrap=True)
 
 
 def show_sums(console: Console, found: Sequence[Sum]) -> None:
@@ -82,26 +91,27 @@ def show_sums(console: Console, found: Sequence[Sum]) -> None:
         for index, (part, n) in enumerate(one.parts):
             sign = " - " if n < 0 else " + " if index else ""
             parts += f"{sign}{abs(n):,} {part}"
-        mark = "[green]adds up[/]" if one.holds else "[bold red]DOES NOT ADD UP[/]"
-        console.print(Padding(f"{whole:,} {name} = {parts}   {mark}", (0, 2)))
+        mark = ("adds up", "green") if one.holds else ("DOES NOT ADD UP", "bold red")
+        line(console, Text.assemble(f"{whole:,} {name} = {parts}   ", mark))
 
 
 def show_checks(console: Console, found: Sequence[Check]) -> None:
     """One line for each check."""
     for check in found:
-        mark = "[green]ok[/]  " if check.holds else "[bold red]FAIL[/]"
-        console.print(Padding(Text.from_markup(f"{mark} ") + Text(f"{check.name}: {check.found}"), (0, 2)))
+        mark = ("ok  ", "green") if check.holds else ("FAIL", "bold red")
+        line(console, Text.assemble(mark, f" {check.name}: {check.found}"))
 
 
 def show_policy(console: Console, policy: Policy) -> None:
     """The settings that differ from the defaults, and the decay's scales as people say them."""
     scales = ", ".join(duration(s) for s in policy.decay.scales_s)
-    console.print(f"  decay scales: {scales}, from the log's own length; weights {_list(policy.decay.weights)}")
+    weights = ", ".join(f"{w:g}" for w in policy.decay.weights)
+    line(console, f"decay: scales {scales}, from the log's own length, with weights {weights}")
     own, default = to_json(policy), to_json(Policy())
     for section, values in own.items():
         changed = {k: v for k, v in values.items() if v != default[section][k] and k != "scales_s"}
         if changed:
-            console.print(f"  {section}: " + ", ".join(f"{k} {_plain(v)}" for k, v in changed.items()), highlight=False)
+            line(console, f"{section}: " + ", ".join(_setting(k, v) for k, v in changed.items()))
 
 
 def show_time(console: Console, ledger: Ledger) -> None:
@@ -111,14 +121,14 @@ def show_time(console: Console, ledger: Ledger) -> None:
         return
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("at", "recorded", SHORT_TERM, LONG_TERM, f"{SEALED} or {GONE}", "characters kept", "of all"):
-        table.add_column(name, justify="left" if name == "at" else "right")
+        table.add_column(name, justify="left" if name == "at" else "right", no_wrap=name in ("at", "of all"))
     for one in _sample(moments, _ROWS):
         out = one.tiers[SEALED] + one.tiers[GONE]
         cells = (one.recorded, one.tiers[SHORT_TERM], one.tiers[LONG_TERM], out, one.characters)
         table.add_row(moment(one.as_of), *(f"{n:,}" for n in cells), _share(one.characters, one.everything))
-    console.print(Padding(table, (0, 2)))
+    console.print(Padding(table, (0, 0, 0, 2), expand=False))
     kept = [one.tiers[SHORT_TERM] + one.tiers[LONG_TERM] for one in moments]
-    console.print(f"  alive over time  {bars(kept, console)}  most {max(kept):,}, now {_now(ledger):,}")
+    line(console, f"alive over time  {bars(kept, console)}  most {max(kept):,}, now {_now(ledger):,}")
 
 
 def show_epochs(console: Console, ledger: Ledger) -> None:
@@ -127,22 +137,17 @@ def show_epochs(console: Console, ledger: Ledger) -> None:
     decided = [e for e in epochs if e.decided_at is not None]
     triggers = Counter(e.trigger for e in epochs)
     by = ", ".join(f"{n} by {name}" for name, n in triggers.most_common())
-    console.print(f"  {len(epochs)} epochs ({by or 'none'}), {len(decided)} decided")
+    line(console, f"{len(epochs)} epochs ({by or 'none'}), {len(decided)} decided")
     times = ledger.latencies()
     if times:
         p50, p99 = percentile(times, 0.5), percentile(times, 0.99)
-        console.print(f"  decision latency of {len(times)}: p50 {p50} ms, p99 {p99} ms")
-        console.print(
-            "  measured from the nomination's timestamp in its topic to that of the decision's journal row: four "
-            "ballots, the three phases of PBFT, and the commit in Postgres lie between them",
-            style="dim",
+        line(console, f"decision latency of {len(times)}: p50 {p50} ms, p99 {p99} ms")
+        how = (
+            "measured from the nomination's timestamp in its topic to that of the decision's journal row: four "
+            "ballots, the three phases of PBFT, and the commit in Postgres lie between them"
         )
-
-
-def pick(ledger: Ledger, outcome: str) -> tuple[Epoch, str] | None:
-    """An epoch and a memory that it ended so: the last decided one, since most had been said by then."""
-    found = [(e, r.memory_id) for e in ledger.epochs.values() for r in e.results if r.outcome == outcome]
-    return found[-1] if found else None
+        line(console, how, style="dim")
+    line(console, f"fingerprint of all outcomes {ledger.fingerprint()}: the same log decides the same again")
 
 
 def bars(values: Sequence[int], console: Console, width: int = 40) -> str:
@@ -168,9 +173,7 @@ def _share(part: int, whole: int) -> str:
     return f"{100 * part / whole:.0f} %" if whole else "-"
 
 
-def _list(values: Sequence[float]) -> str:
-    return ", ".join(f"{v:g}" for v in values)
-
-
-def _plain(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _setting(name: str, value: Any) -> str:
+    if name.endswith("_ms") and value:
+        return f"{name.removesuffix('_ms')} {duration(value / 1000)}"
+    return f"{name} {value:,}" if isinstance(value, int) else f"{name} {value}"

@@ -14,6 +14,8 @@ from infra.demo.ledger import Ledger
 
 _PLAIN_EVERY_S = 5.0
 
+READY = "ready"
+
 Say = Callable[[str], None]
 
 
@@ -45,7 +47,7 @@ class Screen:
         phase = title.partition(":")[0]
         if phase == clock.phase:
             return
-        if clock.phase:
+        if clock.phase and clock.phase != READY:
             self.console.print(f"  [green]done[/] {clock.phase} [dim]{time.monotonic() - clock.since:.1f} s[/]")
         clock.phase, clock.since = phase, time.monotonic()
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from db.explain_rows import load
 from db.queries import QUERIES
 from infra.demo.inputs import Record
+from infra.demo.report import line
 from memquorum.core import ids, telling
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
@@ -46,13 +47,16 @@ def tell(console: Console, story: Story, genesis: Genesis, log: Iterable[Record]
     account = story.account
     text = said(log, account.memory_id)
     if text is not None:
-        console.print(f'  "{text}"', markup=False, style="italic")
-    for line in telling.lines(account, genesis):
-        console.print(f"  {line}" if line else "", markup=False)
-    gone = account.tier == "gone"
-    whence = "only the log that the demo read still has it" if gone else "any agent of its namespace may read it"
+        line(console, f'"{text}"', style="italic")
+    for told in telling.lines(account, genesis):
+        line(console, told) if told else console.print()
+    whence = (
+        "only the log that the demo has read still has it"
+        if account.tier == "gone"
+        else "any agent of its namespace may read it"
+    )
     content, key = ("its" if there else "no" for there in (story.content, story.key))
-    console.print(f"  Postgres has {content} content, the vault {key} key: {whence}.", markup=False)
+    line(console, f"Postgres has {content} content, the vault {key} key: {whence}.")
 
 
 def said(log: Iterable[Record], memory: str) -> str | None:

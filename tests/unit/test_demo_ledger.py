@@ -93,6 +93,16 @@ def test_shards_that_tick_together_are_one_moment():
     assert [m.as_of for m in ledger.moments] == [1, 2]
 
 
+def test_the_fingerprint_is_of_the_outcomes_and_not_of_their_times():
+    def told(end: str, at: int) -> str:
+        ledger = Ledger(CODEC)
+        ledger.nominated(nomination(1, "A"), at)
+        ledger.entry(entry("decided", decided(1, A=end)), at + 5)
+        return ledger.fingerprint()
+
+    assert told("kept", 1000) == told("kept", 2000) != told("promoted", 1000)
+
+
 def test_percentiles_by_nearest_rank():
     assert percentile([], 0.5) == 0
     assert [percentile([10, 20, 30, 40], p) for p in (0.25, 0.5, 0.51, 0.99, 1)] == [10, 20, 30, 40, 40]
