@@ -53,7 +53,8 @@ def _announce(settings: Settings, name: str) -> None:
     log.info("%s works", name)
 
 
-def _vault(settings: Settings) -> Vault:
+def vault(settings: Settings) -> Vault:
+    """The vault that the settings name. Raises SettingsError or KeyFileError."""
     from db.vault import PostgresVault
 
     settings.require("vault_dsn")
@@ -76,9 +77,9 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
 
     settings.require("bootstrap")
     stop = Stop().on_signals()
-    vault = _vault(settings)
+    keys = vault(settings)
     ready()
-    intake.run(settings.bootstrap, made, load_codec(), vault, clock=settings.clock, tick_ms=settings.tick_ms, stop=stop)
+    intake.run(settings.bootstrap, made, load_codec(), keys, clock=settings.clock, tick_ms=settings.tick_ms, stop=stop)
 
 
 def _streams(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
@@ -89,14 +90,14 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
     settings.require("bootstrap", "memory_dsn")
     data_dir = settings.state_dir / "streams"
     data_dir.mkdir(parents=True, exist_ok=True)
-    chosen, vault = encoder(settings), _vault(settings)
+    chosen, keys = encoder(settings), vault(settings)
     ready()
     app.run(
         bootstrap=settings.bootstrap,
         genesis=made,
         codec=load_codec(),
         encoder=chosen,
-        vault=vault,
+        vault=keys,
         neighbourhoods=PostgresNeighbourhoods(settings.memory_dsn),
         schedule=PostgresSchedule(settings.memory_dsn),
         nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
@@ -114,7 +115,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready) -> No
         settings.bootstrap,
         made,
         load_codec(),
-        _vault(settings),
+        vault(settings),
         member_id=member,
         seed=genesis.signing_seed(settings, f"member-{member}", made.members[member].public_key),
         run_dir=settings.state_dir,
@@ -129,14 +130,14 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
 
     settings.require("bootstrap", "memory_dsn")
     stop = Stop().on_signals()
-    vault = _vault(settings)
+    keys = vault(settings)
     seed = genesis.signing_seed(settings, "service-journal", made.services["journal"])
     commit.run(
         settings.bootstrap,
         made,
         load_codec(),
         memory_dsn=settings.memory_dsn,
-        vault=vault,
+        vault=keys,
         journal_seed=seed,
         stop=stop,
         ready=ready,
