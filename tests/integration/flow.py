@@ -13,6 +13,7 @@ from confluent_kafka import Producer
 from memquorum import topics
 from memquorum.core import ids, sealing
 from memquorum.core.avro import Codec
+from memquorum.core.commit import Scored
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.records import (
@@ -24,6 +25,7 @@ from memquorum.core.records import (
     JournalEntry,
     Proposal,
 )
+from memquorum.core.spine import Item
 from memquorum.ports import Vault
 from tests.unit import votes
 from workers import loop
@@ -36,7 +38,10 @@ class Flow:
         self.codec, self.genesis, self.vault, self.bootstrap = codec, genesis, vault, bootstrap
         self.offset = dict.fromkeys(range(genesis.shards), 0)
         self.epoch = dict.fromkeys(range(genesis.shards), 0)
-        self._producer: Producer = loop.producer(bootstrap, linger_ms=5)
+        self.scored = dict.fromkeys(range(genesis.shards), 0)
+        self.log: dict[int, list[Item]] = {shard: [] for shard in range(genesis.shards)}
+        """Every accepted record with its score, in order: what a reference can be computed from."""
+        self._producer: Producer = loop.producer(bootstrap, linger_ms=5, log_level=0)
         self._numbers = itertools.count()
         self._random = np.random.default_rng(5)
 
@@ -54,6 +59,7 @@ class Flow:
 
     def accepted(self, shard: int, record: EpisodeAccepted | AccessAccepted | ClockTicked) -> int:
         self._send(topics.ACCEPTED, shard, self.codec.encode(record), record.event_id)
+        self.log[shard].append(Item(self.offset[shard], record))
         self.offset[shard] += 1
         return self.offset[shard] - 1
 
@@ -106,6 +112,9 @@ class Flow:
             salience, False, "random", reinforces, 810_000, sealed_embedding=sealed,
         )  # fmt: skip
         self._send(topics.SCORED, shard, self.codec.encode(record), episode.event_id)
+        at = next(i for i, item in enumerate(reversed(self.log[shard])) if item.offset == offset)
+        self.log[shard][-1 - at] = Item(offset, episode, Scored(self.scored[shard], record))
+        self.scored[shard] += 1
 
     def access(self, shard: int, memory_id: str, at: int) -> int:
         event_id = f"access-{next(self._numbers)}"

@@ -1,0 +1,35 @@
+"""The commit worker as a process of its own, to be killed. Arguments: bootstrap address, memory's DSN, vault's DSN."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from db.vault import PostgresVault
+from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.schema_files import load_codec
+from tests.unit import genesis
+from workers import commit
+from workers.loop import Stop
+
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=0)))
+SEED = genesis.seed_of("service:journal")
+MASTER = bytes(range(32))
+
+
+def main() -> None:
+    logging.basicConfig(level=logging.INFO)
+    bootstrap, memory_dsn, vault_dsn = sys.argv[1:]
+    commit.run(
+        bootstrap,
+        GENESIS,
+        load_codec(),
+        memory_dsn=memory_dsn,
+        vault=PostgresVault(vault_dsn, MASTER),
+        journal_seed=SEED,
+        stop=Stop().on_signals(),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Watching the commit worker at work: the worker in a thread, its store, and its journal redone by the rules."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+
+from db.vault import PostgresVault
+from memquorum.core import journal
+from memquorum.core.avro import Codec
+from memquorum.core.effects import Rules, redo
+from memquorum.core.records import JournalAppended
+from memquorum.core.rows import Rows
+from memquorum.core.workset import Workset
+from tests.integration.commit_process import GENESIS, MASTER, SEED
+from workers import commit
+from workers.loop import Stop
+
+
+class Worker:
+    """The worker in a thread; what it raised is kept."""
+
+    def __init__(self, bootstrap: str, codec: Codec, databases: tuple[str, str]) -> None:
+        self.stop, self.error = Stop(), None
+        self._ready = threading.Event()
+        self._arguments: dict[str, Any] = {
+            "memory_dsn": databases[0], "vault": PostgresVault(databases[1], MASTER), "journal_seed": SEED,
+            "stop": self.stop, "ready": self._ready.set,
+        }  # fmt: skip
+        self._thread = threading.Thread(target=self._run, args=(bootstrap, codec))
+
+    def _run(self, bootstrap: str, codec: Codec) -> None:
+        try:
+            commit.run(bootstrap, GENESIS, codec, **self._arguments)
+        except Exception as error:
+            self.error = error
+            self._ready.set()
+
+    def __enter__(self) -> Worker:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        self.join(5)
+
+    def join(self, seconds: float) -> None:
+        self._thread.join(seconds)
+        assert not self._thread.is_alive(), f"still running {seconds} s after the stop"
+
+
+@contextmanager
+def store(databases: tuple[str, str]) -> Iterator[psycopg.Connection]:
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        yield connection
+
+
+def await_seq(
+    databases: tuple[str, str], shard: int, seq: int, worker: Worker | None = None, limit_s: float = 15
+) -> None:
+    """Waits for the shard's journal to reach a sequence, by the notifications that each transaction sends."""
+    with store(databases) as connection:
+        connection.execute("LISTEN journal")
+        deadline = time.monotonic() + limit_s
+        while True:
+            row = connection.execute("SELECT seq FROM shard WHERE shard = %s", [shard]).fetchone()
+            if row and row[0] >= seq:
+                return
+            assert time.monotonic() < deadline, f"shard {shard} is at {row}, not at {seq}"
+            assert worker is None or worker.error is None, worker.error  # type: ignore[union-attr]
+            for _ in connection.notifies(timeout=1, stop_after=1):
+                pass
+
+
+def rows(databases: tuple[str, str], query: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with store(databases) as connection:
+        return connection.execute(query, parameters).fetchall()  # type: ignore[arg-type]
+
+
+def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Workset:
+    """The shard's journal in Postgres: gapless, hashed, and redone by the rules it gives the state that is stored."""
+    work = Workset(Rows(journal.beginning(GENESIS.cluster, shard)))
+    columns = "entry, previous_hash, hash, seq, effect, event_id, source_offset"
+    found = rows(databases, f"SELECT {columns} FROM journal WHERE shard = %s ORDER BY seq", shard)
+    for entry, previous, this, *repeated in found:
+        change = redo(Rules(codec, GENESIS), work.rows, JournalAppended(entry, previous, this))
+        assert [change.entry.seq, change.entry.effect, change.entry.event_id, change.entry.source_offset] == repeated
+        work.absorb(change)
+    state = work.rows.state
+    assert rows(
+        databases,
+        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq FROM shard WHERE shard = %s",
+        shard,
+    ) == [
+        (
+            state.seq,
+            state.hash,
+            state.as_of,
+            state.interactions,
+            state.last_epoch,
+            state.last_epoch_at,
+            state.decided_seq,
+        )
+    ]
+    tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))
+    assert tiers == {m.id: m.tier for m in work.rows.memories.values()}
+    counted = "last_access, due_at, touched, accesses, reinforced, forget_kept, forget_rest"
+    strengths = rows(databases, f"SELECT memory_id::text, {counted} FROM strength WHERE shard = %s", shard)
+    assert {row[0]: row[1:] for row in strengths} == {
+        s.memory_id: (s.last_access, s.due_at, s.touched, s.accesses, s.reinforced, s.forget_kept, s.forget_rest)
+        for s in work.rows.strengths.values()
+    }
+    return work
