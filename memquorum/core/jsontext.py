@@ -67,18 +67,16 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
     for name in value:
         if name not in schema:
             said = name if _TELLABLE.match(name) else None
+            strange = "" if said else f"a name of {len(name)} characters is "
             raise JsonRefused(
-                "unknown_field",
-                said,
-                f"{said or f'a name of {len(name)} characters'} is no field of {kind.__name__}; "
-                f"its fields are {', '.join(schema)}",
+                "unknown_field", said, f"{strange}no field of {kind.__name__}; its fields are {', '.join(schema)}"
             )
     found = {}
     for name, field in schema.items():
         if value.get(name) is None:
             if field.required:
                 what = "null" if name in value else "missing"
-                raise JsonRefused("missing_field", name, f"{name} is {what}; {kind.__name__} requires it")
+                raise JsonRefused("missing_field", name, f"{what}, but {kind.__name__} requires it")
             continue
         found[name] = _typed(name, field.kind, value[name])
     return kind(**found)
@@ -139,7 +137,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
         said = twice if _TELLABLE.match(twice) else None
-        raise JsonRefused("duplicate_field", said, f"{said or 'a name'} occurs twice; send it once")
+        raise JsonRefused("duplicate_field", said, "a field occurs twice; send it once")
     return found
 
 

@@ -1,0 +1,261 @@
+"""The command line of a client: publish, search, explain, verify, rebuild.
+
+`memquorum COMMAND --help` says more. Commands of an operator (up, down, topics, migrate …) are `python -m infra`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.text import Text
+
+from memquorum import __version__
+from memquorum.client import Invalid, Memory, MemquorumError, NoOutcome, NotConfigured, NotFound, Receipt, settings
+from memquorum.core.telling import moment
+
+OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND = 0, 1, 2, 3, 4
+_EXITS = (
+    "exit status: 0 done; 1 refused, or a finding; 2 wrong use; 3 not configured or not reachable; 4 no such memory; "
+    "130 interrupted"
+)
+_BATCH = 500
+_SHOWN = 300
+_CHECKOUT = Path(__file__).resolve().parents[1]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command and returns the exit status."""
+    root = parser()
+    parsed, rest = root.parse_known_args(arguments)
+    if rest and not getattr(parsed, "passes_on", False):
+        root.error(f"unrecognized arguments: {' '.join(rest)}")
+    parsed.rest = rest
+    # What goes wrong is said once, by us.
+    logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
+    try:
+        status: int = parsed.do(parsed)
+        sys.stdout.flush()
+    except NotFound as error:
+        return _complain(error, NOT_FOUND)
+    except (Invalid, NoOutcome) as error:
+        return _complain(error, FAILED)
+    except MemquorumError as error:
+        return _complain(error, UNREACHABLE)
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except KeyboardInterrupt:
+        return 130
+    return status
+
+
+def parser() -> argparse.ArgumentParser:
+    """The commands and their options; `do` of the result is the function to call."""
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)")
+    common.add_argument("--url", help="retrieval service (MEMQUORUM_URL)")
+    common.add_argument("-n", "--namespace", help="namespace (MEMQUORUM_NAMESPACE; default: default)")
+    common.add_argument("-a", "--agent", help="who speaks (MEMQUORUM_AGENT; default: cli)")
+    common.add_argument("--json", action="store_true", help="plain JSON, one value a line where there are several")
+    root = argparse.ArgumentParser(
+        prog="memquorum",
+        description="A shared long-term memory for fleets of AI agents. Addresses come from options, from the "
+        "environment, or from the nearest .memquorum folder of an installation.",
+        epilog=_EXITS,
+    )
+    root.add_argument("--version", action="version", version=f"memquorum {__version__}")
+    commands = root.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, do: Callable[[Any], int], summary: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, parents=[common], help=summary, description=summary, epilog=_EXITS)
+        added.set_defaults(do=do)
+        return added
+
+    _publish_options(command("publish", _publish, "Publish episodes: each TEXT, or JSON lines from standard input."))
+    search = command("search", _search, "Find the memories nearest in meaning. They count as used, unless --peek.")
+    search.add_argument("query", metavar="QUERY")
+    search.add_argument("-k", type=int, default=10, help="how many at most (default: 10)")
+    search.add_argument("--peek", action="store_true", help="only look: nothing counts as used")
+    explain = command("explain", _explain, "Say why a memory is where it is: salience, uses, votes, certificates.")
+    explain.add_argument("memory_id", metavar="ID")
+    verify = command("verify", _verify, "Check chain, certificates and signatures with the genesis file alone.")
+    verify.add_argument("--topics-only", action="store_true", help="ask Kafka alone, not the operator's database too")
+    verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
+    verify.set_defaults(passes_on=True)
+    rebuild = command("rebuild", _rebuild, "Rebuild the store from topics and vault into an empty database; compare.")
+    rebuild.set_defaults(passes_on=True)
+    return root
+
+
+def _publish_options(publish: argparse.ArgumentParser) -> None:
+    publish.add_argument("text", nargs="*", metavar="TEXT", help="what happened; without it, or -, JSON lines are read")
+    publish.add_argument("-w", "--wait", action="store_true", help="until it is searchable, and say what became of it")
+    publish.add_argument("--timeout", type=float, default=30.0, metavar="S", help="with --wait (default: 30)")
+    for name in ("session", "role", "subject", "event-id"):
+        publish.add_argument(f"--{name}", help="of every episode that does not say its own")
+    for name in ("reward", "confidence", "uncertainty"):
+        publish.add_argument(f"--{name}", type=float, help="in [0, 1]")
+    publish.add_argument("--occurred-at", type=int, metavar="MS", help="milliseconds since the epoch (default: now)")
+
+
+_Placed = tuple[str, dict[str, Any] | Invalid]
+_FIELDS = ("session", "role", "subject", "event_id", "reward", "confidence", "uncertainty", "occurred_at")
+
+
+def _memory(parsed: argparse.Namespace) -> Memory:
+    agent = parsed.agent or os.environ.get("MEMQUORUM_AGENT") or "cli"
+    return Memory(namespace=parsed.namespace, agent=agent, kafka=parsed.kafka, url=parsed.url)
+
+
+def _publish(parsed: argparse.Namespace) -> int:
+    common = {name: getattr(parsed, name) for name in _FIELDS if getattr(parsed, name) is not None}
+    if "event_id" in common and len(parsed.text) != 1:
+        raise Invalid("bad_id", "event_id", "names one episode; give one TEXT with it")
+    if not parsed.text and sys.stdin.isatty():
+        raise Invalid("empty_value", None, "nothing to publish: give TEXT, or pipe in JSON lines")
+    console, published, refused = Console(stderr=True, highlight=False), 0, 0
+    with _memory(parsed) as memory:
+        for batch in _batches(_episodes(parsed.text, sys.stdin, common)):
+            receipts, complaints = _send(memory, batch)
+            for complaint in complaints:
+                console.print(Text(complaint), style="red")
+            for receipt in receipts:
+                found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
+                told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
+                print(json.dumps(asdict(found)) if parsed.json else told, flush=parsed.wait)
+            published, refused = published + len(receipts), refused + len(complaints)
+    if refused or published > 1:
+        console.print(f"{published} published" + (f", {refused} refused" if refused else ""))
+    return FAILED if refused else OK
+
+
+def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[Receipt], list[str]]:
+    """Publishes what is sound of a batch, in order; what is not is told with its place."""
+    complaints = [f"{place}: {episode}" for place, episode in batch if isinstance(episode, Invalid)]
+    sound = [(place, episode) for place, episode in batch if not isinstance(episode, Invalid)]
+    try:
+        return memory.add_all([episode for _, episode in sound]), complaints
+    except Invalid:
+        # One of them is wrong and none was sent: one by one, to tell which.
+        receipts = []
+        for place, episode in sound:
+            try:
+                receipts += memory.add_all([episode])
+            except Invalid as error:
+                complaints.append(f"{place}: {error}")
+        return receipts, complaints
+
+
+def _episodes(texts: Sequence[str], stdin: TextIO, common: dict[str, Any]) -> Iterator[_Placed]:
+    """(place, episode or what is wrong with it): of the arguments, or of the lines of JSON."""
+    if texts and list(texts) != ["-"]:
+        yield from ((f"text {number}", {**common, "content": text}) for number, text in enumerate(texts, 1))
+        return
+    for number, line in enumerate(stdin, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            yield f"line {number}", Invalid("bad_json", None, f"not JSON: {error}")
+            continue
+        if not isinstance(value, dict):
+            yield f"line {number}", Invalid("bad_json", None, 'not a JSON object; send {"content": "…"}')
+            continue
+        yield f"line {number}", {**common, "content": None, **value}
+
+
+def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
+    batch: list[Any] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _search(parsed: argparse.Namespace) -> int:
+    with _memory(parsed) as memory:
+        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek)
+    if parsed.json:
+        for hit in hits:
+            print(json.dumps(asdict(hit)))
+        return OK
+    console = Console(highlight=False)
+    if not hits:
+        console.print(f"nothing in {memory.namespace!r} yet")
+        return OK
+    for hit in hits:
+        said = moment(hit.occurred_at).removesuffix(" UTC")
+        console.print(Text(f"{hit.score:6.3f}  "), Text(_short(hit.text)), sep="")
+        console.print(Text(f"        {hit.agent}, {said}, {hit.tier}, {hit.memory_id}"), style="dim")
+    return OK
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
+
+
+def _explain(parsed: argparse.Namespace) -> int:
+    with _memory(parsed) as memory:
+        told = memory.explain(parsed.memory_id)
+    print(json.dumps(told.account) if parsed.json else str(told))
+    return OK
+
+
+def _verify(parsed: argparse.Namespace) -> int:
+    if not parsed.topics_only and parsed.genesis is None and _has_server():
+        return _infra("verify", parsed)
+    from memquorum.client import verifying
+
+    place = settings.find(kafka=parsed.kafka)
+    file = parsed.genesis or (place.run_dir / "genesis.json" if place.run_dir else None)
+    if file is None:
+        raise NotConfigured("which cluster? Give --genesis FILE: everything is checked against it")
+    return FAILED if verifying.run(place.need_kafka(), file, parsed.json) else OK
+
+
+def _rebuild(parsed: argparse.Namespace) -> int:
+    if not _has_server():
+        raise NotConfigured("a rebuild needs the vault and the server's packages: run it from a checkout")
+    return _infra("rebuild", parsed)
+
+
+def _has_server() -> bool:
+    return (_CHECKOUT / "infra" / "__main__.py").is_file()
+
+
+def _infra(command: str, parsed: argparse.Namespace) -> int:
+    """The operator's command of the same name: the client's package imports nothing of the server's."""
+    arguments = [command, *(["--json"] if parsed.json else []), *parsed.rest]
+    environment = dict(os.environ)
+    run_dir = settings.find().run_dir
+    if parsed.kafka:
+        environment["MEMQUORUM_BOOTSTRAP"] = parsed.kafka
+    if run_dir is not None:
+        environment["MEMQUORUM_RUN_DIR"] = str(run_dir.resolve())
+    return subprocess.run(
+        [sys.executable, "-m", "infra", *arguments], cwd=_CHECKOUT, env=environment, check=False
+    ).returncode
+
+
+def _complain(error: Exception, status: int) -> int:
+    print(f"memquorum: {error}", file=sys.stderr)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
