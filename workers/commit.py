@@ -29,6 +29,7 @@ from memquorum.core.assembly import DigestConflict
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.effects import Rules
+from memquorum.core.records import EpisodeAccepted
 from memquorum.core.rows import Keys
 from memquorum.core.workset import Net, Workset
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
@@ -213,14 +214,13 @@ class _Session:
         listed = list(batches)
         sealed = [memory_id for batch in listed for memory_id in batch.sealed()]
         keys = self._patiently(lambda: self._vault.open(sealed)) if sealed else {}
-        found = {}
+        found: dict[str, Clear | None] = {}
         for batch in listed:
             for item in batch.items:
-                memory_id = getattr(item.record, "memory_id", "")
-                clear = opened(item, keys.get(memory_id))
-                if clear is not None:
-                    found[memory_id] = clear
-        return found
+                # The first record of an event is the one that counts: a later one is a repetition, whatever it holds.
+                if isinstance(item.record, EpisodeAccepted) and item.record.memory_id not in found:
+                    found[item.record.memory_id] = opened(item, keys.get(item.record.memory_id))
+        return {memory_id: clear for memory_id, clear in found.items() if clear is not None}
 
     def _destroy_due(self, shards: Iterable[int]) -> None:
         """Destroys the keys of sealed memories whose grace time is over: in the vault first, then in the journal."""
