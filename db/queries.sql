@@ -301,12 +301,13 @@ SELECT tier, count(*) FROM memory GROUP BY tier
 SELECT outcome, count(*) FROM outcome GROUP BY outcome
 
 -- :name example_forgotten
--- A forgotten memory to tell of: where somebody voted against it, if there is one, and of a sentence's length.
+-- A forgotten memory to tell of: voted on once, with a vote against it if there is one, and of a sentence's length.
 SELECT o.memory_id::text
 FROM outcome o
 JOIN memory m ON m.id = o.memory_id
 WHERE o.outcome = 'forgotten'
-ORDER BY o.yes, abs(m.characters - 80), o.shard, o.epoch, o.position
+ORDER BY (SELECT count(*) FROM outcome v WHERE v.memory_id = o.memory_id), o.yes, abs(m.characters - 80),
+    o.shard, o.epoch, o.position
 LIMIT 1
 
 -- :name example_promoted
@@ -387,3 +388,115 @@ SELECT 1
 -- :name content_held
 -- Whether the store has the content of a memory.
 SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
+
+-- :name audit_shard
+-- Where a shard stands, as an audit compares it.
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq FROM shard WHERE shard = %(shard)s
+
+-- :name audit_journal
+-- A shard's journal in order.
+SELECT shard, seq, as_of, effect, event_id, namespace, memory_id::text, source_topic, source_partition, source_offset,
+    entry, previous_hash, hash
+FROM journal
+WHERE shard = %(shard)s
+ORDER BY seq
+
+-- :name audit_event
+-- First outcomes of events, in the order of the journal.
+SELECT namespace, event_id, shard, outcome, memory_id::text, seq
+FROM event
+WHERE shard = %(shard)s
+ORDER BY seq, namespace, event_id
+
+-- :name audit_decision
+-- Decisions in order.
+SELECT shard, epoch, seq, view, config, as_of, trigger, digest, pre_prepare, commits, journal_seq
+FROM decision
+WHERE shard = %(shard)s
+ORDER BY epoch
+
+-- :name audit_outcome
+-- What they meant for each memory.
+SELECT shard, epoch, position, memory_id::text, kind, outcome, reason, yes, weight_ppm, needed_ppm
+FROM outcome
+WHERE shard = %(shard)s
+ORDER BY epoch, position
+
+-- :name audit_ballot
+-- Who voted what.
+SELECT shard, epoch, position, member, yes, score_ppm, terms
+FROM ballot
+WHERE shard = %(shard)s
+ORDER BY epoch, position, member
+
+-- :name audit_memory
+-- Memories by id, which for UUIDs is the order of their text.
+SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
+    early, confidence_ppm, changed, sealed_until, seq
+FROM memory
+WHERE shard = %(shard)s
+ORDER BY memory.id
+
+-- :name audit_strength
+-- Strengths by memory.
+SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
+    forget_kept, forget_rest, promote_kept, promote_rest
+FROM strength
+WHERE shard = %(shard)s
+ORDER BY strength.memory_id
+
+-- :name audit_content
+-- Which memories have content, and how long it is. Content of no memory at all is shown with shard 0.
+SELECT c.memory_id::text, char_length(c.body) AS characters
+FROM content c
+LEFT JOIN memory m ON m.id = c.memory_id
+WHERE coalesce(m.shard, 0) = %(shard)s
+ORDER BY c.memory_id
+
+-- :name audit_embedding
+-- Which memories have a vector.
+SELECT e.memory_id::text, e.namespace
+FROM embedding e
+LEFT JOIN memory m ON m.id = e.memory_id
+WHERE coalesce(m.shard, 0) = %(shard)s
+ORDER BY e.memory_id
+
+-- :name audit_strays
+-- Rows of shards that the cluster does not have, one of each table.
+(SELECT 'shard' AS "table", shard FROM shard WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'journal', shard FROM journal WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'event', shard FROM event WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'decision', shard FROM decision WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'outcome', shard FROM outcome WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'ballot', shard FROM ballot WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'memory', shard FROM memory WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'strength', shard FROM strength WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+
+-- :name kept_memories
+-- Everything that the state digest is taken over, in its order; a namespace, or all.
+SELECT m.id::text, m.shard, m.namespace, m.agent, m.subject, m.session, m.role, m.event_id, m.tier, m.created,
+    m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq,
+    s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.due_at, s.touched, s.accesses,
+    s.reinforced, s.forget_kept, s.forget_rest, s.promote_kept, s.promote_rest,
+    c.body, halfvec_send(e.vector)
+FROM memory m
+LEFT JOIN strength s ON s.memory_id = m.id
+LEFT JOIN content c ON c.memory_id = m.id
+LEFT JOIN embedding e ON e.memory_id = m.id
+WHERE %(namespace)s::text IS NULL OR m.namespace = %(namespace)s
+ORDER BY m.shard, m.id
+
+-- :name store_is_empty
+-- Whether nothing was ever applied: only such a database may be rebuilt into.
+SELECT NOT (
+    EXISTS (SELECT FROM journal) OR EXISTS (SELECT FROM memory) OR EXISTS (SELECT FROM event)
+    OR EXISTS (SELECT FROM shard WHERE seq > 0)
+)
+
+-- :name alive_without_content
+-- Memories that are alive and whose content is not there: it could not be opened any more when they were rebuilt.
+SELECT s.memory_id::text
+FROM strength s
+LEFT JOIN content c USING (memory_id)
+WHERE c.memory_id IS NULL
+ORDER BY s.memory_id

@@ -10,7 +10,6 @@ Kept: every memory's rows without content (some 800 bytes), 16 bytes for each ev
 from __future__ import annotations
 
 import hashlib
-import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
@@ -28,7 +27,7 @@ from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, Jo
 from memquorum.core.rows import SEALED, Change, Memory, Rows, Strength
 
 # Where the record that an entry applies stands, if not in the accepted stream.
-_SOURCES = {"decided": (topics.COMMITS, topics.PRE_PREPARES), "destroyed": (topics.JOURNAL,)}
+_SOURCES = {"decided": topics.PRE_PREPARES, "destroyed": topics.JOURNAL}
 
 
 class Impossible(ValueError):
@@ -54,7 +53,7 @@ class History:
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
         self._accepted = -1
-        self._scored = -1
+        self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
         self._tick_times = array("q")
 
@@ -119,22 +118,16 @@ class History:
 
     def _judge_source(self, entry: JournalEntry, detail: Any) -> None:
         """The accepted stream is the order of the shard: every entry that comes of it comes after those before."""
-        of = _SOURCES.get(entry.effect, (topics.ACCEPTED,))
-        if entry.source_topic not in of or entry.source_partition != entry.shard:
-            place = f"{entry.source_topic}, partition {entry.source_partition}"
-            raise _source(f"{' or '.join(of)}, partition {entry.shard}", place)
+        expected = (_SOURCES.get(entry.effect, topics.ACCEPTED), entry.shard)
+        if (entry.source_topic, entry.source_partition) != expected:
+            raise _source(expected, (entry.source_topic, entry.source_partition))
         if isinstance(detail, (Decided, Destroyed)):
             return
         last, self._accepted = self._accepted, max(self._accepted, entry.source_offset)
         if entry.source_offset <= last:
             raise _source(f"an accepted offset above {last}", entry.source_offset)
-        if not isinstance(detail, Stored):
-            return
-        if detail.accepted_offset != entry.source_offset:
+        if isinstance(detail, Stored) and detail.accepted_offset != entry.source_offset:
             raise _source(f"accepted offset {entry.source_offset}", detail.accepted_offset)
-        before, self._scored = self._scored, max(self._scored, detail.scored_offset)
-        if 0 <= detail.scored_offset <= before:
-            raise _source(f"a scored offset above {before}", detail.scored_offset)
 
     def _judge_episode(self, entry: JournalEntry, detail: Stored) -> None:
         self._judge_place(entry)
@@ -225,7 +218,7 @@ class History:
     def _make(self, change: Change, detail: Any) -> None:
         self.state = change.state
         for memory in change.memories:
-            self.memories[memory.id] = _compact(memory)
+            self.memories[memory.id] = self._compact(memory)
         for strength in change.strengths:
             self.strengths[strength.memory_id] = strength
         for memory_id in change.removed:
@@ -239,6 +232,19 @@ class History:
         if isinstance(detail, ClockTicked) and self._newer_tick(entry):
             self._tick_offsets.append(entry.source_offset)
             self._tick_times.append(entry.as_of)
+
+    def _compact(self, memory: Memory) -> Memory:
+        """The same memory, its texts shared with the others': few agents and namespaces write many memories."""
+        share = self._texts.setdefault
+        return replace(
+            memory,
+            namespace=share(memory.namespace, memory.namespace),
+            agent=share(memory.agent, memory.agent),
+            subject=share(memory.subject, memory.subject),
+            encoder=share(memory.encoder, memory.encoder),
+            session=memory.session and share(memory.session, memory.session),
+            role=memory.role and share(memory.role, memory.role),
+        )
 
     def _skip(self, link: Link) -> None:
         """Walks over an entry whose change cannot be made."""
@@ -284,18 +290,3 @@ def _source(expected: object, found: object) -> Impossible:
 def _event_digest(entry: JournalEntry) -> bytes:
     """16 bytes instead of the texts: enough that nobody meets two events with one digest."""
     return hashlib.blake2b(f"{entry.namespace}\0{entry.event_id}".encode(), digest_size=16).digest()
-
-
-def _compact(memory: Memory) -> Memory:
-    """The same memory, its texts shared with the others': few agents, namespaces and encoders write many memories."""
-    intern = sys.intern
-    return replace(
-        memory,
-        namespace=intern(memory.namespace),
-        agent=intern(memory.agent),
-        subject=intern(memory.subject),
-        encoder=intern(memory.encoder),
-        tier=intern(memory.tier),
-        session=memory.session and intern(memory.session),
-        role=memory.role and intern(memory.role),
-    )

@@ -107,7 +107,6 @@ def detail(public: Published, at: int, **changes: Any) -> None:
             lambda p: p.rewrite(LAST, source_topic=topics.ACCEPTED), Kind.SOURCE_DISORDERED, id="no certificate's topic"
         ),
         pytest.param(lambda p: detail(p, LATE, accepted_offset=1), Kind.SOURCE_DISORDERED, id="another's content"),
-        pytest.param(lambda p: detail(p, LATE, scored_offset=0), Kind.SOURCE_DISORDERED, id="another's embedding"),
     ],
 )
 def test_an_effect_that_cannot_be_is_named(

@@ -1,0 +1,109 @@
+"""What audits and digests read of the database, as one snapshot shows it, however large the tables are."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import psycopg
+from psycopg.rows import dict_row
+
+from db.connection import READER, Link
+from db.queries import QUERIES
+from memquorum.core.digest import Kept, StateDigest, state_digest
+from memquorum.core.rows import Memory, ShardState, Strength
+from memquorum.core.witness import Row, Store
+from memquorum.ports import StoreUnavailable
+
+# Rows fetched at a time: some tables hold whole certificates in a row.
+_FETCH = 1_000
+# halfvec_send: dimensions and a reserved field, 16 bits each, then the components as float16, big-endian.
+_VECTOR_HEAD = 4
+
+# How many columns of `kept_memories` each class takes.
+_MEMORY = 18
+_STRENGTH = 14
+
+_AUDITED = {
+    "journal": "audit_journal",
+    "event": "audit_event",
+    "decision": "audit_decision",
+    "outcome": "audit_outcome",
+    "ballot": "audit_ballot",
+    "memory": "audit_memory",
+    "strength": "audit_strength",
+    "content": "audit_content",
+    "embedding": "audit_embedding",
+}
+
+
+class Snapshot:
+    """The database at one moment. Streams are read from the server as they are consumed, while the block lasts."""
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        self._connection = connection
+        self._names = itertools.count()
+
+    def store(self, shard: int) -> Store:
+        """A shard's rows, as an audit compares them."""
+        wanted = {"shard": shard}
+        with self._connection.cursor(row_factory=dict_row) as cursor:
+            standing = cursor.execute(QUERIES["audit_shard"], wanted).fetchone()
+        return Store(shard=standing, **{table: self._rows(name, wanted) for table, name in _AUDITED.items()})
+
+    def strays(self, shards: int) -> list[tuple[str, int]]:
+        """(table, shard) of rows that belong to no shard of the cluster, one of each table."""
+        return self._connection.execute(QUERIES["audit_strays"], {"shards": list(range(shards))}).fetchall()
+
+    def standing(self) -> dict[int, ShardState]:
+        """Where every shard stands."""
+        rows = self._connection.execute(QUERIES["shard_standing"]).fetchall()
+        return {row[0]: ShardState(*row[:8]) for row in rows}
+
+    def kept(self, namespace: str | None = None) -> Iterator[Kept]:
+        """All memories, or a namespace's, in the order of the state digest."""
+        with self._connection.cursor(name=self._name()) as cursor:
+            cursor.itersize = _FETCH
+            cursor.execute(QUERIES["kept_memories"], {"namespace": namespace})
+            for row in cursor:
+                yield _kept(row)
+
+    def digest(self, namespace: str | None = None) -> StateDigest:
+        """The state digest, of everything or of one namespace."""
+        return state_digest(self.kept(namespace))
+
+    def _rows(self, name: str, wanted: dict[str, Any]) -> Iterator[Row]:
+        with self._connection.cursor(name=self._name(), row_factory=dict_row) as cursor:
+            cursor.itersize = _FETCH
+            cursor.execute(QUERIES[name], wanted)
+            yield from cursor
+
+    def _name(self) -> str:
+        return f"audit_{next(self._names)}"
+
+
+@contextmanager
+def snapshot(dsn: str) -> Iterator[Snapshot]:
+    """A snapshot, for the duration. Raises StoreUnavailable where the database cannot be reached, or goes away."""
+    link = Link(dsn, READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+    try:
+        with link.use() as connection, connection.transaction():
+            found = Snapshot(connection)
+            found.standing()  # the first statement fixes the moment
+            yield found
+    finally:
+        link.close()
+
+
+def _kept(row: tuple[Any, ...]) -> Kept:
+    strength = row[_MEMORY : _MEMORY + _STRENGTH]
+    body, vector = row[_MEMORY + _STRENGTH :]
+    return Kept(
+        memory=Memory(*row[:_MEMORY]),
+        strength=Strength(*strength) if strength[0] is not None else None,
+        content=None if body is None else body.encode(),
+        vector=None if vector is None else np.frombuffer(vector[_VECTOR_HEAD:], ">f2").astype("<f2").tobytes(),
+    )

@@ -1,0 +1,148 @@
+"""A shard's rows made again from its journal: the same rules as when it was written, nothing judged a second time.
+
+`Replay` walks links in order and answers what they leave to be written, batch by batch. Content is not in the journal:
+what a batch reveals is named with the places in the topics where it lies sealed (`Sealed`), and `open_content` checks
+that what was found there is what was accepted.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core import journal, sealing
+from memquorum.core.avro import DecodeError
+from memquorum.core.consensus.certificate import BadCertificate
+from memquorum.core.effects import Rules, needs, redo
+from memquorum.core.records import EpisodeAccepted, EpisodeScored, JournalAppended, JournalEntry, Stored
+from memquorum.core.rows import Change, Memory, Rows, ShardState, Strength
+from memquorum.core.workset import Net, Workset
+
+
+class CannotReplay(ValueError):
+    """A journal that cannot be followed, or sources that are not what it says; the message names shard and entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A memory whose content is to be stored: where it lies, and what it must be."""
+
+    seq: int
+    memory_id: str
+    namespace: str
+    event_id: str
+    detail: Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What a batch of links leaves: the rows to be written, and the memories whose content goes with them."""
+
+    net: Net
+    sealed: tuple[Sealed, ...]
+
+
+class Replay:
+    """One shard, from its beginning. Keeps every memory's rows, without content."""
+
+    def __init__(self, rules: Rules, shard: int, namespace: str | None = None) -> None:
+        """`namespace`: of memories, only those of this one are answered; the journal and its decisions always are."""
+        self.state: ShardState = journal.beginning(rules.genesis.cluster, shard)
+        self._rules = rules
+        self._namespace = namespace
+        self._memories: dict[str, Memory] = {}
+        self._strengths: dict[str, Strength] = {}
+
+    def entry(self, link: JournalAppended) -> JournalEntry:
+        """A link's entry, decoded. Raises CannotReplay."""
+        try:
+            return self._rules.codec.decode_as(JournalEntry, link.entry)
+        except DecodeError as error:
+            raise CannotReplay(f"shard {self.state.shard}, after entry {self.state.seq}: {error}") from None
+
+    def take(self, links: Sequence[JournalAppended]) -> Step:
+        """Makes the changes of the next links of the chain. Raises CannotReplay where they are not."""
+        try:
+            work = Workset(self._rows(links))
+            changes = []
+            for link in links:
+                change = redo(self._rules, work.rows, link)
+                work.absorb(change)
+                changes.append(change)
+        except (journal.BrokenChain, DecodeError, BadCertificate) as error:
+            raise CannotReplay(f"shard {self.state.shard}: {error}") from error
+        net = work.net()
+        self._keep(net)
+        net = self._narrowed(net)
+        return Step(net, tuple(self._sealed(c) for c in changes if c.revealed in net.revealed))
+
+    def _rows(self, links: Sequence[JournalAppended]) -> Rows:
+        """The rows that the links touch; events decide nothing any more once an entry is written."""
+        wanted: set[str] = set()
+        for link in links:
+            entry = self.entry(link)
+            wanted |= needs(entry, self._rules.codec.decode(entry.detail)).memories
+        memories = {i: self._memories[i] for i in wanted if i in self._memories}
+        return Rows(self.state, memories, {i: self._strengths[i] for i in memories if i in self._strengths})
+
+    def _keep(self, net: Net) -> None:
+        self.state = net.after
+        for memory in (*net.new_memories, *net.changed_memories):
+            self._memories[memory.id] = memory
+        for strength in (*net.new_strengths, *net.changed_strengths):
+            self._strengths[strength.memory_id] = strength
+        for memory_id in net.removed:
+            del self._strengths[memory_id]
+
+    def _narrowed(self, net: Net) -> Net:
+        if self._namespace is None:
+            return net
+
+        def mine(memory_id: str) -> bool:
+            return self._memories[memory_id].namespace == self._namespace
+
+        return replace(
+            net,
+            new_memories=tuple(m for m in net.new_memories if mine(m.id)),
+            changed_memories=tuple(m for m in net.changed_memories if mine(m.id)),
+            new_strengths=tuple(s for s in net.new_strengths if mine(s.memory_id)),
+            changed_strengths=tuple(s for s in net.changed_strengths if mine(s.memory_id)),
+            removed=tuple(i for i in net.removed if mine(i)),
+            revealed=tuple(i for i in net.revealed if mine(i)),
+            events=tuple(e for e in net.events if e.namespace == self._namespace),
+        )
+
+    def _sealed(self, change: Change) -> Sealed:
+        entry = change.entry
+        assert change.revealed is not None and entry.namespace is not None
+        detail = self._rules.codec.decode_as(Stored, entry.detail)
+        return Sealed(entry.seq, change.revealed, entry.namespace, entry.event_id, detail)
+
+
+def open_content(
+    key: bytes, sealed: Sealed, accepted: EpisodeAccepted, scored: EpisodeScored
+) -> tuple[str, NDArray[np.float32]]:
+    """The content and the embedding of a memory, in the clear, from the records that the journal names.
+
+    Raises CannotReplay where the records are about something else, cannot be opened, or hold another content than the
+    one whose commitment stands in the journal.
+    """
+    where = f"entry {sealed.seq}, memory {sealed.memory_id}"
+    expected = (sealed.memory_id, sealed.namespace, sealed.event_id)
+    for place, record in (("accepted", accepted), ("scored", scored)):
+        if (record.memory_id, record.namespace, record.event_id) != expected:
+            raise CannotReplay(f"{where}: the {place} record that it names is of memory {record.memory_id}")
+    if scored.sealed_embedding is None:
+        raise CannotReplay(f"{where}: the scored record that it names holds no embedding")
+    try:
+        text = sealing.open_text(key, accepted.sealed_content, sealed.memory_id)
+        vector = sealing.open_vector(key, scored.sealed_embedding, sealed.memory_id)
+    except ValueError as error:
+        raise CannotReplay(f"{where}: its content cannot be opened with its key: {error}") from None
+    if not hmac.compare_digest(sealing.commitment(key, text), sealed.detail.commitment):
+        raise CannotReplay(f"{where}: the accepted content is not the one that the journal's commitment is of")
+    return text, vector

@@ -1,0 +1,249 @@
+"""Audit and rebuild on a real broker and a real Postgres: whole is whole, a rebuild is equal, tampering is named."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import psycopg
+import pytest
+from confluent_kafka.admin import AdminClient
+from psycopg import conninfo
+
+from db.audit_rows import snapshot
+from db.vault import PostgresVault
+from infra import topics as provisioned
+from infra.embedded.postgres import Postgres
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.findings import Kind, VerifyReport
+from memquorum.core.ids import memory_id
+from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.replay import CannotReplay
+from tests.integration.flow import Flow, read_topic
+from tests.integration.test_commit import GENESIS, MASTER, Worker, await_seq
+from workers import loop
+from workers.audit import Progress, verify
+from workers.replay import NotEmpty, compare, rebuild
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def vault(databases: tuple[str, str]) -> PostgresVault:
+    return PostgresVault(databases[1], MASTER)
+
+
+@pytest.fixture
+def flow(fresh_kafka: str, codec: Codec, vault: PostgresVault) -> Flow:
+    return Flow(fresh_kafka, codec, GENESIS, vault)
+
+
+@pytest.fixture
+def lived(flow: Flow, databases: tuple[str, str]) -> Flow:
+    """Two shards in which everything happened that can, journalled and published by the commit worker."""
+    with Worker(flow.bootstrap, flow.codec, databases) as worker:
+        for shard in (0, 2):
+            live(flow, shard, databases, worker)
+    return flow
+
+
+def live(flow: Flow, shard: int, databases: tuple[str, str], worker: Worker) -> None:
+    namespace = flow.namespace(shard)
+    a, b = memory_id(namespace, "e0"), memory_id(namespace, "e1")
+    flow.tick(shard, 1_000)
+    flow.episodes(shard, [f"e{i}" for i in range(60)], at=900)
+    flow.episodes(shard, ["echo"], outcome="reinforced", reinforces=a, at=950)
+    flow.episodes(shard, ["faint"], outcome="below_threshold")
+    flow.episodes(shard, ["e7"])
+    flow.access(shard, b, 1_100)
+    tick = flow.tick(shard, 200_000)
+    flow.flush()
+    await_seq(databases, shard, 66, worker)
+    wanted = [("e0", "forget"), ("e1", "promote"), ("e2", "forget"), ("e3", "forget")]
+    flow.access(shard, memory_id(namespace, "e3"), 200_000)
+    flow.flush()
+    await_seq(databases, shard, 67, worker)
+    kept = memory_id(namespace, "e2")
+    flow.decide(
+        shard, [flow.proposal(shard, *one) for one in wanted], lambda _, p: p.memory_id != kept,
+        as_of=200_000, accepted_offset=tick,
+    )  # fmt: skip
+    flow.flush()
+    await_seq(databases, shard, 69, worker)  # decided, destroyed
+    flow.episodes(shard, ["late"], outcome="reinforced", reinforces=a, at=200_100)
+    flow.tick(shard, 300_000)
+    flow.flush()
+    await_seq(databases, shard, 71, worker)
+
+
+@contextmanager
+def database(postgres: Postgres, template: str) -> Iterator[str]:
+    """A database of its own, copied from another."""
+    name = f"audit_{next(_numbers)}"
+    with psycopg.connect(postgres.dsn("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        try:
+            yield postgres.dsn(name)
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def audited(flow: Flow, dsn: str | None) -> VerifyReport:
+    return verify(flow.bootstrap, GENESIS, flow.codec, dsn, patience_s=0.3)
+
+
+def kinds(report: VerifyReport) -> list[Kind]:
+    return [finding.kind for finding in report.findings]
+
+
+def name(dsn: str) -> str:
+    return str(conninfo.conninfo_to_dict(dsn)["dbname"])
+
+
+def test_what_the_worker_wrote_is_whole_and_can_be_made_again(
+    lived: Flow, databases: tuple[str, str], postgres: Postgres, vault: PostgresVault
+) -> None:
+    live_dsn = databases[0]
+    steps: list[Progress] = []
+    report = verify(lived.bootstrap, GENESIS, lived.codec, live_dsn, progress=steps.append, patience_s=0.3)
+    assert [str(f) for f in report.findings] == []
+    counts = report.counts
+    assert (counts.entries, counts.decisions, counts.ballots, report.store_compared) == (142, 2, 8, True)
+    assert counts.rows > 4 * 120 and {s.seq for s in report.shards} == {0, 71}
+    alone = audited(lived, None)
+    assert alone.ok and alone.counts.rows == 0 and not alone.store_compared
+
+    with database(postgres, "template_memory") as other_dsn:
+        done = rebuild(lived.bootstrap, GENESIS, lived.codec, other_dsn, vault, progress=steps.append)
+        # Two memories were forgotten before this: they came and went, and nobody has their keys.
+        assert (done.entries, done.memories, done.contents, done.unreadable) == (142, 122, 120, ())
+        assert steps and all(step.total == 142 for step in steps)
+        found = compare(live_dsn, other_dsn)
+        assert found.equal, found
+        assert [(s.memories, s.alive) for s in found.left.shards] == [(61, 60), (61, 60)]
+        assert audited(lived, other_dsn).ok  # events, decisions, outcomes and ballots are equal too
+        with pytest.raises(NotEmpty, match="rebuild into a new"):
+            rebuild(lived.bootstrap, GENESIS, lived.codec, other_dsn, vault)
+
+        # A commit worker goes on from what was rebuilt, as if nothing had been.
+        with Worker(lived.bootstrap, lived.codec, (other_dsn, databases[1])) as worker:
+            lived.episodes(0, ["after"])
+            lived.tick(0, 400_000)
+            lived.flush()
+            await_seq((other_dsn, ""), 0, 73, worker)
+        assert audited(lived, other_dsn).ok
+        assert not compare(live_dsn, other_dsn).equal
+
+
+def test_a_rebuild_of_a_time_or_of_a_namespace(
+    lived: Flow, databases: tuple[str, str], postgres: Postgres, vault: PostgresVault
+) -> None:
+    with database(postgres, "template_memory") as dsn:
+        done = rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault, until_as_of=1_999)
+        assert done.entries == 2 * 65  # to before the second tick
+        gone = sorted(memory_id(lived.namespace(shard), "e0") for shard in (0, 2))
+        assert done.unreadable == tuple(
+            gone
+        )  # alive then; their keys are destroyed since, and nothing brings them back
+        with snapshot(dsn) as found:
+            assert {k: s.as_of for k, s in found.standing().items()} == {0: 1_000, 1: 0, 2: 1_000, 3: 0}
+            assert sum(s.alive for s in found.digest().shards) == 120
+    with database(postgres, "template_memory") as dsn:
+        namespace = lived.namespace(2)
+        rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault, namespace=namespace)
+        assert compare(databases[0], dsn, namespace).equal
+        assert [d.shard for d in compare(databases[0], dsn).differences] == [0]
+
+
+ALTERATIONS: dict[str, tuple[str, list[Kind]]] = {
+    "an altered entry": (
+        "UPDATE journal SET entry = set_byte(entry, 30, get_byte(entry, 30) # 1) WHERE shard = 2 AND seq = 9",
+        [Kind.ROW_ALTERED],
+    ),
+    "an altered column": ("UPDATE journal SET effect = 'dropped' WHERE shard = 2 AND seq = 9", [Kind.ROW_ALTERED]),
+    "a removed row": ("DELETE FROM journal WHERE shard = 2 AND seq = 9", [Kind.ROW_MISSING]),
+    "a cut tail": ("DELETE FROM journal WHERE shard = 2 AND seq > 60", [Kind.ROWS_CUT]),
+    "a changed vote": (
+        "UPDATE ballot SET yes = NOT yes WHERE shard = 2 AND position = 0 AND member = 1", [Kind.ROW_ALTERED]
+    ),
+    "a changed outcome": ("UPDATE outcome SET outcome = 'kept' WHERE shard = 2 AND position = 0", [Kind.ROW_ALTERED]),
+    "a memory sealed by hand": (
+        "UPDATE memory SET tier = 'sealed' WHERE shard = 2 AND event_id = 'e9'", [Kind.EFFECT_UNDECIDED]
+    ),
+    "content put back": (
+        "INSERT INTO content SELECT id, 'x' FROM memory WHERE shard = 2 AND tier = 'gone'", [Kind.ROW_ADDED]
+    ),
+    "content of another length": (
+        "UPDATE content SET body = '' WHERE memory_id = (SELECT id FROM memory WHERE shard = 2 AND event_id = 'e9')",
+        [Kind.ROW_ALTERED],
+    ),
+    "a shard that is not there": (
+        "INSERT INTO shard (shard, hash) VALUES (9, '')", [Kind.ROW_ADDED]
+    ),
+}  # fmt: skip
+
+
+def test_what_a_superuser_changes_in_postgres_is_named(
+    lived: Flow, databases: tuple[str, str], postgres: Postgres
+) -> None:
+    for what, (statement, expected) in ALTERATIONS.items():
+        with database(postgres, name(databases[0])) as dsn:
+            with psycopg.connect(dsn) as connection:
+                connection.execute("SET session_replication_role = replica")  # past the append-only trigger
+                assert connection.execute(statement).rowcount > 0, what
+            report = audited(lived, dsn)
+            assert kinds(report) == expected, (what, report.findings)
+            assert report.findings[0].shard == (9 if "shard that" in what else 2)
+
+
+def test_altered_content_shows_in_the_digest(lived: Flow, databases: tuple[str, str], postgres: Postgres) -> None:
+    """The journal holds no content, so `verify` cannot see this; a rebuild does."""
+    changes = ["UPDATE content SET body = reverse(body)", "UPDATE embedding SET vector = vector + vector"]
+    for change in changes:
+        with database(postgres, name(databases[0])) as dsn:
+            with psycopg.connect(dsn) as connection:
+                mine = "(SELECT id FROM memory WHERE shard = 2 AND event_id = 'e9')"
+                connection.execute(f"{change} WHERE memory_id = {mine}")
+            assert audited(lived, dsn).ok
+            assert [d.shard for d in compare(databases[0], dsn).differences] == [2]
+
+
+def _forged_entry(lived: Flow, values: list[bytes]) -> list[bytes]:
+    """An entry behind the last, as anybody can chain it who may write to the topic."""
+    from memquorum.core.journal import entry_hash
+
+    last = lived.codec.decode_as(JournalAppended, values[-1])
+    entry = lived.codec.decode_as(JournalEntry, last.entry)
+    data = lived.codec.encode(replace(entry, seq=entry.seq + 1, source_offset=entry.source_offset + 1))
+    return [*values, lived.codec.encode(JournalAppended(data, last.hash, entry_hash(last.hash, data)))]
+
+
+TOPIC: dict[str, tuple[Callable[[Flow, list[bytes]], list[bytes]], Kind]] = {
+    "a cut tail": (lambda _, values: values[:-3], Kind.TAIL_CUT),
+    "a removed entry": (lambda _, values: values[:30] + values[31:], Kind.ENTRY_MISSING),
+    "a forged entry": (_forged_entry, Kind.TAIL_UNSIGNED),
+}
+
+
+@pytest.mark.parametrize("what", TOPIC)
+def test_what_is_changed_in_the_topic_is_named(
+    lived: Flow, vault: PostgresVault, databases: tuple[str, str], what: str, postgres: Postgres
+) -> None:
+    tamper, expected = TOPIC[what]
+    values = read_topic(lived.bootstrap, topics.JOURNAL, 0, 71)
+    admin = AdminClient({"bootstrap.servers": lived.bootstrap, "log_level": 0})
+    admin.delete_topics([topics.JOURNAL], operation_timeout=10)[topics.JOURNAL].result()
+    provisioned.ensure(lived.bootstrap, GENESIS.shards)
+    producer = loop.producer(lived.bootstrap)
+    for value in tamper(lived, values):
+        producer.produce(topics.JOURNAL, value, b"0", partition=0)
+    assert producer.flush(10) == 0
+    report = audited(lived, None)
+    assert kinds(report) == [expected, Kind.TAIL_CUT]  # of shard 2 nothing is left at all
+    assert [f.shard for f in report.findings] == [0, 2]
+    if expected is Kind.ENTRY_MISSING:
+        with database(postgres, "template_memory") as dsn, pytest.raises(CannotReplay, match="after sequence 30"):
+            rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)

@@ -1,0 +1,101 @@
+"""Audits a cluster: reads the journal's topics from their beginning, and Postgres beside them (`core.verify`).
+
+It asks nobody's leave: it needs the topics and the genesis file, and where it is given the database, that. It writes
+nothing. On a living system the ends of the topics are noted before the snapshot of the database is taken, in the order
+that `core.verify` explains, so that what happens meanwhile is no finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from db.audit_rows import Snapshot, snapshot
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.effects import Rules
+from memquorum.core.findings import Finding, Kind, ShardReport, VerifyReport
+from memquorum.core.verify import verify_shard
+from workers.partition import Partition
+
+# How long entries or heads that must follow may take: the commit worker publishes within milliseconds.
+PATIENCE_S = 5.0
+
+_TELL_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far long work has come: records of the journal read, of all that there are."""
+
+    shard: int
+    done: int
+    total: int
+
+
+def verify(
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    memory_dsn: str | None = None,
+    *,
+    patience_s: float = PATIENCE_S,
+    progress: Callable[[Progress], None] | None = None,
+) -> VerifyReport:
+    """Audits every shard. Without `memory_dsn` the topics alone are verified.
+
+    Raises StoreUnavailable, KafkaException or TopicUnreadable where a witness cannot be heard: that is no finding.
+    """
+    with ExitStack() as stack:
+        heads = _open(stack, bootstrap, topics.HEADS, genesis.shards)
+        entries = _open(stack, bootstrap, topics.JOURNAL, genesis.shards)
+        found = stack.enter_context(snapshot(memory_dsn)) if memory_dsn is not None else None
+        total, before = sum(partition.end for partition in entries), 0
+        reports = []
+        for shard in range(genesis.shards):
+            report = verify_shard(
+                Rules(codec, genesis),
+                shard,
+                entries=entries[shard].source(patience_s),
+                heads=heads[shard].source(patience_s),
+                store=found.store(shard) if found is not None else None,
+                progress=_teller(progress, shard, before, total),
+            )
+            before += entries[shard].end
+            reports.append(report)
+        if found is not None:
+            reports[0] = _with_strays(reports[0], found, genesis.shards)
+    return VerifyReport(tuple(reports), store_compared=found is not None)
+
+
+def _open(stack: ExitStack, bootstrap: str, topic: str, shards: int) -> list[Partition]:
+    found = []
+    for shard in range(shards):
+        partition = Partition(bootstrap, topic, shard)
+        stack.callback(partition.close)
+        found.append(partition)
+    return found
+
+
+def _teller(
+    progress: Callable[[Progress], None] | None, shard: int, before: int, total: int
+) -> Callable[[int], None] | None:
+    if progress is None:
+        return None
+
+    def tell(offset: int) -> None:
+        if offset % _TELL_EVERY == 0:
+            progress(Progress(shard, before + offset, max(total, before + offset)))
+
+    return tell
+
+
+def _with_strays(report: ShardReport, found: Snapshot, shards: int) -> ShardReport:
+    """The report with rows of shards that the cluster does not have: nobody else looks at them."""
+    strays = tuple(
+        Finding(Kind.ROW_ADDED, shard, None, f"table {table}", f"shards 0 to {shards - 1} only", "rows")
+        for table, shard in found.strays(shards)
+    )
+    return replace(report, findings=report.findings + strays) if strays else report

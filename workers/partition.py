@@ -1,0 +1,92 @@
+"""One partition read from its beginning, for whoever walks a whole topic: the audit and the rebuild."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from confluent_kafka import Consumer, TopicPartition
+
+from memquorum.core.chain import Record, Source
+from workers import loop
+
+_READ_MOST = 2_000
+_POLL_S = 0.1
+# Records that are known to be there come sooner than this, or something is wrong.
+_STALLED_S = 60.0
+
+
+class TopicUnreadable(RuntimeError):
+    """Kafka does not deliver what it says that it has; the message names the partition and the offsets."""
+
+
+class Partition:
+    """A partition of a topic. `end`: the offset after its last record when this was made."""
+
+    def __init__(self, bootstrap: str, topic: str, partition: int) -> None:
+        """Connects. Raises KafkaException where the broker cannot be reached, or has no such partition."""
+        self._place = (topic, partition)
+        self._consumer: Consumer = loop.consumer(bootstrap, None, **{"queued.max.messages.kbytes": 32_768})
+        try:
+            _, self.end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
+        except BaseException:
+            self._consumer.close()
+            raise
+
+    def __str__(self) -> str:
+        topic, partition = self._place
+        return f"{topic}, partition {partition}"
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._consumer.close()
+
+    def records(self, patience_s: float, start: int | None = None) -> Iterator[Record]:
+        """The records from the offset on, or from the beginning.
+
+        To `end` all come, or TopicUnreadable is raised; beyond it what comes, until nothing has for `patience_s`.
+        """
+        loop.assign(self._consumer, {self._place: start})
+        position, heard = start or 0, time.monotonic()
+        while True:
+            found = loop.records(self._consumer, _READ_MOST, _POLL_S)
+            for message in found:
+                offset = message.offset()
+                assert offset is not None
+                position = offset + 1
+                yield Record(offset, message.value() or b"")
+            now = time.monotonic()
+            if found:
+                heard = now
+            elif position >= self.end and now - heard >= patience_s:
+                return
+            elif position < self.end and now - heard >= _STALLED_S:
+                raise TopicUnreadable(
+                    f"{self}: it ends at offset {self.end}, and nothing from {position} on has "
+                    f"come for {_STALLED_S:.0f} s. Are all brokers up?"
+                )
+
+    def source(self, patience_s: float) -> Source:
+        """The whole partition, as an audit reads it."""
+        return Source(self.records(patience_s), self.end)
+
+
+class Shelf:
+    """Records of a partition by offset, for a reader who asks in rising order, or nearly so."""
+
+    def __init__(self, partition: Partition) -> None:
+        self._partition = partition
+        self._records: Iterator[Record] | None = None
+        self._next = 0
+
+    def at(self, offset: int) -> bytes:
+        """The value of the record there. Raises TopicUnreadable where there is none."""
+        if self._records is None or offset < self._next:
+            self._records = self._partition.records(_STALLED_S, offset)
+        for record in self._records:
+            self._next = record.offset + 1
+            if record.offset == offset:
+                return record.data
+            if record.offset > offset:
+                break
+        raise TopicUnreadable(f"{self._partition}: no record at offset {offset}, which the journal names")

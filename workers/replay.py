@@ -1,0 +1,248 @@
+"""Rebuilds the database `memory` from the topics and the vault, and compares two databases (DESIGN 8).
+
+It follows the journal: nothing is scored and no vote is taken again. Content comes from the accepted records and
+embeddings from the scored ones, at the offsets that the journal names; keys from the vault. What was forgotten stays
+forgotten: its key is gone, and the journal says so. Afterwards a commit worker can go on from the database.
+
+`verify` says whether the journal can be trusted; `rebuild` checks the chain's links and every certificate's ballots as
+it goes, and stops at the first that is wrong.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TypeVar
+
+from db.audit_rows import Snapshot, snapshot
+from db.connection import READER, Link
+from db.queries import QUERIES
+from db.store import Clear, PostgresStore
+from memquorum import topics
+from memquorum.core import digest
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.digest import Difference, StateDigest
+from memquorum.core.effects import Rules
+from memquorum.core.records import EpisodeAccepted, EpisodeScored, JournalAppended
+from memquorum.core.replay import CannotReplay, Replay, Sealed, open_content
+from memquorum.core.rows import Keys, ShardState
+from memquorum.ports import StoreUnavailable, Vault
+from workers.audit import Progress
+from workers.partition import Partition, Shelf
+
+# Entries written in one transaction.
+_BATCH = 2_000
+_NAMED_MOST = 5
+
+T = TypeVar("T")
+
+
+class NotEmpty(RuntimeError):
+    """The database to rebuild into holds something already; the message says what to do."""
+
+
+class KeysMissing(RuntimeError):
+    """Memories that are alive by the journal cannot be read, because the vault has no keys for them. Named."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """What a rebuild did. `unreadable`: memories that were alive at the time asked for and are destroyed since."""
+
+    entries: int
+    memories: int
+    contents: int
+    unreadable: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two databases side by side. `standing`: shards that do not stand at the same journal entry."""
+
+    left: StateDigest
+    right: StateDigest
+    differences: tuple[Difference, ...]
+    standing: tuple[tuple[ShardState | None, ShardState | None], ...]
+
+    @property
+    def equal(self) -> bool:
+        """Whether both hold the same state of the same journals."""
+        return not self.differences and not self.standing
+
+
+def rebuild(
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    memory_dsn: str,
+    vault: Vault,
+    *,
+    until_as_of: int | None = None,
+    namespace: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> RebuildReport:
+    """Makes the state again in an empty, migrated database: everything that the topics hold at this moment.
+
+    `until_as_of`: stops where the shard's time passes this, in milliseconds: the state as it was then. `namespace`:
+    only this one's memories. Either makes a database to look at, from which no commit worker should go on.
+
+    Raises NotEmpty, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's), and
+    StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable where a part cannot be reached.
+    """
+    began = time.monotonic()
+    _refuse_unless_empty(memory_dsn)
+    store = PostgresStore(memory_dsn)
+    entries = memories = written = 0
+    try:
+        store.start(genesis.cluster, genesis.shards)
+        with ExitStack() as stack:
+            journals = [_open(stack, bootstrap, topics.JOURNAL, shard) for shard in range(genesis.shards)]
+            told = _Told(progress, sum(partition.end for partition in journals))
+            for shard, partition in enumerate(journals):
+                replay = Replay(Rules(codec, genesis), shard, namespace)
+                shelves = [_open(stack, bootstrap, topic, shard) for topic in (topics.ACCEPTED, topics.SCORED)]
+                contents = _Contents(codec, vault, *(Shelf(shelf) for shelf in shelves))
+                links = told.along(shard, partition, _links(codec, replay, partition, until_as_of))
+                done = _rebuild_shard(store, replay, links, contents)
+                entries, memories, written = entries + done[0], memories + done[1], written + done[2]
+    finally:
+        store.close()
+    unreadable = _unreadable(memory_dsn)
+    if unreadable and until_as_of is None:
+        names = ", ".join(unreadable[:_NAMED_MOST]) + (", …" if len(unreadable) > _NAMED_MOST else "")
+        raise KeysMissing(f"{len(unreadable)} memories are alive, and the vault has no keys for them: {names}")
+    return RebuildReport(entries, memories, written, unreadable, time.monotonic() - began)
+
+
+def compare(left_dsn: str, right_dsn: str, namespace: str | None = None) -> Comparison:
+    """The state digests of two databases, of everything or of one namespace. Raises StoreUnavailable."""
+    with snapshot(left_dsn) as left, snapshot(right_dsn) as right:
+        ours, theirs = left.digest(namespace), right.digest(namespace)
+        return Comparison(ours, theirs, tuple(digest.compare(ours, theirs)), tuple(_apart(left, right)))
+
+
+def _apart(left: Snapshot, right: Snapshot) -> Iterator[tuple[ShardState | None, ShardState | None]]:
+    ours, theirs = left.standing(), right.standing()
+    for shard in sorted(ours.keys() | theirs.keys()):
+        if ours.get(shard) != theirs.get(shard):
+            yield ours.get(shard), theirs.get(shard)
+
+
+def _refuse_unless_empty(dsn: str) -> None:
+    link = Link(dsn, READER, StoreUnavailable)
+    with link.use() as connection:
+        row = connection.execute(QUERIES["store_is_empty"]).fetchone()
+    link.close()
+    if not (row and row[0]):
+        raise NotEmpty("this database holds memories or a journal: rebuild into a new, migrated one, and compare them")
+
+
+def _unreadable(dsn: str) -> tuple[str, ...]:
+    link = Link(dsn, READER, StoreUnavailable)
+    with link.use() as connection:
+        found = tuple(row[0] for row in connection.execute(QUERIES["alive_without_content"]))
+    link.close()
+    return found
+
+
+def _open(stack: ExitStack, bootstrap: str, topic: str, shard: int) -> Partition:
+    partition = Partition(bootstrap, topic, shard)
+    stack.callback(partition.close)
+    return partition
+
+
+def _links(
+    codec: Codec, replay: Replay, partition: Partition, until: int | None
+) -> Iterator[tuple[int, JournalAppended]]:
+    """The chain's links with their offsets; what was published twice comes once."""
+    reached = 0
+    for record in partition.records(0):
+        if record.offset >= partition.end:
+            return
+        try:
+            link = codec.decode_as(JournalAppended, record.data)
+        except DecodeError as error:
+            raise CannotReplay(f"{partition}, offset {record.offset}: {error}. `verify` tells more") from None
+        entry = replay.entry(link)
+        if until is not None and entry.as_of > until:
+            return
+        if entry.seq > reached:
+            reached = entry.seq
+            yield record.offset, link
+
+
+def _rebuild_shard(
+    store: PostgresStore, replay: Replay, links: Iterable[JournalAppended], contents: _Contents
+) -> tuple[int, int, int]:
+    """Entries, memories and contents of one shard, once they are written."""
+    entries = memories = written = 0
+    for batch in _batches(links):
+        step = replay.take(batch)
+        clear = contents.of(step.sealed)
+        with store.transaction({step.net.before: Keys()}) as transaction:
+            transaction.write([step.net], clear, {})
+        entries += len(batch)
+        memories += len(step.net.new_memories)
+        written += len(clear)
+    # It comes from the topic: nothing of it is to be published.
+    store.published({replay.state.shard: replay.state.seq})
+    return entries, memories, written
+
+
+def _batches(links: Iterable[JournalAppended]) -> Iterator[list[JournalAppended]]:
+    batch: list[JournalAppended] = []
+    for link in links:
+        batch.append(link)
+        if len(batch) == _BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+class _Contents:
+    """Opens what the journal names. The topics are read beside it: accepted order is the journal's order."""
+
+    def __init__(self, codec: Codec, vault: Vault, accepted: Shelf, scored: Shelf) -> None:
+        self._codec, self._vault = codec, vault
+        self._accepted, self._scored = accepted, scored
+
+    def of(self, wanted: Iterable[Sealed]) -> dict[str, Clear]:
+        """What can be opened, by memory; absent is what the vault has no key for. Raises CannotReplay."""
+        listed = list(wanted)
+        keys = self._vault.open([sealed.memory_id for sealed in listed]) if listed else {}
+        found = {}
+        for sealed in listed:
+            key = keys.get(sealed.memory_id)
+            if key is not None:
+                accepted = self._record(EpisodeAccepted, self._accepted.at(sealed.detail.accepted_offset), sealed)
+                scored = self._record(EpisodeScored, self._scored.at(sealed.detail.scored_offset), sealed)
+                found[sealed.memory_id] = Clear(*open_content(key, sealed, accepted, scored))
+        return found
+
+    def _record(self, kind: type[T], data: bytes, sealed: Sealed) -> T:
+        try:
+            return self._codec.decode_as(kind, data)
+        except DecodeError as error:
+            raise CannotReplay(f"entry {sealed.seq}, memory {sealed.memory_id}: {error}") from None
+
+
+class _Told:
+    """Tells of progress over all shards."""
+
+    def __init__(self, progress: Callable[[Progress], None] | None, total: int) -> None:
+        self._progress, self._total, self._before = progress, total, 0
+
+    def along(
+        self, shard: int, partition: Partition, links: Iterable[tuple[int, JournalAppended]]
+    ) -> Iterator[JournalAppended]:
+        """The links, told of in passing."""
+        for at, (offset, link) in enumerate(links):
+            if self._progress is not None and at % 500 == 0:
+                self._progress(Progress(shard, self._before + offset, self._total))
+            yield link
+        self._before += partition.end
