@@ -25,6 +25,9 @@ INSERT INTO migration (name, checksum) VALUES (%(name)s, %(checksum)s)
 -- {name} is filled in as an identifier: databases cannot be parameters.
 CREATE DATABASE {name}
 
+-- :name database_drop
+DROP DATABASE IF EXISTS {name} WITH (FORCE)
+
 -- :name vault_subjects
 -- The wrapped keys of (namespace, subject) pairs.
 SELECT k.namespace, k.subject, k.wrapped

@@ -77,6 +77,12 @@ def parser() -> argparse.ArgumentParser:
     psql.add_argument("--role", choices=["reader", "writer", "owner", "superuser"], default="reader")
     psql.add_argument("--database", choices=["memory", "vault"], default="memory")
     psql.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="passed on to psql")
+    verify = command("verify", _verify, "Audit journal, certificates, signatures and the database beside them.")
+    verify.add_argument("--topics-only", action="store_true", help="without looking at Postgres")
+    rebuild = command("rebuild", _rebuild, "Make the store again from topics and vault, and compare the two.")
+    rebuild.add_argument("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew")
+    rebuild.add_argument("--namespace", help="this one's memories alone")
+    rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
@@ -185,6 +191,24 @@ def _psql(given: Settings, parsed: argparse.Namespace) -> int:
         environment["PGOPTIONS"] = f"-c role=memquorum_{parsed.role}"
     binary = str(BINARIES / "psql")
     os.execve(binary, [binary, dsn, *(a for a in parsed.rest if a != "--")], environment)
+
+
+def _verify(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import checks
+
+    try:
+        return checks.verify(given, parsed.topics_only)
+    except checks.UNPROVEN as error:
+        sys.exit(f"memquorum: nothing was proven: {error}")
+
+
+def _rebuild(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import checks
+
+    try:
+        return checks.rebuild(given, parsed.into, parsed.namespace, parsed.until)
+    except checks.UNPROVEN as error:
+        sys.exit(f"memquorum: nothing was rebuilt to the end: {error}")
 
 
 def _run(given: Settings, parsed: argparse.Namespace) -> int:

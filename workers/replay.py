@@ -11,7 +11,7 @@ it goes, and stops at the first that is wrong.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
@@ -30,7 +30,7 @@ from memquorum.core.records import EpisodeAccepted, EpisodeScored, JournalAppend
 from memquorum.core.replay import CannotReplay, Replay, Sealed, open_content
 from memquorum.core.rows import Keys, ShardState
 from memquorum.ports import StoreUnavailable, Vault
-from workers.audit import Progress
+from workers.audit import PATIENCE_S, Progress
 from workers.partition import Partition, Shelf
 
 # Entries written in one transaction.
@@ -82,13 +82,15 @@ def rebuild(
     vault: Vault,
     *,
     until_as_of: int | None = None,
+    until_seq: Mapping[int, int] | None = None,
     namespace: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> RebuildReport:
     """Makes the state again in an empty, migrated database: everything that the topics hold at this moment.
 
-    `until_as_of`: stops where the shard's time passes this, in milliseconds: the state as it was then. `namespace`:
-    only this one's memories. Either makes a database to look at, from which no commit worker should go on.
+    `until_as_of`: stops where the shard's time passes this, in milliseconds: the state as it was then. `until_seq`:
+    shard → last journal sequence to follow, to be compared with a snapshot of a store that goes on. `namespace`: only
+    this one's memories. The first and the last make a database to look at, from which no commit worker should go on.
 
     Raises NotEmpty, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's), and
     StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable where a part cannot be reached.
@@ -106,13 +108,14 @@ def rebuild(
                 replay = Replay(Rules(codec, genesis), shard, namespace)
                 shelves = [_open(stack, bootstrap, topic, shard) for topic in (topics.ACCEPTED, topics.SCORED)]
                 contents = _Contents(codec, vault, *(Shelf(shelf) for shelf in shelves))
-                links = told.along(shard, partition, _links(codec, replay, partition, until_as_of))
+                last = None if until_seq is None else until_seq[shard]
+                links = told.along(shard, partition, _links(codec, replay, partition, until_as_of, last))
                 done = _rebuild_shard(store, replay, links, contents)
                 entries, memories, written = entries + done[0], memories + done[1], written + done[2]
     finally:
         store.close()
     unreadable = _unreadable(memory_dsn)
-    if unreadable and until_as_of is None:
+    if unreadable and until_as_of is None and until_seq is None:
         names = ", ".join(unreadable[:_NAMED_MOST]) + (", …" if len(unreadable) > _NAMED_MOST else "")
         raise KeysMissing(f"{len(unreadable)} memories are alive, and the vault has no keys for them: {names}")
     return RebuildReport(entries, memories, written, unreadable, time.monotonic() - began)
@@ -156,23 +159,27 @@ def _open(stack: ExitStack, bootstrap: str, topic: str, shard: int) -> Partition
 
 
 def _links(
-    codec: Codec, replay: Replay, partition: Partition, until: int | None
+    codec: Codec, replay: Replay, partition: Partition, until_as_of: int | None, last: int | None
 ) -> Iterator[tuple[int, JournalAppended]]:
-    """The chain's links with their offsets; what was published twice comes once."""
+    """The chain's links with their offsets, to the partition's end or the entry `last`; published twice, given once."""
     reached = 0
-    for record in partition.records(0):
-        if record.offset >= partition.end:
+    if last == 0:
+        return
+    for record in partition.records(0 if last is None else PATIENCE_S):
+        if last is None and record.offset >= partition.end:
             return
         try:
             link = codec.decode_as(JournalAppended, record.data)
         except DecodeError as error:
             raise CannotReplay(f"{partition}, offset {record.offset}: {error}. `verify` tells more") from None
         entry = replay.entry(link)
-        if until is not None and entry.as_of > until:
+        if until_as_of is not None and entry.as_of > until_as_of:
             return
         if entry.seq > reached:
             reached = entry.seq
             yield record.offset, link
+        if reached == last:
+            return
 
 
 def _rebuild_shard(

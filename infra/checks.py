@@ -1,0 +1,150 @@
+"""The operator's two proofs: `verify` audits the journal, `rebuild` makes the store again and compares."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+
+import psycopg
+from confluent_kafka import KafkaException
+from psycopg import conninfo, sql
+from rich.console import Console
+
+from db.audit_rows import snapshot
+from db.migrate import migrate
+from db.queries import QUERIES
+from infra import genesis, roles
+from infra.settings import Settings, SettingsError
+from memquorum.core import digest
+from memquorum.core.digest import StateDigest
+from memquorum.core.findings import VerifyReport
+from memquorum.core.replay import CannotReplay
+from memquorum.core.rows import ShardState
+from memquorum.ports import StoreUnavailable, VaultUnavailable
+from memquorum.schema_files import load_codec
+from workers import audit, replay
+from workers.audit import Progress
+from workers.partition import TopicUnreadable
+from workers.replay import KeysMissing, NotEmpty, RebuildReport
+
+# A part that cannot be reached or read: no finding, but no proof either.
+UNPROVEN = (
+    *(StoreUnavailable, VaultUnavailable, KafkaException, TopicUnreadable),
+    *(CannotReplay, KeysMissing, NotEmpty),
+)
+
+_ATTEMPTS = 5
+_PAUSE_S = 0.5
+
+
+def verify(settings: Settings, topics_only: bool) -> int:
+    """Audits the topics with the genesis file alone, and unless told otherwise the database beside them.
+
+    Prints what was checked and every finding. Returns 0 if nothing is wrong, else 1.
+    """
+    settings.require("bootstrap", *([] if topics_only else ["memory_dsn"]))
+    console = Console(highlight=False, soft_wrap=True)
+    with _progress("verifying") as tell:
+        report = audit.verify(
+            settings.bootstrap,
+            genesis.read(settings),
+            load_codec(),
+            None if topics_only else settings.memory_dsn,
+            progress=tell,
+        )
+    _show(console, report)
+    return 0 if report.ok else 1
+
+
+def rebuild(settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None) -> int:
+    """Rebuilds the store into the database `name`, which is made anew, and compares the two states.
+
+    A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
+    store shows no past. Returns 0 if both are equal, else 1.
+    """
+    settings.require("bootstrap", "memory_dsn", "vault_dsn")
+    console = Console(highlight=False, soft_wrap=True)
+    for attempt in range(1, _ATTEMPTS + 1):
+        target = _make_empty(settings, name)
+        with snapshot(settings.memory_dsn) as live:
+            report = _rebuild(settings, target, live.standing(), namespace, until_as_of)
+            if until_as_of is not None:
+                console.print(f"rebuilt {_told(report)} into the database {name!r}, as of {until_as_of}")
+                return 0
+            with snapshot(target) as made:
+                behind = made.standing() != live.standing()
+                if behind and attempt < _ATTEMPTS:
+                    # The last entries were written but not yet published: a moment later they are.
+                    time.sleep(_PAUSE_S)
+                    continue
+                console.print(f"rebuilt {_told(report)} into the database {name!r}")
+                return _compare(console, live.digest(namespace), made.digest(namespace), behind)
+    raise AssertionError("unreachable")
+
+
+def _rebuild(
+    settings: Settings, target: str, standing: dict[int, ShardState], namespace: str | None, until_as_of: int | None
+) -> RebuildReport:
+    with _progress("rebuilding") as tell:
+        return replay.rebuild(
+            settings.bootstrap,
+            genesis.read(settings),
+            load_codec(),
+            target,
+            roles.vault(settings),
+            until_as_of=until_as_of,
+            until_seq={shard: state.seq for shard, state in standing.items()},
+            namespace=namespace,
+            progress=tell,
+        )
+
+
+def _make_empty(settings: Settings, name: str) -> str:
+    """The connection string of a new, migrated database beside the store; an old one of that name is dropped."""
+    used = {conninfo.conninfo_to_dict(dsn).get("dbname") for dsn in (settings.memory_dsn, settings.vault_dsn)}
+    if name in used | {"postgres"}:
+        raise SettingsError(f"--into {name}: that database is in use; name another, which is dropped and made anew")
+    with psycopg.connect(conninfo.make_conninfo(settings.memory_dsn, dbname="postgres"), autocommit=True) as connection:
+        connection.execute(sql.SQL(QUERIES["database_drop"]).format(name=sql.Identifier(name)))
+    target = conninfo.make_conninfo(settings.memory_dsn, dbname=name)
+    migrate(target, "memory")
+    return target
+
+
+def _compare(console: Console, live: StateDigest, made: StateDigest, behind: bool) -> int:
+    console.print(f"  digest of the store    {live.digest.hex()}")
+    console.print(f"  digest of the rebuild  {made.digest.hex()}")
+    for found in digest.compare(live, made):
+        console.print(f"  shard {found.shard} differs: {found.left.memories} memories, rebuilt {found.right.memories}")
+    if behind:
+        console.print("  the topics do not reach as far as the store: `verify` tells where they end")
+    equal = live.digest == made.digest and not behind
+    console.print("equal" if equal else "NOT EQUAL")
+    return 0 if equal else 1
+
+
+def _told(report: RebuildReport) -> str:
+    lost = f", {len(report.unreadable)} of them forgotten since" if report.unreadable else ""
+    return f"{report.memories:,} memories{lost} from {report.entries:,} journal entries in {report.seconds:.1f} s"
+
+
+def _show(console: Console, report: VerifyReport) -> None:
+    for shard in report.shards:
+        console.print(f"shard {shard.shard}: {shard.seq:,} entries, hash {shard.hash.hex()[:16]}…")
+        for finding in shard.findings:
+            console.print(f"  {finding}")
+        if shard.more:
+            console.print(f"  and {shard.more:,} more")
+    counts = report.counts
+    console.print("checked: " + ", ".join(f"{getattr(counts, f.name):,} {f.name}" for f in fields(counts)))
+    if not report.store_compared:
+        console.print("Postgres was not looked at")
+    console.print("nothing is wrong" if report.ok else "NOT SOUND")
+
+
+@contextmanager
+def _progress(what: str) -> Iterator[Callable[[Progress], None]]:
+    with Console(stderr=True, highlight=False).status(what) as line:
+        yield lambda at: line.update(f"{what}: shard {at.shard}, {at.done:,} of {at.total:,} records")
