@@ -15,10 +15,12 @@ from typing import Any
 
 import psycopg
 import pytest
+from confluent_kafka import Producer
 
 from infra import fleet, settings, supervisor
 from infra.settings import Settings
 from infra.supervisor import SupervisorError
+from memquorum import topics
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,7 +53,7 @@ def _alive(pid: int) -> bool:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     run_dir = tmp_path_factory.mktemp("installation")
-    replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, clock="driven").save()
+    replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, tick_ms=100).save()
     up = _infra("up", "--run-dir", str(run_dir))
     assert up.returncode == 0, up.stderr
     yield settings.load({}, run_dir)
@@ -68,11 +70,43 @@ def test_every_role_runs(installed: Settings) -> None:
     assert all(_alive(process["pid"]) for process in status["processes"].values())
 
 
+def test_what_is_published_is_stored_and_proven_while_the_clock_ticks_on(installed: Settings) -> None:
+    producer = Producer({"bootstrap.servers": installed.bootstrap})
+    for number in range(20):
+        episode = {"agent": "tester", "content": f"tank {number} holds {number * 7} litres", "namespace": f"n{number}"}
+        producer.produce(topics.EPISODES, json.dumps(episode).encode())
+    assert producer.flush(10) == 0
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
+        _until(lambda: connection.execute("SELECT count(*) FROM event").fetchone() == (20,))
+    verified = _infra("verify", "--run-dir", str(installed.run_dir))
+    assert (verified.returncode, verified.stdout.splitlines()[-1]) == (0, "nothing is wrong"), verified.stdout
+    rebuilt = _infra("rebuild", "--run-dir", str(installed.run_dir))
+    assert (rebuilt.returncode, rebuilt.stdout.splitlines()[-1]) == (0, "equal"), rebuilt.stdout + rebuilt.stderr
+    assert rebuilt.stdout.startswith("rebuilt 20 memories")
+
+
+def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
+        row = connection.execute("SELECT memory_id, body FROM content LIMIT 1").fetchone()
+        assert row is not None
+        connection.execute("UPDATE content SET body = 'forged' WHERE memory_id = %s", row[:1])
+        try:
+            assert _infra("verify", "--run-dir", str(installed.run_dir)).returncode == 1
+            assert _infra("rebuild", "--run-dir", str(installed.run_dir)).returncode == 1
+        finally:
+            connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", row[::-1])
+
+
+def test_a_rebuild_does_not_touch_what_is_in_use(installed: Settings) -> None:
+    refused = _infra("rebuild", "--into", "vault", "--run-dir", str(installed.run_dir))
+    assert (refused.returncode, "in use" in refused.stderr) == (1, True)
+
+
 def test_the_reader_reads_and_cannot_write(installed: Settings) -> None:
     def ask(question: str) -> subprocess.CompletedProcess[str]:
         return _infra("psql", "--run-dir", str(installed.run_dir), "--", "-At", "-c", question)
 
-    assert ask("SELECT current_user, count(*) FROM memory").stdout == "memquorum_reader|0\n"
+    assert ask("SELECT current_user, count(*) > 0 FROM journal").stdout == "memquorum_reader|t\n"
     refused = ask("DELETE FROM journal")
     assert (refused.returncode, "permission denied" in refused.stderr) == (1, True)
 
