@@ -128,7 +128,7 @@ def _publish(parsed: argparse.Namespace) -> int:
         for batch in _batches(_episodes(parsed.text, sys.stdin, common)):
             receipts, complaints = _send(memory, batch)
             for complaint in complaints:
-                console.print(Text(complaint), style="red")
+                console.print(Text(complaint), style="red", soft_wrap=True)
             for receipt in receipts:
                 found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
                 told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
@@ -199,8 +199,8 @@ def _search(parsed: argparse.Namespace) -> int:
         return OK
     for hit in hits:
         said = moment(hit.occurred_at).removesuffix(" UTC")
-        console.print(Text(f"{hit.score:6.3f}  "), Text(_short(hit.text)), sep="")
-        console.print(Text(f"        {hit.agent}, {said}, {hit.tier}, {hit.memory_id}"), style="dim")
+        console.print(Text(f"{hit.score:6.3f}  {_short(hit.text)}"), soft_wrap=True)
+        console.print(Text(f"        {hit.memory_id}  {hit.tier}, {hit.agent}, {said}"), style="dim", soft_wrap=True)
     return OK
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from contextlib import ExitStack
+from functools import partial
+from typing import Any, Self
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
@@ -37,52 +39,51 @@ def verify(
 
     Raises Unreachable where the topics cannot be read: that is no finding. Runs its own event loop.
     """
-    with asyncio.Runner() as runner:
-        partitions: list[_Partition] = []
+    with asyncio.Runner() as runner, ExitStack() as stack:
         try:
             # The heads' ends first: whatever a head names then must be found in the journal.
-            for topic in (topics.HEADS, topics.JOURNAL):
-                partitions += [_Partition(runner, kafka, topic, shard) for shard in range(genesis.shards)]
-            heads, entries = partitions[: genesis.shards], partitions[genesis.shards :]
-            reports = []
-            for shard in range(genesis.shards):
-                reports.append(
-                    verify_shard(
-                        Rules(codec, genesis),
-                        shard,
-                        entries=entries[shard].source(),
-                        heads=heads[shard].source(),
-                        progress=lambda offset, shard=shard: progress(shard, offset),  # type: ignore[misc]
-                    )
+            heads = stack.enter_context(_Topic(runner, kafka, topics.HEADS, genesis.shards))
+            entries = stack.enter_context(_Topic(runner, kafka, topics.JOURNAL, genesis.shards))
+            reports = [
+                verify_shard(
+                    Rules(codec, genesis),
+                    shard,
+                    entries=entries.source(shard),
+                    heads=heads.source(shard),
+                    progress=partial(progress, shard),
                 )
+                for shard in range(genesis.shards)
+            ]
         except KafkaError as error:
             raise Unreachable(f"the journal's topics at {kafka} cannot be read: {error}") from error
-        finally:
-            for partition in partitions:
-                partition.close()
     return VerifyReport(tuple(reports), store_compared=False)
 
 
-class _Partition:
-    """One partition as a plain iterator. Its consumer lives on the runner's loop, which turns only while we ask."""
+class _Topic:
+    """A topic's partitions as plain iterators, one after the other.
 
-    def __init__(self, runner: asyncio.Runner, kafka: str, topic: str, shard: int) -> None:
-        self._runner = runner
-        self._place = TopicPartition(topic, shard)
-        self._consumer = runner.run(self._start(kafka))
-        self._end: int = runner.run(self._ask_end())
+    Its consumer lives on the runner's loop, which turns only while we ask.
+    """
 
-    def source(self) -> Source:
-        """The partition's records in order; ends when none comes any more."""
-        return Source(self._records(), self._end)
+    def __init__(self, runner: asyncio.Runner, kafka: str, topic: str, shards: int) -> None:
+        self._runner, self._kafka = runner, kafka
+        self._places = [TopicPartition(topic, shard) for shard in range(shards)]
+        self._ends: dict[TopicPartition, int] = {}
 
-    def close(self) -> None:
-        """Lets the connection go."""
+    def __enter__(self) -> Self:
+        self._consumer = self._runner.run(self._start())
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._runner.run(self._consumer.stop())
 
-    async def _start(self, kafka: str) -> Any:
+    def source(self, shard: int) -> Source:
+        """A partition's records in order; ends when none comes any more. Ends the source before it."""
+        return Source(self._records(self._places[shard]), self._ends[self._places[shard]])
+
+    async def _start(self) -> Any:
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=kafka,
+            bootstrap_servers=self._kafka,
             enable_auto_commit=False,
             auto_offset_reset="earliest",
             isolation_level="read_committed",
@@ -90,35 +91,35 @@ class _Partition:
         )
         try:
             await consumer.start()
-            consumer.assign([self._place])
-            await consumer.seek_to_beginning(self._place)
+            self._ends = await consumer.end_offsets(self._places)
         except BaseException:
             await consumer.stop()
             raise
         return consumer
 
-    async def _ask_end(self) -> int:
-        ends: dict[TopicPartition, int] = await self._consumer.end_offsets([self._place])
-        return ends[self._place]
-
-    def _records(self) -> Iterator[Record]:
-        position, heard = 0, time.monotonic()
+    def _records(self, place: TopicPartition) -> Iterator[Record]:
+        position, heard, end = 0, time.monotonic(), self._ends[place]
+        self._runner.run(self._begin(place))
         while True:
-            batch = self._runner.run(self._fetch())
+            batch = self._runner.run(self._fetch(place))
             for message in batch:
                 position, heard = message.offset + 1, time.monotonic()
                 yield Record(message.offset, message.value or b"")
             if batch:
                 continue
-            if position >= self._end:
+            if position >= end:
                 return
             if time.monotonic() - heard > _STALLED_S:
                 raise Unreachable(
-                    f"{self._place.topic}, partition {self._place.partition} ends at offset {self._end}, and nothing "
-                    f"from {position} on has come for {_STALLED_S:.0f} s. Are all brokers up?"
+                    f"{place.topic}, partition {place.partition} ends at offset {end}, and nothing from {position} on "
+                    f"has come for {_STALLED_S:.0f} s. Are all brokers up?"
                 )
 
-    async def _fetch(self) -> list[Any]:
-        found = await self._consumer.getmany(self._place, timeout_ms=_PATIENCE_MS)
-        messages: list[Any] = found.get(self._place, [])
+    async def _begin(self, place: TopicPartition) -> None:
+        self._consumer.assign([place])
+        await self._consumer.seek_to_beginning(place)
+
+    async def _fetch(self, place: TopicPartition) -> list[Any]:
+        found = await self._consumer.getmany(place, timeout_ms=_PATIENCE_MS)
+        messages: list[Any] = found.get(place, [])
         return messages

@@ -112,14 +112,18 @@ class AsyncMemory:
         found = await self._ask("POST", "/search", json=asked)
         return [Hit(**hit) for hit in found["hits"]]
 
-    async def use(self, memory_id: str) -> None:
-        """Says that a memory was used: after a peek, or when its text came from elsewhere. It keeps it alive."""
+    async def use(self, memory_id: str) -> Receipt:
+        """Says that a memory was used: after a peek, or when its text came from elsewhere. It keeps it alive.
+
+        Raises Invalid, Unreachable. `outcome` of the receipt waits until it counts.
+        """
         event_id = str(uuid.uuid4())
         value = {
             "agent": self._place.need_agent(), "memory_id": memory_id, "namespace": self.namespace, "event_id": event_id
         }  # fmt: skip
         data = _checked(topics.ACCESSES, value)[1]
         await self._send(topics.ACCESSES, "AccessRecorded", [(self.namespace, event_id, data)])
+        return Receipt(self.namespace, event_id, memory_id)
 
     async def get(self, memory_id: str) -> dict[str, Any]:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound."""

@@ -75,9 +75,9 @@ class Memory:
         """The k memories nearest in meaning; they count as used, unless you `peek`."""
         return self._run(self._memory.search(query, k, peek=peek))
 
-    def use(self, memory_id: str) -> None:
+    def use(self, memory_id: str) -> Receipt:
         """Says that a memory was used."""
-        self._run(self._memory.use(memory_id))
+        return self._run(self._memory.use(memory_id))
 
     def get(self, memory_id: str) -> dict[str, Any]:
         """One memory; its text is None once it is forgotten."""

@@ -11,7 +11,7 @@ class Receipt:
     """What was published. Kafka has confirmed it on all replicas before a receipt is given.
 
     `memory_id`: the memory that the episode is to become, or, once the outcome is known, the one that holds it: another
-    where it `reinforced` one. `outcome`: stored, reinforced or below_threshold; None if nobody waited for it.
+    where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; None if nobody waited.
     """
 
     namespace: str

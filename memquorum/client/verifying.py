@@ -21,7 +21,9 @@ from memquorum.schema_files import load_codec
 def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
     """Audits the topics and prints the report; how many findings there are."""
     genesis = _genesis(genesis_file)
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), console=Console(stderr=True)) as progress:
+    watched = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=watched, transient=True, disable=not watched.is_terminal) as progress:
         task = progress.add_task("reading the journal")
         report = audit.verify(
             kafka,
@@ -66,4 +68,4 @@ def _print(report: VerifyReport, genesis: Genesis) -> None:
     if more:
         console.print(f"and {more} more")
     told = "whole: nothing removed, nothing altered, every decision signed by its quorum" if report.ok else "NOT whole"
-    console.print(f"The journal of cluster {genesis.cluster.hex()[:16]}… is {told}.")
+    print(f"The journal of cluster {genesis.cluster.hex()[:16]}… is {told}.")
