@@ -27,6 +27,10 @@ $(READY): requirements.lock infra/bootstrap.lock infra/embedded/kafka-jars.sha25
 	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	@echo "setup: Kafka's jars"
 	@$(INFRA) fetch
+	@$(BIN)/python -c 'import pathlib, sysconfig; \
+	  pathlib.Path(sysconfig.get_path("purelib"), "memquorum.pth").write_text("$(CURDIR)\n")'
+	@printf '#!/bin/sh\nexec "%s/python" -m memquorum "$$@"\n' "$(CURDIR)/$(BIN)" > $(BIN)/memquorum
+	@chmod +x $(BIN)/memquorum
 	@touch $@
 
 demo: setup  ## the whole line on a written scenario; INPUT=PATH takes a log of yours, KEEP=1 leaves it running

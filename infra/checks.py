@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import asdict, fields
+from typing import Any
 
 import psycopg
 from confluent_kafka import KafkaException
@@ -39,7 +41,7 @@ _ATTEMPTS = 5
 _PAUSE_S = 0.5
 
 
-def verify(settings: Settings, topics_only: bool) -> int:
+def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
     """Audits the topics with the genesis file alone, and unless told otherwise the database beside them.
 
     Prints what was checked and every finding. Returns 0 if nothing is wrong, else 1.
@@ -54,34 +56,40 @@ def verify(settings: Settings, topics_only: bool) -> int:
             None if topics_only else settings.memory_dsn,
             progress=tell,
         )
-    _show(console, report)
+    if as_json:
+        print(json.dumps(_plain(report)))
+    else:
+        _show(console, report)
     return 0 if report.ok else 1
 
 
-def rebuild(settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None) -> int:
+def rebuild(
+    settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None, as_json: bool = False
+) -> int:
     """Rebuilds the store into the database `name`, which is made anew, and compares the two states.
 
     A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
-    store shows no past. Returns 0 if both are equal, else 1.
+    store shows no past. Prints the outcome. Returns 0 if both are equal, else 1.
     """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
-    console = Console(highlight=False, soft_wrap=True)
     for attempt in range(1, _ATTEMPTS + 1):
         target = _make_empty(settings, name)
         with snapshot(settings.memory_dsn) as live:
             report = _rebuild(settings, target, live.standing(), namespace, until_as_of)
-            if until_as_of is not None:
-                console.print(f"rebuilt {_told(report)} into the database {name!r}, as of {until_as_of}")
-                return 0
-            with snapshot(target) as made:
-                behind = made.standing() != live.standing()
-                if behind and attempt < _ATTEMPTS:
-                    # The last entries were written but not yet published: a moment later they are.
-                    time.sleep(_PAUSE_S)
-                    continue
-                console.print(f"rebuilt {_told(report)} into the database {name!r}")
-                return _compare(console, live.digest(namespace), made.digest(namespace), behind)
-    raise AssertionError("unreachable")
+            told = {**asdict(report), "database": name, "unreadable": len(report.unreadable)}
+            if until_as_of is None:
+                with snapshot(target) as made:
+                    behind = made.standing() != live.standing()
+                    told |= _compare(live.digest(namespace), made.digest(namespace), behind)
+        if not told.get("behind") or attempt == _ATTEMPTS:
+            break
+        # The last entries were written but not yet published: a moment later they are.
+        time.sleep(_PAUSE_S)
+    if as_json:
+        print(json.dumps(told))
+    else:
+        _tell(Console(highlight=False, soft_wrap=True), told)
+    return 0 if told.get("equal", True) else 1
 
 
 def _rebuild(
@@ -113,21 +121,47 @@ def _make_empty(settings: Settings, name: str) -> str:
     return target
 
 
-def _compare(console: Console, live: StateDigest, made: StateDigest, behind: bool) -> int:
-    console.print(f"  digest of the store    {live.digest.hex()}")
-    console.print(f"  digest of the rebuild  {made.digest.hex()}")
-    for found in digest.compare(live, made):
-        console.print(f"  shard {found.shard} differs: {found.left.memories} memories, rebuilt {found.right.memories}")
-    if behind:
+def _compare(live: StateDigest, made: StateDigest, behind: bool) -> dict[str, Any]:
+    return {
+        "equal": live.digest == made.digest and not behind,
+        "behind": behind,
+        "store": live.digest.hex(),
+        "rebuilt": made.digest.hex(),
+        "differing": [
+            {"shard": found.shard, "memories": found.left.memories, "rebuilt": found.right.memories}
+            for found in digest.compare(live, made)
+        ],
+    }
+
+
+def _tell(console: Console, told: Mapping[str, Any]) -> None:
+    lost = f", {told['unreadable']} of them forgotten since" if told["unreadable"] else ""
+    console.print(
+        f"rebuilt {told['memories']:,} memories{lost} from {told['entries']:,} journal entries "
+        f"in {told['seconds']:.1f} s into the database {told['database']!r}"
+    )
+    if "equal" not in told:
+        return
+    console.print(f"  digest of the store    {told['store']}")
+    console.print(f"  digest of the rebuild  {told['rebuilt']}")
+    for found in told["differing"]:
+        console.print(f"  shard {found['shard']} differs: {found['memories']} memories, rebuilt {found['rebuilt']}")
+    if told["behind"]:
         console.print("  the topics do not reach as far as the store: `verify` tells where they end")
-    equal = live.digest == made.digest and not behind
-    console.print("equal" if equal else "NOT EQUAL")
-    return 0 if equal else 1
+    console.print("equal" if told["equal"] else "NOT EQUAL")
 
 
-def _told(report: RebuildReport) -> str:
-    lost = f", {len(report.unreadable)} of them forgotten since" if report.unreadable else ""
-    return f"{report.memories:,} memories{lost} from {report.entries:,} journal entries in {report.seconds:.1f} s"
+def _plain(report: VerifyReport) -> dict[str, Any]:
+    return {
+        "ok": report.ok,
+        "store_compared": report.store_compared,
+        "shards": [
+            {"shard": s.shard, "seq": s.seq, "hash": s.hash.hex(), "as_of": s.as_of, "judged": s.judged}
+            for s in report.shards
+        ],
+        "counts": asdict(report.counts),
+        "findings": [str(finding) for finding in report.findings],
+    }
 
 
 def _show(console: Console, report: VerifyReport) -> None:

@@ -83,6 +83,8 @@ def parser() -> argparse.ArgumentParser:
     rebuild.add_argument("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew")
     rebuild.add_argument("--namespace", help="this one's memories alone")
     rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
+    for proof in (verify, rebuild):
+        proof.add_argument("--json", action="store_true", help="the outcome as JSON")
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
@@ -197,7 +199,7 @@ def _verify(given: Settings, parsed: argparse.Namespace) -> int:
     from infra import checks
 
     try:
-        return checks.verify(given, parsed.topics_only)
+        return checks.verify(given, parsed.topics_only, parsed.json)
     except checks.UNPROVEN as error:
         sys.exit(f"memquorum: nothing was proven: {error}")
 
@@ -206,7 +208,7 @@ def _rebuild(given: Settings, parsed: argparse.Namespace) -> int:
     from infra import checks
 
     try:
-        return checks.rebuild(given, parsed.into, parsed.namespace, parsed.until)
+        return checks.rebuild(given, parsed.into, parsed.namespace, parsed.until, parsed.json)
     except checks.UNPROVEN as error:
         sys.exit(f"memquorum: nothing was rebuilt to the end: {error}")
 

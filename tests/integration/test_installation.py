@@ -91,10 +91,15 @@ def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
         assert row is not None
         connection.execute("UPDATE content SET body = 'forged' WHERE memory_id = %s", row[:1])
         try:
-            assert _infra("verify", "--run-dir", str(installed.run_dir)).returncode == 1
-            assert _infra("rebuild", "--run-dir", str(installed.run_dir)).returncode == 1
+            verified = _infra("verify", "--json", "--run-dir", str(installed.run_dir))
+            rebuilt = _infra("rebuild", "--json", "--run-dir", str(installed.run_dir))
         finally:
             connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", row[::-1])
+    assert (verified.returncode, rebuilt.returncode) == (1, 1)
+    (finding,) = json.loads(verified.stdout)["findings"]
+    assert str(row[0]) in finding
+    told = json.loads(rebuilt.stdout)
+    assert (told["equal"], told["behind"], len(told["differing"])) == (False, False, 1)
 
 
 def test_a_rebuild_does_not_touch_what_is_in_use(installed: Settings) -> None:
