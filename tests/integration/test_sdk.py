@@ -1,0 +1,165 @@
+"""The client against the whole line: remember, find, use, repeat, forget by a vote, and be told why."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from infra import genesis, settings, supervisor
+from infra.settings import Settings
+from memquorum import cli, topics
+from memquorum.client import AsyncMemory, Memory, NoOutcome, NotFound
+from memquorum.core.records import ClockRequested
+from memquorum.schema_files import load_codec
+from workers import loop
+
+START = 1_750_000_000_000
+HOUR = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """The whole fleet with a driven clock, at START; keys of what is forgotten are destroyed at once."""
+    configured = replace(
+        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
+    )
+    genesis.create(configured, policy={"forget": {"grace_ms": 0}})
+    with supervisor.started(configured) as running:
+        tick(running, START)
+        yield running
+
+
+@pytest.fixture
+def memory(line: Settings, request: pytest.FixtureRequest) -> Iterator[Memory]:
+    """A client in a namespace of the test's own."""
+    with client(line, request.node.name.replace("[", "-").replace("]", "")) as found:
+        yield found
+
+
+def client(line: Settings, namespace: str, agent: str = "planner") -> Memory:
+    return Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent=agent)
+
+
+def tick(line: Settings, as_of: int) -> None:
+    """Moves the time of every shard, and returns when all have it."""
+    producer = loop.producer(line.bootstrap)
+    producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)))
+    assert producer.flush(10) == 0
+    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+        until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
+
+
+def until(condition: Callable[[], Any], patience_s: float = 20) -> Any:
+    """The condition's value as soon as it is true; for what is told by no event to a client."""
+    deadline = time.monotonic() + patience_s
+    while not (found := condition()):
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.05)
+    return found
+
+
+def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory) -> None:
+    first = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, session="s1", reward=0.9)
+    assert first.outcome == "stored"
+    (hit,) = memory.search("the pump in bay 3", peek=True)
+    assert (hit.memory_id, hit.tier, hit.session, hit.occurred_at) == (first.memory_id, "short-term", "s1", START)
+    again = memory.add("The pump in bay 3 was replaced with the spare.", wait=True)
+    assert (again.outcome, again.memory_id) == ("reinforced", first.memory_id)
+    same = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, event_id=first.event_id)
+    assert (same.outcome, same.memory_id) == ("stored", first.memory_id)
+    shown = memory.get(first.memory_id)
+    assert (shown["reinforced"], shown["accesses"]) == (1, 0)
+
+
+def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
+    receipt = memory.add("Lunch is at noon in the canteen.", wait=True)
+    assert memory.outcome(memory.use(receipt.memory_id)).outcome == "accessed"
+    assert memory.get(receipt.memory_id)["accesses"] == 1
+    memory.search("lunch")
+    until(lambda: memory.get(receipt.memory_id)["accesses"] == 2)
+    memory.search("lunch", peek=True)
+    # Whatever a peek had published would lie before this use in the stream.
+    memory.outcome(memory.use(receipt.memory_id))
+    assert memory.get(receipt.memory_id)["accesses"] == 3
+    assert "Read 3 times" in str(memory.explain(receipt.memory_id))
+
+
+async def test_many_at_once(line: Settings) -> None:
+    async with AsyncMemory(kafka=line.bootstrap, url=line.retrieval_url, namespace="many", agent="a") as memory:
+        added = await asyncio.gather(*(memory.add(f"crate {i} holds {i * 7} lamps", wait=True) for i in range(20)))
+        assert {receipt.outcome for receipt in added} <= {"stored", "below_threshold"}
+        with pytest.raises(NoOutcome):
+            await memory.outcome(replace(added[0], event_id="never published"), 0.2)
+        with pytest.raises(NotFound):
+            await memory.get("00000000-0000-4000-8000-000000000000")
+
+
+def test_the_fleet_forgets_and_says_why(line: Settings, memory: Memory) -> None:
+    doomed = memory.add("Somebody left an umbrella.", wait=True)
+    for agent in ("perception", "planner", "executor", "reviewer"):
+        with client(line, memory.namespace, agent) as other:
+            other.add(f"{agent} measured {len(agent)} litres of nitrate in tank {agent}", wait=True)
+    tick(line, START + 2 * HOUR)
+    shown = until(lambda: (m := memory.get(doomed.memory_id))["tier"] == "gone" and m)
+    assert shown["text"] is None
+    assert doomed.memory_id not in {hit.memory_id for hit in memory.search("umbrella", peek=True)}
+    told = memory.explain(doomed.memory_id)
+    (vote,) = told.account["votes"]
+    assert (vote["kind"], vote["outcome"]) == ("forget", "forgotten")
+    assert vote["yes"] >= vote["quorum"] == 3
+    assert vote["weight_ppm"] >= vote["needed_ppm"]
+    assert "All signatures hold." in str(told)
+    assert "umbrella" not in str(told)
+
+
+def run(line: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT"):
+        monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
+    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
+    return cli.main(arguments)
+
+
+def test_the_command_line(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    episodes = [
+        {"content": "the spare pump is in locker 9"},
+        {"content": " "},
+        {"agent": "bob", "content": "tea is at four"},
+    ]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, episodes)) + "\nno json\n"))
+    assert run(line, monkeypatch, "publish", "-n", "cli", "--wait", "--json") == cli.FAILED
+    told = capsys.readouterr()
+    receipts = [json.loads(row) for row in told.out.splitlines()]
+    assert [receipt["outcome"] for receipt in receipts] == ["stored", "stored"]
+    assert "line 2: content: blank" in told.err
+    assert "line 4: not JSON" in told.err
+
+    assert run(line, monkeypatch, "search", "-n", "cli", "--json", "--peek", "where is the pump") == cli.OK
+    (first, second) = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+    assert (first["text"], second["agent"]) == ("the spare pump is in locker 9", "bob")
+    assert run(line, monkeypatch, "search", "-n", "cli", "pump") == cli.OK
+    assert "the spare pump is in locker 9" in capsys.readouterr().out
+    assert run(line, monkeypatch, "explain", first["memory_id"]) == cli.OK
+    assert "alive, in short-term memory" in capsys.readouterr().out
+    assert run(line, monkeypatch, "explain", "00000000-0000-4000-8000-000000000000") == cli.NOT_FOUND
+    assert run(line, monkeypatch, "verify", "--topics-only") == cli.OK
+    assert "is whole" in capsys.readouterr().out
+    assert run(line, monkeypatch, "verify") == cli.OK  # the operator's, with the database
+
+
+def test_addresses_that_nobody_serves_are_said_so(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(line, monkeypatch, "search", "--url", "http://127.0.0.1:1", "x") == cli.UNREACHABLE
+    assert run(line, monkeypatch, "publish", "--kafka", "127.0.0.1:1", "x") == cli.UNREACHABLE
+    assert capsys.readouterr().err.count("make status") == 2
