@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import threading
+import time
 from pathlib import Path
 
 import faust
@@ -24,6 +26,7 @@ APP_ID = "memquorum-streams"
 _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 # A stop waits for the batches in flight; one that cannot end (its port is away) is redelivered after a restart.
 _STOP_S = 4.0
+_SELDOM_S = 10.0
 
 
 def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, instance: str | None = None) -> faust.App:
@@ -110,16 +113,19 @@ def work(app: faust.App) -> None:
 
 
 class _Worker(Worker):
-    """Faust's worker with a limit on how long a stop may take."""
+    """Faust's worker with a limit on how long a stop may take, and without its other signals.
 
-    def _on_sigterm(self) -> None:
-        _end_within(_STOP_S)
-        super()._on_sigterm()
+    SIGUSR1 would print every local variable, and so content; SIGUSR2 would wait in a debugger.
+    """
 
-    def _on_sigint(self) -> None:
+    def install_signal_handlers(self) -> None:
+        """SIGTERM and SIGINT stop the worker."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            self.loop.add_signal_handler(number, self._end)
+
+    def _end(self) -> None:
         _end_within(_STOP_S)
-        # Not super's, which prints a banner.
-        super()._on_sigterm()
+        self._on_sigterm()
 
 
 def _end_within(seconds: float) -> None:
@@ -141,3 +147,23 @@ def _plain_logging() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
     # It complains whenever a commit takes longer than the 20 ms between commits.
     logging.getLogger("mode.timers").setLevel(logging.ERROR)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_Seldom("aiokafka"))
+
+
+class _Seldom(logging.Filter):
+    """Lets a logger's message through once in ten seconds: without a broker, aiokafka writes 7,000 lines a second."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write the record."""
+        if not super().filter(record):
+            return True  # not of that logger
+        now = time.monotonic()
+        if now - self._last.get(str(record.msg), -_SELDOM_S) < _SELDOM_S:
+            return False
+        self._last[str(record.msg)] = now
+        return True
