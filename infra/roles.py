@@ -77,9 +77,16 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
 
     settings.require("bootstrap")
     stop = Stop().on_signals()
-    keys = vault(settings)
-    ready()
-    intake.run(settings.bootstrap, made, load_codec(), keys, clock=settings.clock, tick_ms=settings.tick_ms, stop=stop)
+    intake.run(
+        settings.bootstrap,
+        made,
+        load_codec(),
+        vault(settings),
+        clock=settings.clock,
+        tick_ms=settings.tick_ms,
+        stop=stop,
+        ready=ready,
+    )
 
 
 def _streams(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:

@@ -16,7 +16,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -50,11 +50,22 @@ Clock = Literal["wall", "driven"]
 
 
 def run(
-    bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault, *, clock: Clock, tick_ms: int, stop: loop.Stop
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    vault: Vault,
+    *,
+    clock: Clock,
+    tick_ms: int,
+    stop: loop.Stop,
+    ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven."""
+    """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven.
+
+    `ready` is called once the group has taken this process in.
+    """
     client = Intake(bootstrap, genesis.shards, codec, vault, stop=stop)
-    client.run(tick_ms / 1000 if clock == "wall" else None)
+    client.run(tick_ms / 1000 if clock == "wall" else None, ready)
 
 
 class Intake:
@@ -65,7 +76,7 @@ class Intake:
         self._driven = False
         self._as_of = 0
         self._next_tick = 0.0
-        self._leads = False
+        self._leads = self._joined = False
         # What this process has read of each outside partition: the next offset.
         self._read: dict[tuple[str, int], int] = {}
         self._clocks: deque[Message] = deque()
@@ -73,11 +84,15 @@ class Intake:
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
 
-    def run(self, tick_s: float | None) -> None:
+    def run(self, tick_s: float | None, ready: Callable[[], None]) -> None:
         """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
         self.join(tick_s is None)
+        told = False
         try:
             while not self._stop:
+                if self.ready and not told:
+                    ready()
+                    told = True
                 self.handle(loop.records(self._consumer, _BATCH, self._patience()))
                 if tick_s is not None and self._leads and time.monotonic() >= self._next_tick:
                     self._next_tick = time.monotonic() + tick_s
@@ -93,8 +108,8 @@ class Intake:
 
     @property
     def ready(self) -> bool:
-        """Whether partitions were given to this process."""
-        return bool(self._read)
+        """Whether the group has taken this process in, with the partitions that fell to it."""
+        return self._joined
 
     def close(self) -> None:
         """Leaves the group. What was not committed comes again to whoever reads next."""
@@ -249,6 +264,7 @@ class Intake:
         self._leads = (topics.EPISODES, 0) in self._read
         # Whoever had the clock before may have ticked since this process last looked.
         self._as_of = max(self._as_of, _last_tick(self._bootstrap, self._codec))
+        self._joined = True
 
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         for p in partitions:

@@ -61,10 +61,16 @@ def run(
     encoder: Encoder,
     host: str,
     port: int,
-    hosts: Sequence[str] = LOOPBACK,
+    hosts: Sequence[str] | None = None,
     ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serves until SIGTERM or SIGINT. `hosts`: the names that requests may address. `ready`: called once it serves."""
+    """Serves until SIGTERM or SIGINT. `ready` is called once it does.
+
+    `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
+    listens on another one, for then something else must decide who reaches it.
+    """
+    if hosts is None:
+        hosts = LOOPBACK if host in LOOPBACK else ("*",)
     built = app(memory_dsn=memory_dsn, bootstrap=bootstrap, genesis=genesis, codec=codec, encoder=encoder, hosts=hosts)
     config = uvicorn.Config(
         built, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
