@@ -38,7 +38,9 @@ _NOBODY = 65534
 # without asking for permission, since checkouts of root often lie below a closed /root.
 _AS_NOBODY = (
     *("setpriv", f"--reuid={_NOBODY}", f"--regid={_NOBODY}", "--clear-groups"),
-    *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--pdeathsig=INT", "--"),
+    # Without the secure bit access(2), by which initdb looks for its own program, would not count the capability.
+    *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"),
+    *("--pdeathsig=INT", "--"),
 )
 _SOCKET_PATH_MAX = 90  # the kernel allows 107 bytes, the socket's own name takes 14
 _START_S = 30.0

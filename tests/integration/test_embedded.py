@@ -15,6 +15,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from infra import topics as provisioning
+from infra.embedded import postgres
 from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError
@@ -136,6 +137,18 @@ def test_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "pg" / "data" / "postgresql.conf").write_text("no_such_setting = 1\n")
     with pytest.raises(EmbeddedError, match="no_such_setting"):
         broken.start()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has to start Postgres as somebody else")
+def test_programs_and_data_may_lie_below_a_folder_closed_to_all_but_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    (closed / "installed").symlink_to(postgres.BINARIES.parent)
+    monkeypatch.setattr(postgres, "BINARIES", closed / "installed" / "bin")
+    with Postgres(closed / "pg", throwaway=True) as server:
+        psycopg.connect(server.dsn("postgres")).close()
 
 
 @pytest.mark.parametrize("kind", ["Kafka", "Postgres"])
