@@ -1,0 +1,133 @@
+"""The command line: what it takes, what it says, and the status that it ends with."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+from memquorum import cli
+from memquorum.client import Invalid, NotFound, Receipt, settings
+from memquorum.core.retrieval import Hit
+
+HIT = Hit(
+    "5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", None, None, 0, 0, 0, 0.5, 0.9
+)
+
+
+@dataclass
+class Recorded:
+    """Stands where the client would be: notes what it is asked."""
+
+    episodes: list[dict[str, Any]] = field(default_factory=list)
+    named: dict[str, Any] = field(default_factory=dict)
+    namespace: str = "default"
+
+    def __call__(self, **named: Any) -> Self:
+        self.named = named
+        return self
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def add_all(self, episodes: list[Mapping[str, Any]]) -> list[Receipt]:
+        if any(not e["content"] for e in episodes):
+            raise Invalid("empty_value", "content", "blank")
+        self.episodes += [dict(e) for e in episodes]
+        return [Receipt("n", f"e{i}", f"m{i}") for i, _ in enumerate(episodes)]
+
+    def outcome(self, receipt: Receipt, timeout: float) -> Receipt:
+        return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, f"stored in {timeout:g}")
+
+    def search(self, query: str, k: int, *, peek: bool) -> list[Hit]:
+        return [HIT][:k] if peek else []
+
+    def explain(self, memory_id: str) -> str:
+        raise NotFound(f"no memory {memory_id}")
+
+
+@pytest.fixture(autouse=True)
+def client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorded:
+    recorded = Recorded()
+    monkeypatch.setattr(cli, "Memory", recorded)
+    monkeypatch.setattr(settings, "_nearby", lambda: iter([tmp_path]))
+    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR"):
+        monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
+    return recorded
+
+
+def test_texts_are_published_with_what_the_options_say(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["publish", "-n", "n", "-a", "bob", "--reward", "0.5", "--session", "s", "one", "two"]) == cli.OK
+    common = {"session": "s", "reward": 0.5}
+    assert client.episodes == [{**common, "content": "one"}, {**common, "content": "two"}]
+    assert (client.named["namespace"], client.named["agent"]) == ("n", "bob")
+    told = capsys.readouterr()
+    assert told.out.splitlines() == ["m0  published  event e0", "m1  published  event e1"]
+    assert told.err == "2 published\n"
+
+
+def test_lines_are_published_in_order_and_bad_ones_named(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = ['{"content": "a", "role": "tool"}', "", "[]", "{", '{"content": ""}', '{"role": "x"}', '{"content": "b"}']
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(rows)))
+    assert cli.main(["publish", "--role", "user", "--wait", "--timeout", "7", "--json", "-"]) == cli.FAILED
+    assert client.episodes == [{"content": "a", "role": "tool"}, {"content": "b", "role": "user"}]
+    told = capsys.readouterr()
+    assert [json.loads(row)["outcome"] for row in told.out.splitlines()] == ["stored in 7"] * 2
+    places = [row.split(":")[0] for row in told.err.splitlines()]
+    assert places == ["line 3", "line 4", "line 5", "line 6", "2 published, 4 refused"]
+
+
+def test_many_lines_go_in_batches(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(json.dumps({"content": str(i)}) for i in range(1_201))))
+    assert cli.main(["publish"]) == cli.OK
+    assert [e["content"] for e in client.episodes] == [str(i) for i in range(1_201)]
+    assert "1201 published" in capsys.readouterr().err
+
+
+def test_what_was_found_is_shown_on_one_line_each(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["search", "--peek", "q"]) == cli.OK
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == " 0.900  [red]a text[/red]"
+    assert second.split() == [HIT.memory_id, "long-term,", "bob,", "1970-01-01", "00:00:00"]
+    assert cli.main(["search", "--peek", "--json", "q"]) == cli.OK
+    assert json.loads(capsys.readouterr().out)["text"] == HIT.text
+    assert cli.main(["search", "q"]) == cli.OK
+    assert "nothing in 'default' yet" in capsys.readouterr().out
+
+
+def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["explain", "x"]) == cli.NOT_FOUND
+    assert cli.main(["publish", "--event-id", "e", "one", "two"]) == cli.FAILED
+    assert cli.main(["verify", "--topics-only"]) == cli.UNREACHABLE
+    assert "--genesis FILE" in capsys.readouterr().err
+    for wrong in ([], ["bogus"], ["search"], ["search", "q", "--bogus"], ["publish", "--reward", "x", "t"]):
+        with pytest.raises(SystemExit) as caught:
+            cli.main(wrong)
+        assert caught.value.code == cli.USAGE
+
+
+@pytest.mark.parametrize("command", [[], ["publish"], ["search"], ["explain"], ["verify"], ["rebuild"]])
+def test_every_command_helps(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main([*command, "--help"])
+    assert caught.value.code == cli.OK
+    assert "exit status" in capsys.readouterr().out
+
+
+def test_it_is_a_module_too() -> None:
+    ran = subprocess.run([sys.executable, "-m", "memquorum", "--version"], capture_output=True, text=True, check=True)
+    assert ran.stdout.startswith("memquorum ")
