@@ -71,6 +71,18 @@ def rebuild(
     A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
     store shows no past. Prints the outcome. Returns 0 if both are equal, else 1.
     """
+    told = rebuilt(settings, name, namespace, until_as_of)
+    if as_json:
+        print(json.dumps(told))
+    else:
+        _tell(Console(highlight=False, soft_wrap=True), told)
+    return 0 if told.get("equal", True) else 1
+
+
+def rebuilt(
+    settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None
+) -> dict[str, Any]:
+    """As `rebuild`, but returns what came of it instead of printing: plain values, `equal` among them if compared."""
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     for attempt in range(1, _ATTEMPTS + 1):
         target = _make_empty(settings, name)
@@ -85,11 +97,7 @@ def rebuild(
             break
         # The last entries were written but not yet published: a moment later they are.
         time.sleep(_PAUSE_S)
-    if as_json:
-        print(json.dumps(told))
-    else:
-        _tell(Console(highlight=False, soft_wrap=True), told)
-    return 0 if told.get("equal", True) else 1
+    return told
 
 
 def _rebuild(
