@@ -114,12 +114,26 @@ def _parse(schema: dict[str, Any]) -> tuple[str, bytes, Any]:
     return schema["name"], mark, fastavro.parse_schema(json.loads(json.dumps(schema)))
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(v) for v in value]
+def _plain(record: Any) -> dict[str, Any]:
+    """fastavro's dict of a record; tuples become lists, nested records dicts."""
+    kind = type(record)
+    names, arrays = _PLANS.get(kind) or _PLANS.setdefault(kind, _plan(kind))
+    value = {name: getattr(record, name) for name in names}
+    for name, of_records in arrays:
+        value[name] = [_plain(item) for item in value[name]] if of_records else list(value[name])
     return value
+
+
+_Plan = tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]
+
+_PLANS: dict[type, _Plan] = {}
+
+
+def _plan(kind: type) -> _Plan:
+    """A record's fields, and those that are arrays: of records or not. Asked once: looking costs more than encoding."""
+    hints = get_type_hints(kind).items()
+    arrays = [(name, get_args(hint)[0]) for name, hint in hints if getattr(hint, "__origin__", None) is tuple]
+    return tuple(f.name for f in fields(kind)), tuple((name, is_dataclass(item)) for name, item in arrays)
 
 
 def _builder(kind: type) -> Callable[[dict[str, Any]], Any]:

@@ -7,7 +7,7 @@ effect a record has, in the shard as it is now: whether an event is repeated, a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from memquorum import topics
@@ -70,8 +70,16 @@ def apply_episode(
     else:
         # Also where the memory to be reinforced is not there any more: what was said again is remembered anew.
         effect = "stored"
-    entry = _entry(rows, place, effect, episode.event_id)
-    return _apply(rules, rows, replace(entry, namespace=episode.namespace, memory_id=memory_id), detail)
+    return _apply(
+        rules,
+        rows,
+        place,
+        effect=effect,
+        detail=detail,
+        event_id=episode.event_id,
+        namespace=episode.namespace,
+        memory_id=memory_id,
+    )
 
 
 def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted) -> Change:
@@ -80,14 +88,22 @@ def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted)
     applied = not repeated and _alive(rows, access.namespace, access.memory_id)
     detail = Accessed(agent=access.agent, accessed_at=access.accessed_at, applied=applied)
     effect = "repeated" if repeated else "accessed"
-    entry = _entry(rows, place, effect, access.event_id)
-    return _apply(rules, rows, replace(entry, namespace=access.namespace, memory_id=access.memory_id), detail)
+    return _apply(
+        rules,
+        rows,
+        place,
+        effect=effect,
+        detail=detail,
+        event_id=access.event_id,
+        namespace=access.namespace,
+        memory_id=access.memory_id,
+    )
 
 
 def apply_tick(rules: Rules, rows: Rows, place: Place, tick: ClockTicked) -> Change:
     """A tick: the shard's time, which never runs backwards."""
-    entry = _entry(rows, place, "ticked", tick.event_id)
-    return _apply(rules, rows, replace(entry, as_of=max(rows.state.as_of, tick.as_of)), tick)
+    as_of = max(rows.state.as_of, tick.as_of)
+    return _apply(rules, rows, place, effect="ticked", detail=tick, event_id=tick.event_id, as_of=as_of)
 
 
 def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, commits: Sequence[bytes]) -> Change:
@@ -104,7 +120,7 @@ def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, com
         commits=tuple(commits),
         results=decisions.results(rows, checked),
     )
-    return _apply(rules, rows, _entry(rows, place, "decided", checked.digest.hex()), detail)
+    return _apply(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
 
 
 def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Change:
@@ -112,27 +128,38 @@ def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Chan
     state = rows.state
     place = Place(topics.JOURNAL, state.shard, state.seq)
     detail = Destroyed(memory_ids=tuple(sorted(memory_ids)))
-    return _apply(rules, rows, _entry(rows, place, "destroyed", f"destroyed/{state.shard}/{state.seq}"), detail)
+    event_id = f"destroyed/{state.shard}/{state.seq}"
+    return _apply(rules, rows, place, effect="destroyed", detail=detail, event_id=event_id)
 
 
-def _entry(rows: Rows, place: Place, effect: str, event_id: str) -> JournalEntry:
-    """The shard's next entry, still without its detail."""
-    return JournalEntry(
-        shard=rows.state.shard,
-        seq=rows.state.seq + 1,
-        as_of=rows.state.as_of,
+def _apply(
+    rules: Rules,
+    rows: Rows,
+    place: Place,
+    *,
+    effect: str,
+    detail: Any,
+    event_id: str,
+    namespace: str | None = None,
+    memory_id: str | None = None,
+    as_of: int | None = None,
+) -> Change:
+    """The shard's next entry, appended and performed."""
+    state = rows.state
+    entry = JournalEntry(
+        shard=state.shard,
+        seq=state.seq + 1,
+        as_of=state.as_of if as_of is None else as_of,
         effect=effect,
         event_id=event_id,
         source_topic=place.topic,
         source_partition=place.partition,
         source_offset=place.offset,
-        detail=b"",
+        detail=rules.codec.encode(detail),
+        namespace=namespace,
+        memory_id=memory_id,
     )
-
-
-def _apply(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any) -> Change:
-    entry = replace(entry, detail=rules.codec.encode(detail))
-    return perform(rules, rows, entry, detail, journal.append(rules.codec, rows.state, entry))
+    return perform(rules, rows, entry, detail, journal.append(rules.codec, state, entry))
 
 
 def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, readable: bool) -> Stored:
