@@ -26,8 +26,8 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.digest import Difference, StateDigest
 from memquorum.core.effects import Rules
-from memquorum.core.records import EpisodeAccepted, EpisodeScored, JournalAppended
-from memquorum.core.replay import CannotReplay, Replay, Sealed, open_content
+from memquorum.core.records import EpisodeAccepted, EpisodeScored
+from memquorum.core.replay import CannotReplay, Read, Replay, Sealed, open_content
 from memquorum.core.rows import Keys, ShardState
 from memquorum.ports import StoreUnavailable, Vault
 from workers.audit import PATIENCE_S, Progress
@@ -89,8 +89,9 @@ def rebuild(
     """Makes the state again in an empty, migrated database: everything that the topics hold at this moment.
 
     `until_as_of`: stops where the shard's time passes this, in milliseconds: the state as it was then. `until_seq`:
-    shard → last journal sequence to follow, to be compared with a snapshot of a store that goes on. `namespace`: only
-    this one's memories. The first and the last make a database to look at, from which no commit worker should go on.
+    shard → last journal sequence to follow (absent: none), to be compared with a snapshot of a store that goes on;
+    entries that are still being published are waited for. `namespace`: only this one's memories. The first and the last
+    make a database to look at, from which no commit worker should go on.
 
     Raises NotEmpty, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's), and
     StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable where a part cannot be reached.
@@ -108,8 +109,8 @@ def rebuild(
                 replay = Replay(Rules(codec, genesis), shard, namespace)
                 shelves = [_open(stack, bootstrap, topic, shard) for topic in (topics.ACCEPTED, topics.SCORED)]
                 contents = _Contents(codec, vault, *(Shelf(shelf) for shelf in shelves))
-                last = None if until_seq is None else until_seq[shard]
-                links = told.along(shard, partition, _links(codec, replay, partition, until_as_of, last))
+                last = None if until_seq is None else until_seq.get(shard, 0)
+                links = told.along(shard, partition, _links(replay, partition, until_as_of, last))
                 done = _rebuild_shard(store, replay, links, contents)
                 entries, memories, written = entries + done[0], memories + done[1], written + done[2]
     finally:
@@ -159,8 +160,8 @@ def _open(stack: ExitStack, bootstrap: str, topic: str, shard: int) -> Partition
 
 
 def _links(
-    codec: Codec, replay: Replay, partition: Partition, until_as_of: int | None, last: int | None
-) -> Iterator[tuple[int, JournalAppended]]:
+    replay: Replay, partition: Partition, until_as_of: int | None, last: int | None
+) -> Iterator[tuple[int, Read]]:
     """The chain's links with their offsets, to the partition's end or the entry `last`; published twice, given once."""
     reached = 0
     if last == 0:
@@ -168,22 +169,18 @@ def _links(
     for record in partition.records(0 if last is None else PATIENCE_S):
         if last is None and record.offset >= partition.end:
             return
-        try:
-            link = codec.decode_as(JournalAppended, record.data)
-        except DecodeError as error:
-            raise CannotReplay(f"{partition}, offset {record.offset}: {error}. `verify` tells more") from None
-        entry = replay.entry(link)
-        if until_as_of is not None and entry.as_of > until_as_of:
+        read = replay.read(record.data)
+        if until_as_of is not None and read.entry.as_of > until_as_of:
             return
-        if entry.seq > reached:
-            reached = entry.seq
-            yield record.offset, link
+        if read.entry.seq > reached:
+            reached = read.entry.seq
+            yield record.offset, read
         if reached == last:
             return
 
 
 def _rebuild_shard(
-    store: PostgresStore, replay: Replay, links: Iterable[JournalAppended], contents: _Contents
+    store: PostgresStore, replay: Replay, links: Iterable[Read], contents: _Contents
 ) -> tuple[int, int, int]:
     """Entries, memories and contents of one shard, once they are written."""
     entries = memories = written = 0
@@ -200,8 +197,8 @@ def _rebuild_shard(
     return entries, memories, written
 
 
-def _batches(links: Iterable[JournalAppended]) -> Iterator[list[JournalAppended]]:
-    batch: list[JournalAppended] = []
+def _batches(links: Iterable[Read]) -> Iterator[list[Read]]:
+    batch: list[Read] = []
     for link in links:
         batch.append(link)
         if len(batch) == _BATCH:
@@ -244,9 +241,7 @@ class _Told:
     def __init__(self, progress: Callable[[Progress], None] | None, total: int) -> None:
         self._progress, self._total, self._before = progress, total, 0
 
-    def along(
-        self, shard: int, partition: Partition, links: Iterable[tuple[int, JournalAppended]]
-    ) -> Iterator[JournalAppended]:
+    def along(self, shard: int, partition: Partition, links: Iterable[tuple[int, Read]]) -> Iterator[Read]:
         """The links, told of in passing."""
         for at, (offset, link) in enumerate(links):
             if self._progress is not None and at % 500 == 0:

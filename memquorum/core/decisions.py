@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.certificate import Checked, check_pre_prepare
+from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import KEPT, Outcome
 from memquorum.core.ids import is_uuid
@@ -84,12 +84,14 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) ->
     return _EFFECTS[KINDS[proposal.kind].effect].void(strength, checked.nomination.accepted_offset)
 
 
-def do_decided(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Decided) -> Change:
+def do_decided(
+    codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Decided, *, verified: Verified | None = None
+) -> Change:
     """The rows after a decision. What happens to each memory stands in the detail's results; ballots and weights come
     from the certificate within. Raises BadCertificate where that does not hold, NotTheOutcome where they disagree.
     """
     entry = change.entry
-    checked = check_pre_prepare(codec, genesis, detail.pre_prepare)
+    checked = check_pre_prepare(codec, genesis, detail.pre_prepare, verified)
     _check_results(detail, checked)
     memories: list[Memory] = []
     strengths: list[Strength] = []

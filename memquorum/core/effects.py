@@ -17,6 +17,7 @@ from typing import Any
 from memquorum import topics
 from memquorum.core import decisions, journal
 from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
 from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalAppended, JournalEntry, Stored
@@ -25,10 +26,14 @@ from memquorum.core.rows import GONE, SEALED, SHORT_TERM, Change, Event, Keys, M
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the rules need besides rows: the record codec and the genesis, whose policy holds every number."""
+    """What the rules need besides rows: the record codec and the genesis, whose policy holds every number.
+
+    `verified`: what of certificates was checked just before, so that it is not checked again.
+    """
 
     codec: Codec
     genesis: Genesis
+    verified: Verified | None = None
 
 
 def redo(rules: Rules, rows: Rows, link: JournalAppended) -> Change:
@@ -180,7 +185,7 @@ def _do_nothing(_: Rules, __: Rows, change: Change, ___: Any) -> Change:
 
 
 def _do_decided(rules: Rules, rows: Rows, change: Change, detail: Decided) -> Change:
-    return decisions.do_decided(rules.codec, rules.genesis, rows, change, detail)
+    return decisions.do_decided(rules.codec, rules.genesis, rows, change, detail, verified=rules.verified)
 
 
 def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Change:

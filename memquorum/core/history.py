@@ -20,7 +20,7 @@ from typing import Any
 from memquorum import topics
 from memquorum.core import decisions, ids, journal
 from memquorum.core.chain import Link
-from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
+from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.effects import EFFECTS, Rules, perform
 from memquorum.core.findings import Findings, Kind
 from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Stored
@@ -93,7 +93,9 @@ class History:
         counts = self._findings.counts
         counts.decisions += 1
         try:
-            checked = check_decision(self._rules.codec, self._rules.genesis, detail.pre_prepare, detail.commits)
+            # What is checked here need not be checked again when the change is made.
+            rules = self._rules = replace(self._rules, verified=Verified())
+            checked = check_decision(rules.codec, rules.genesis, detail.pre_prepare, detail.commits, rules.verified)
         except BadCertificate as error:
             self._note(entry, Kind.CERTIFICATE_INVALID, "a certificate that proves the decision", error)
             return None

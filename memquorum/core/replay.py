@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +18,23 @@ from numpy.typing import NDArray
 from memquorum.core import journal, sealing
 from memquorum.core.avro import DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
-from memquorum.core.effects import Rules, needs, redo
+from memquorum.core.effects import Rules, needs, perform
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, JournalAppended, JournalEntry, Stored
-from memquorum.core.rows import Change, Memory, Rows, ShardState, Strength
+from memquorum.core.rows import Memory, Rows, ShardState, Strength
 from memquorum.core.workset import Net, Workset
 
 
 class CannotReplay(ValueError):
     """A journal that cannot be followed, or sources that are not what it says; the message names shard and entry."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A link of the journal, decoded."""
+
+    link: JournalAppended
+    entry: JournalEntry
+    detail: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,35 +67,36 @@ class Replay:
         self._memories: dict[str, Memory] = {}
         self._strengths: dict[str, Strength] = {}
 
-    def entry(self, link: JournalAppended) -> JournalEntry:
-        """A link's entry, decoded. Raises CannotReplay."""
+    def read(self, data: bytes) -> Read:
+        """A record of the journal topic, decoded. Raises CannotReplay."""
+        codec = self._rules.codec
         try:
-            return self._rules.codec.decode_as(JournalEntry, link.entry)
+            link = codec.decode_as(JournalAppended, data)
+            entry = codec.decode_as(JournalEntry, link.entry)
+            return Read(link, entry, codec.decode(entry.detail))
         except DecodeError as error:
             raise CannotReplay(f"shard {self.state.shard}, after entry {self.state.seq}: {error}") from None
 
-    def take(self, links: Sequence[JournalAppended]) -> Step:
+    def take(self, batch: Sequence[Read]) -> Step:
         """Makes the changes of the next links of the chain. Raises CannotReplay where they are not."""
+        work, sealed = Workset(self._rows(batch)), []
         try:
-            work = Workset(self._rows(links))
-            changes = []
-            for link in links:
-                change = redo(self._rules, work.rows, link)
+            for read in batch:
+                journal.check_link(self._rules.codec, work.rows.state, read.link)
+                change = perform(self._rules, work.rows, read.entry, read.detail, read.link)
                 work.absorb(change)
-                changes.append(change)
-        except (journal.BrokenChain, DecodeError, BadCertificate) as error:
+                if change.revealed is not None:
+                    sealed.append(_sealed(change.revealed, read))
+        except (journal.BrokenChain, BadCertificate) as error:
             raise CannotReplay(f"shard {self.state.shard}: {error}") from error
         net = work.net()
         self._keep(net)
         net = self._narrowed(net)
-        return Step(net, tuple(self._sealed(c) for c in changes if c.revealed in net.revealed))
+        return Step(net, tuple(s for s in sealed if s.memory_id in net.revealed))
 
-    def _rows(self, links: Sequence[JournalAppended]) -> Rows:
+    def _rows(self, batch: Sequence[Read]) -> Rows:
         """The rows that the links touch; events decide nothing any more once an entry is written."""
-        wanted: set[str] = set()
-        for link in links:
-            entry = self.entry(link)
-            wanted |= needs(entry, self._rules.codec.decode(entry.detail)).memories
+        wanted = {memory_id for read in batch for memory_id in needs(read.entry, read.detail).memories}
         memories = {i: self._memories[i] for i in wanted if i in self._memories}
         return Rows(self.state, memories, {i: self._strengths[i] for i in memories if i in self._strengths})
 
@@ -116,11 +127,10 @@ class Replay:
             events=tuple(e for e in net.events if e.namespace == self._namespace),
         )
 
-    def _sealed(self, change: Change) -> Sealed:
-        entry = change.entry
-        assert change.revealed is not None and entry.namespace is not None
-        detail = self._rules.codec.decode_as(Stored, entry.detail)
-        return Sealed(entry.seq, change.revealed, entry.namespace, entry.event_id, detail)
+
+def _sealed(memory_id: str, read: Read) -> Sealed:
+    assert isinstance(read.detail, Stored) and read.entry.namespace is not None
+    return Sealed(read.entry.seq, memory_id, read.entry.namespace, read.entry.event_id, read.detail)
 
 
 def open_content(

@@ -152,6 +152,10 @@ def test_a_rebuild_of_a_time_or_of_a_namespace(
             assert {k: s.as_of for k, s in found.standing().items()} == {0: 1_000, 1: 0, 2: 1_000, 3: 0}
             assert sum(s.alive for s in found.digest().shards) == 120
     with database(postgres, "template_memory") as dsn:
+        rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault, until_seq={0: 70, 2: 3})
+        with snapshot(dsn) as found:
+            assert {k: s.seq for k, s in found.standing().items()} == {0: 70, 1: 0, 2: 3, 3: 0}
+    with database(postgres, "template_memory") as dsn:
         namespace = lived.namespace(2)
         rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault, namespace=namespace)
         assert compare(databases[0], dsn, namespace).equal
