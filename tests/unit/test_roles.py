@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infra import fleet, genesis, roles
+from infra.settings import Settings, SettingsError, load
+from memquorum.ports import SignConflict
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    found = load({}, tmp_path)
+    genesis.create(found)
+    return found
+
+
+def test_every_role_of_the_fleet_can_be_started() -> None:
+    assert {role.command[4] for role in fleet.roles(4)} == set(roles._START)
+
+
+def test_who_has_contradicted_itself_stays_down_until_the_note_is_removed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = []
+
+    def start(*arguments: object) -> None:
+        starts.append(arguments)
+        if len(starts) == 1:
+            raise SignConflict("two digests for one slot")
+
+    monkeypatch.setitem(roles._START, "replica", start)
+    assert roles.run(settings, "replica", 2) == fleet.HALTED
+    note = settings.state_dir / "replica-2.halted"
+    assert "two digests for one slot" in note.read_text()
+    assert (roles.run(settings, "replica", 2), len(starts)) == (fleet.HALTED, 1)
+    assert (roles.run(settings, "replica", 3), len(starts)) == (0, 2)
+    note.unlink()
+    assert (roles.run(settings, "replica", 2), len(starts)) == (0, 3)
+
+
+def test_what_a_role_lacks_is_named_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="--member goes with"):
+        roles.run(settings, "commit", 1)
+    with pytest.raises(SettingsError, match="--member goes with"):
+        roles.run(settings, "replica")
+    with pytest.raises(SettingsError, match="MEMQUORUM_BOOTSTRAP is not set"):
+        roles.run(settings, "replica", 0)
+    with pytest.raises(SettingsError, match="no genesis file"):
+        roles.run(load({}, tmp_path / "empty"), "intake")
