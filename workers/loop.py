@@ -88,16 +88,24 @@ def assign(client: Consumer, offsets: Mapping[tuple[str, int], int | None]) -> N
     )
 
 
-def records(client: Consumer, most: int, wait_s: float) -> list[Message]:
+def records(client: Consumer, most: int, wait_s: float, ended: set[tuple[str, int]] | None = None) -> list[Message]:
     """The records at hand, at most so many; waits only for the first.
 
     `consume(n, timeout)` waits for a full batch, which costs latency; `poll` then `consume(n, 0)` does not.
+    `ended` gathers the partitions whose end was reached, where the consumer has `enable.partition.eof`.
     Raises KafkaException for errors that do not mend themselves.
     """
     first = client.poll(wait_s)
     if first is None:
         return []
-    return [m for m in (first, *client.consume(most - 1, 0)) if _sound(m)]
+    found = (first, *client.consume(most - 1, 0))
+    if ended is not None:
+        ended.update(_place(m) for m in found if (e := m.error()) is not None and e.code() == KafkaError._PARTITION_EOF)
+    return [m for m in found if _sound(m)]
+
+
+def _place(message: Message) -> tuple[str, int]:
+    return str(message.topic()), int(message.partition() or 0)
 
 
 def _sound(message: Message) -> bool:

@@ -4,9 +4,8 @@ Each turn: read what is there and hand it to the shards' seats; let them walk on
 everything that they want said in one transaction of the sign-state, and only then produce it. Decisions, facts and
 offsets move in one transaction of the view.
 
-A seat starts silent: until it has read the log up to the end that it found at the start, it holds back what it would
-say. Most of that is decided by then; what is not is said at the end. Consensus has no dead-letter topic: what strangers
-write is counted and passed over, and what cannot be written down ends the process.
+A seat starts silent, until it has read its log up to the end: what it said before stands there. Consensus has no
+dead-letter topic: what strangers write is counted and passed over, and what cannot be written down ends the process.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from nacl.signing import SigningKey
@@ -38,8 +38,6 @@ _LOG = logging.getLogger("memquorum.replica")
 
 _BATCH = 1_000
 _IDLE_S = 0.25
-# A seat that hears nothing for so long has read everything: offsets have gaps where a producer used transactions.
-_QUIET_S = 2.0
 _REPORT_S = 60.0
 _READ = (topics.ACCEPTED, topics.SCORED, *LOGS.values())
 # Of these the replica can do without what has expired: a commit certificate carries on without them.
@@ -115,11 +113,12 @@ class Replica:
         clock: Callable[[], float],
     ) -> None:
         self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
-        self._consumer = loop.consumer(bootstrap)
+        settings: dict[str, Any] = {"enable.partition.eof": True}
+        self._consumer = loop.consumer(bootstrap, None, **settings)
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
-        self._ends: dict[tuple[str, int], int] = {}
-        self._heard = [clock()] * len(seats)
+        # Partitions whose end was reached since the start.
+        self._ended: set[tuple[str, int]] = set()
         self._paused: set[tuple[str, int]] = set()
         self._report_at = clock() + _REPORT_S
         self._reported: Counter[str] = Counter()
@@ -129,7 +128,7 @@ class Replica:
         self._assign()
         announced = False
         while not stop:
-            self.turn(loop.records(self._consumer, _BATCH, self._patience()))
+            self.turn(loop.records(self._consumer, _BATCH, self._patience(), self._ended))
             if not announced and all(seat.live for seat in self._seats):
                 announced = True
                 ready()
@@ -158,18 +157,13 @@ class Replica:
     def _hand_in(self, message: Message) -> None:
         topic, shard, offset = message.topic(), message.partition(), message.offset()
         assert topic is not None and shard is not None and offset is not None
-        self._heard[shard] = self._clock()
         if topic == topics.NOMINATIONS:
             self._seats[shard].parent = loop.traceparent(message)
         self._seats[shard].take(topic, offset, message.value() or b"")
 
     def _wake(self, seat: Seat) -> None:
-        if seat.live:
-            return
-        caught_up = all(seat.positions[topic] >= self._ends[topic, seat.shard] for topic in LOGS.values())
-        if caught_up or self._clock() - self._heard[seat.shard] > _QUIET_S:
+        if not seat.live and all((topic, seat.shard) in self._ended for topic in LOGS.values()):
             seat.go_live()
-            seat.turn()
 
     # Speaking ------------------------------------------------------------------------------------------------------
 
@@ -209,16 +203,14 @@ class Replica:
     # Reading -------------------------------------------------------------------------------------------------------
 
     def _assign(self) -> None:
-        """Every partition from where the view says; the end of each log is where a seat goes live."""
+        """Every partition from where the view says."""
         for seat in self._seats:
             for topic in _READ:
                 place = TopicPartition(topic, seat.shard)
                 low, end = self._consumer.get_watermark_offsets(place, timeout=30)
-                self._ends[topic, seat.shard] = end
                 seat.positions[topic] = _start(self._view.position(topic, seat.shard), low, end, place)
         positions = {(topic, seat.shard): at for seat in self._seats for topic, at in seat.positions.items()}
         loop.assign(self._consumer, positions)
-        self._heard = [self._clock()] * len(self._seats)
 
     def _read_again(self) -> None:
         for seat in self._seats:

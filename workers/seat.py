@@ -63,7 +63,6 @@ class Seat:
         self.parent: str | None = None  # traceparent of the nomination
         self.live = False
         self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
-        self._held_back: dict[str, t.Send] = {}
         self._timers: dict[t.Timer, tuple[float, int]] = {}
         self._need: t.NeedBallot | None = None
         self._need_until = 0.0
@@ -98,8 +97,7 @@ class Seat:
     def turn(self) -> None:
         """Walks on, casts a ballot that can be cast, fires timers."""
         self.walk.go()
-        if self.live:
-            self._vote()
+        self._vote()
         now = self._clock()
         for timer, (when, seq) in list(self._timers.items()):
             if when <= now:
@@ -109,13 +107,13 @@ class Seat:
     def go_live(self) -> None:
         """The log was read up to its end: from here on this seat speaks."""
         self.live = True
-        self.outbox += [send for send in self._held_back.values() if self.core.awaits(send)]
-        self._held_back.clear()
+        self._carry_out(self.core.handle(t.CaughtUp()))
+        self.turn()
 
     def wake_at(self) -> float:
         """When `turn` has something to do though no record came; infinity: never."""
         times = [when for when, _ in self._timers.values()]
-        if self._need is not None and self.live:
+        if self._need is not None:
             times.append(self._retry_at if self._retry_at > self._clock() else self._need_until)
         return min(times, default=float("inf"))
 
@@ -157,10 +155,8 @@ class Seat:
     def _carry_out(self, effects: list[t.Effect]) -> None:
         for effect in effects:
             match effect:
-                case t.Send() if self.live:
-                    self.outbox.append(effect)
                 case t.Send():
-                    self._held_back[effect.slot] = effect
+                    self.outbox.append(effect)
                 case t.NeedBallot():
                     self._need, self._need_until, self._retry_at = effect, 0.0, 0.0
                 case t.SetTimer():

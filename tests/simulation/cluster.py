@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from db.signstate import MemorySignState
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.certificate import check_decision
@@ -18,7 +19,6 @@ from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.transitions import Message
 from memquorum.core.kinds import KINDS
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
-from memquorum.ports import SignedSlot
 from tests.unit.genesis import seed_of
 
 KINDS_OF_LOG = (Message.NOMINATION, Message.BALLOT, Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT)
@@ -31,10 +31,15 @@ Step = Callable[[], None]
 class Disk:
     """What a crash leaves: what was signed, and how far the decisions and the log were read."""
 
-    signed: dict[str, SignedSlot] = field(default_factory=dict)
+    signed: MemorySignState = field(default_factory=MemorySignState)
     seq: int = 1
     epoch: int = 1
     positions: dict[Message, int] = field(default_factory=lambda: dict.fromkeys(KINDS_OF_LOG, 0))
+
+    def lose_view(self) -> None:
+        """The rebuildable part is deleted; what was signed stays."""
+        self.seq = self.epoch = 1
+        self.positions = dict.fromkeys(KINDS_OF_LOG, 0)
 
 
 @dataclass
@@ -46,8 +51,9 @@ class Node:
     core: ShardReplica | None = None
     positions: dict[Message, int] = field(default_factory=dict)
     ballots_due: list[t.NeedBallot] = field(default_factory=list)
-    unsent: list[t.Send] = field(default_factory=list)
+    unsent: list[tuple[Message, bytes]] = field(default_factory=list)  # claimed, and lost in a crash
     timers: dict[t.Timer, int] = field(default_factory=dict)
+    ends: dict[Message, int] = field(default_factory=dict)  # of the log, when it started; empty once it speaks
     noted: list[t.Noted] = field(default_factory=list)
     halted: str | None = None
 
@@ -95,9 +101,7 @@ class Cluster:
         signed = self.codec.decode(nominated)
         nomination = self.codec.decode(signed.body)
         opinions = tuple(self.opinion(p, yes) for p in nomination.proposals)
-        cast = BallotCast(
-            self.genesis.cluster, 0, self.shard, nomination.epoch, member, digest(signed.body), opinions
-        )
+        cast = BallotCast(self.genesis.cluster, 0, self.shard, nomination.epoch, member, digest(signed.body), opinions)
         return self.signed(f"member:{member}", cast)
 
     def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
@@ -120,10 +124,18 @@ class Cluster:
             timings=t.Timings(),
             seq=disk.seq,
             epoch=disk.epoch,
-            window=2,
+            window=1,
         )
         node.positions = dict(disk.positions)
-        self.carry_out(node, node.core.handle(t.Restarted(dict(disk.signed))))
+        node.ends = {kind: len(records) for kind, records in self.log.items()}
+        self.carry_out(node, node.core.handle(t.Restarted(disk.signed.load(""))))
+        self.catch_up(node)
+
+    def catch_up(self, node: Node) -> None:
+        """A node speaks once it has read what the log held when it started."""
+        if node.core is not None and node.ends and all(node.positions[k] >= end for k, end in node.ends.items()):
+            node.ends = {}
+            self.carry_out(node, node.core.handle(t.CaughtUp()))
 
     def crash(self, node: Node) -> None:
         """Everything in memory is gone: what was signed but not yet sent as well."""
@@ -136,9 +148,9 @@ class Cluster:
         position = node.positions[message] if at is None else at
         if at is None:
             node.positions[message] += 1
-        if position in self.hidden.get((node.me, message), ()):
-            return
-        self.carry_out(node, node.core.handle(t.Received(message, self.log[message][position], position)))
+        if position not in self.hidden.get((node.me, message), ()):
+            self.carry_out(node, node.core.handle(t.Received(message, self.log[message][position], position)))
+        self.catch_up(node)
 
     def answer(self, node: Node) -> None:
         assert node.core is not None
@@ -152,10 +164,7 @@ class Cluster:
 
     def send(self, node: Node) -> None:
         """The oldest claimed message reaches the log."""
-        self.append_claimed(node, node.unsent.pop(0))
-
-    def append_claimed(self, node: Node, send: t.Send) -> None:
-        self.append(send.message, node.disk.signed[send.slot].message)
+        self.append(*node.unsent.pop(0))
 
     def carry_out(self, node: Node, effects: list[t.Effect]) -> None:
         for effect in effects:
@@ -179,11 +188,9 @@ class Cluster:
 
     def _claim(self, node: Node, send: t.Send) -> None:
         """The sign-state, and the invariant that it exists for: an honest key signs one digest per slot."""
-        held = node.disk.signed.setdefault(send.slot, SignedSlot(send.digest, send.data))
-        assert held.digest == send.digest, f"member {node.me} would sign {send.slot} twice"
-        first = self.said.setdefault((node.me, send.slot), send.digest)
-        assert first == send.digest
-        node.unsent.append(send)
+        (data,) = node.disk.signed.claim([(send.slot, send.digest, send.data)])
+        assert self.said.setdefault((node.me, send.slot), send.digest) == send.digest
+        node.unsent.append((send.message, data))
 
     def _decided(self, node: Node, decided: t.Decided) -> None:
         """Agreement, order, and a certificate that convinces a stranger."""
@@ -192,6 +199,10 @@ class Cluster:
         assert self.decided.setdefault(decided.seq, checked.digest) == checked.digest, "two decisions for one slot"
         assert decided.seq == node.disk.seq, "a slot was skipped or decided twice"
         self.decisions[node.me][decided.seq] = decided
+        node.disk.signed.settle(
+            [t.ballot_slot(0, self.shard, decided.epoch)]
+            + [t.slot_name(0, self.shard, 0, decided.seq, kind) for kind in KINDS_OF_LOG[2:]]
+        )
         assert node.core is not None
         node.disk.seq, node.disk.epoch = decided.seq + 1, decided.epoch + 1
         node.disk.positions = {
@@ -240,10 +251,13 @@ class Cluster:
         raise AssertionError("no rest: the replicas go on for ever")
 
     def heal(self) -> None:
-        """The broker serves the whole log to everybody again, and everybody starts anew."""
+        """Everybody starts anew. Whoever the broker lied to reads the whole log again, without its view."""
+        deceived = {member for (member, _), hidden in self.hidden.items() if hidden}
         self.hidden.clear()
         for node in self.nodes.values():
             self.crash(node)
+            if node.me in deceived:
+                node.disk.lose_view()
             self.start(node)
         self.settle()
 

@@ -32,6 +32,7 @@ class Slot:
     prepared: bytes | None = None  # the proposal that is prepared: no further prepare for it is needed
     wanted: bytes | None = None  # a proposal that q members committed and whose pre-prepare is not here
     own: dict[Message, SignedSlot] = field(default_factory=dict)  # what this member signed for it
+    repeat: set[Message] = field(default_factory=set)  # of that, what may not have reached the log
     grace_over: bool = False
     timers: set[str] = field(default_factory=set)  # timers that were set for this sequence
     noted: set[tuple[Message, int]] = field(default_factory=set)  # conflicts, noted once
@@ -42,6 +43,15 @@ class Slot:
             yield Message.PRE_PREPARE, self.pre_prepare
         yield from ((Message.PREPARE, held) for held in self.prepares.values())
         yield from ((Message.COMMIT, held) for held in self.commits.values())
+
+    def logged(self, member: int) -> set[Message]:
+        """What the log holds of a member. A pre-prepare that is held is the primary's, whoever that is."""
+        found = {Message.PRE_PREPARE} if self.pre_prepare is not None else set()
+        if member in self.prepares:
+            found.add(Message.PREPARE)
+        if member in self.commits:
+            found.add(Message.COMMIT)
+        return found
 
     def committed(self, quorum: int) -> bytes | None:
         """The proposal that a quorum committed, if there is one. With at most f liars there is never a second."""
@@ -64,6 +74,8 @@ class EpochBuffer:
     casts: dict[int, BallotCast] = field(default_factory=dict)  # the same, decoded
     usable: dict[int, bytes] = field(default_factory=dict)  # those on the nomination whose opinions hold
     own: SignedSlot | None = None  # this member's ballot
+    repeat: bool = False  # it may not have reached the log
+    asked: bool = False  # this member was asked for its ballot
     verified: Verified = field(default_factory=Verified)
     noted: set[tuple[Message, int]] = field(default_factory=set)
 

@@ -128,7 +128,7 @@ class Inbox:
         buffer = self.ballots()
         if buffer.nominated is not None:
             buffer.refused.add(buffer.nominated.digest)
-            buffer.nominated = None
+            buffer.nominated, buffer.asked = None, False
             buffer.usable.clear()
 
     def _in_window(self, new: _Incoming) -> bool:

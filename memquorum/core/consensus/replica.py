@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import transitions as t
-from memquorum.core.consensus.buffers import Slot
-from memquorum.core.consensus.certificate import BadCertificate, check_pre_prepare, proposal_digest
-from memquorum.core.consensus.inbox import OF_EPOCHS, SERVICE, Inbox
+from memquorum.core.consensus.buffers import EpochBuffer, Slot
+from memquorum.core.consensus.certificate import BadCertificate, Nominated, check_pre_prepare, proposal_digest
+from memquorum.core.consensus.inbox import SERVICE, Inbox
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.transitions import Message, Note, Phase, Step, Timer
@@ -53,6 +53,7 @@ class ShardReplica:
         self._inbox = Inbox(codec, genesis, shard=shard, me=me, seq=seq, epoch=epoch, window=window)
         # What this identity signed before the start, by slot name, until its sequence or epoch comes.
         self._restored: dict[str, SignedSlot] = {}
+        self._speaks = False
         self._effects: list[t.Effect] = []
 
     @property
@@ -91,13 +92,13 @@ class ShardReplica:
                 self._fired(event)
             case t.Restarted():
                 self._restored = dict(event.signed)
-                self._resend()
+                self._enter()
+            case t.CaughtUp():
+                self._speaks = True
         self._run()
+        if self._speaks and self.phase in _LIVE:
+            self._speak()
         return self._effects
-
-    def awaits(self, send: t.Send) -> bool:
-        """Whether a message that was held back is still of use."""
-        return send.number >= (self.epoch if send.message in OF_EPOCHS else self.seq)
 
     def awaits_ballot(self, nomination: bytes) -> bool:
         """Whether this member's ballot on the nomination is still of use."""
@@ -138,7 +139,7 @@ class ShardReplica:
         )
         body = self._codec.encode(cast)
         self._inbox.ballots().own = own = SignedSlot(digest(body), self._sign(body))
-        self._effects.append(t.Send(Message.BALLOT, self._ballot_slot(), own.digest, own.message, self.epoch))
+        self._send(Message.BALLOT, own, self.epoch)
 
     def _refuse(self, event: t.BallotRefused) -> None:
         if self.awaits_ballot(event.nomination):
@@ -158,49 +159,16 @@ class ShardReplica:
     # Phases: each rule takes the slot in flight one step on, or answers that it cannot -------------------------------
 
     def _run(self) -> None:
-        rules = (self._nominated, self._gathered, self._proposed, self._prepared, self._committed)
+        rules = (self._nominated, self._proposed, self._prepared, self._committed)
         while any(rule() for rule in rules):
             pass
 
     def _nominated(self) -> bool:
-        """A nomination is here: this member's ballot is wanted, unless it was signed before a restart."""
-        buffer = self._inbox.ballots()
-        if self.phase != Phase.IDLE or buffer.nominated is None:
+        """A nomination is here."""
+        if self.phase != Phase.IDLE or self._inbox.ballots().nominated is None:
             return False
         self._step(Step.NOMINATED)
-        if buffer.own is None:
-            self._effects.append(t.NeedBallot(buffer.nominated))
         return True
-
-    def _gathered(self) -> bool:
-        """N−f ballots are here: the request timer starts; the primary proposes with all N, or with these after a grace.
-
-        The phase changes only when the pre-prepare is read from the log, the primary's own too.
-        """
-        slot, buffer = self._inbox.slot(), self._inbox.ballots()
-        if self.phase != Phase.BALLOTING or buffer.nominated is None:
-            return False
-        if len(buffer.usable) < self._genesis.n - self._genesis.f:
-            return False
-        self._set(slot, Timer.REQUEST, self._timings.request_ms)
-        if self._inbox.me != self._inbox.primary or Message.PRE_PREPARE in slot.own:
-            return False
-        if len(buffer.usable) < self._genesis.n and not slot.grace_over:
-            self._set(slot, Timer.BALLOT_GRACE, self._timings.ballot_grace_ms)
-            return False
-        body = PrePrepare(
-            cluster=self._genesis.cluster,
-            config=self._genesis.config,
-            shard=self._inbox.shard,
-            view=self.view,
-            seq=self.seq,
-            member=self._inbox.me,
-            epoch=self.epoch,
-            nomination=buffer.nominated.data,
-            ballots=tuple(data for _, data in sorted(buffer.usable.items())),
-        )
-        self._say(slot, Message.PRE_PREPARE, body, proposal_digest(body))
-        return False
 
     def _proposed(self) -> bool:
         """The primary's pre-prepare is here: check it whole, compute its outcome, stand behind it."""
@@ -220,8 +188,6 @@ class ShardReplica:
         slot.checked = checked
         if self.phase in _WAITING:
             self._step(Step.PROPOSED)
-            if self._inbox.me != self._inbox.primary:
-                self._vote(slot, Message.PREPARE, checked.digest)
         return True
 
     def _prepared(self) -> bool:
@@ -234,7 +200,6 @@ class ShardReplica:
             return False
         slot.prepared = slot.checked.digest
         self._step(Step.PREPARED)
-        self._vote(slot, Message.COMMIT, slot.checked.digest)
         return True
 
     def _committed(self) -> bool:
@@ -254,12 +219,51 @@ class ShardReplica:
         self._effects += [t.CancelTimer(Timer(timer)) for timer in sorted(slot.timers)]
         self._effects += self._inbox.advance()
         self._step(Step.NEXT)
-        self._resend()
+        self._enter()
         return True
 
-    # Speaking ----------------------------------------------------------------------------------------------------
+    # Speaking: what this member owes the slot in flight, each once ---------------------------------------------------
+
+    def _speak(self) -> None:
+        slot, buffer = self._inbox.slot(), self._inbox.ballots()
+        self._repeat(slot, buffer)
+        if self.phase == Phase.BALLOTING and buffer.nominated is not None:
+            if buffer.own is None and not buffer.asked:
+                buffer.asked = True
+                self._effects.append(t.NeedBallot(buffer.nominated))
+            self._propose(slot, buffer, buffer.nominated)
+        if self.phase in (Phase.PRE_PREPARED, Phase.PREPARED) and slot.checked is not None:
+            if self._inbox.me != self._inbox.primary:
+                self._vote(slot, Message.PREPARE, slot.checked.digest)
+            if slot.prepared is not None:
+                self._vote(slot, Message.COMMIT, slot.prepared)
+
+    def _propose(self, slot: Slot, buffer: EpochBuffer, nominated: Nominated) -> None:
+        """With N−f ballots the request timer starts; the primary proposes with all N, or with these after a grace."""
+        if len(buffer.usable) < self._genesis.n - self._genesis.f:
+            return
+        self._set(slot, Timer.REQUEST, self._timings.request_ms)
+        if self._inbox.me != self._inbox.primary or Message.PRE_PREPARE in slot.own:
+            return
+        if len(buffer.usable) < self._genesis.n and not slot.grace_over:
+            self._set(slot, Timer.BALLOT_GRACE, self._timings.ballot_grace_ms)
+            return
+        body = PrePrepare(
+            cluster=self._genesis.cluster,
+            config=self._genesis.config,
+            shard=self._inbox.shard,
+            view=self.view,
+            seq=self.seq,
+            member=self._inbox.me,
+            epoch=self.epoch,
+            nomination=nominated.data,
+            ballots=tuple(data for _, data in sorted(buffer.usable.items())),
+        )
+        self._say(slot, Message.PRE_PREPARE, body, proposal_digest(body))
 
     def _vote(self, slot: Slot, message: Message, proposal: bytes) -> None:
+        if message in slot.own:
+            return
         kind = Prepare if message == Message.PREPARE else Commit
         body = kind(
             cluster=self._genesis.cluster,
@@ -273,31 +277,40 @@ class ShardReplica:
         self._say(slot, message, body, proposal)
 
     def _say(self, slot: Slot, message: Message, body: PrePrepare | Prepare | Commit, proposal: bytes) -> None:
-        """Signs and sends, once per slot: what this member has signed for it before, sent or not, is not repeated."""
-        if message in slot.own:
-            return
-        slot.own[message] = SignedSlot(proposal, self._sign(self._codec.encode(body)))
-        self._effects.append(t.Send(message, self._slot_name(message), proposal, slot.own[message].message, self.seq))
+        slot.own[message] = signed = SignedSlot(proposal, self._sign(self._codec.encode(body)))
+        self._send(message, signed, self.seq)
 
-    def _resend(self) -> None:
-        """Sends again what was signed before the start for the slot in flight: it may not have reached the log."""
+    def _send(self, message: Message, signed: SignedSlot, number: int) -> None:
+        slot = self._ballot_slot() if message == Message.BALLOT else self._slot_name(message)
+        self._effects.append(t.Send(message, slot, signed.digest, signed.message, number))
+
+    def _enter(self) -> None:
+        """Recalls what was signed before the start for the slot in flight: it may not have reached the log."""
         slot, buffer = self._inbox.slot(), self._inbox.ballots()
-        ballot = self._again(Message.BALLOT, self._ballot_slot(), buffer.own, self.epoch)
-        buffer.own = ballot or buffer.own
+        ballot = self._recall(Message.BALLOT, self._ballot_slot(), buffer.own)
+        if ballot is not None:
+            buffer.own, buffer.repeat = ballot, True
         for message in (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT):
-            signed = self._again(message, self._slot_name(message), slot.own.get(message), self.seq)
+            signed = self._recall(message, self._slot_name(message), slot.own.get(message))
             if signed is not None:
                 slot.own[message] = signed
+                slot.repeat.add(message)
 
-    def _again(self, message: Message, name: str, logged: SignedSlot | None, number: int) -> SignedSlot | None:
+    def _recall(self, message: Message, name: str, logged: SignedSlot | None) -> SignedSlot | None:
         signed = self._restored.pop(name, None)
-        if signed is None:
-            return None
-        if logged is not None and logged.digest != signed.digest:
+        if signed is not None and logged is not None and logged.digest != signed.digest:
             self._halt(f"the log holds a {message} of this member for {name} that its sign-state does not know")
-            return None
-        self._effects.append(t.Send(message, name, signed.digest, signed.message, number))
         return signed
+
+    def _repeat(self, slot: Slot, buffer: EpochBuffer) -> None:
+        """Says again what was signed before the start and has not been read from the log since."""
+        me = self._inbox.me
+        if buffer.repeat and buffer.own is not None and me not in buffer.ballots:
+            self._send(Message.BALLOT, buffer.own, self.epoch)
+        for message in sorted(slot.repeat - slot.logged(me)):
+            self._send(message, slot.own[message], self.seq)
+        buffer.repeat = False
+        slot.repeat.clear()
 
     def _halt(self, reason: str) -> None:
         if self.phase != Phase.HALTED:

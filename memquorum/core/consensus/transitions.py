@@ -16,6 +16,8 @@ Rules that the table cannot show:
 2. Of each member the first message for a slot counts; a different second one is noted, with both originals, as
    evidence.
 3. A slot is signed once. Whoever carries out a `Send` claims the slot in the sign-state first (`ports.SignState`).
+   After a start the replica says nothing until it has read the log up to its end (`CaughtUp`): what stands there under
+   its name counts as signed, whatever else was lost.
 4. A commit certificate decides in any phase, also for a replica that missed everything before it.
 5. Sequences behind are ignored. Sequences ahead are kept within the window; beyond it, the replica remembers where it
    saw them and asks for that part of the log again once it gets there (`Reread`).
@@ -194,7 +196,12 @@ class Restarted:
     signed: Mapping[str, SignedSlot]
 
 
-Event = Received | BallotReady | BallotRefused | TimerFired | Restarted
+@dataclass(frozen=True, slots=True)
+class CaughtUp:
+    """The log was read up to where it ended at the start: from here on the replica speaks."""
+
+
+Event = Received | BallotReady | BallotRefused | TimerFired | Restarted | CaughtUp
 
 
 # Effects: what a replica asks of the world -------------------------------------------------------------------------
