@@ -26,7 +26,7 @@ from tests.integration.flow import Flow, read_topic
 from tests.integration.test_commit import GENESIS, MASTER, Worker, await_seq
 from workers import loop
 from workers.audit import Progress, verify
-from workers.replay import NotEmpty, compare, rebuild
+from workers.replay import KeysMissing, NotEmpty, compare, rebuild
 
 _numbers = itertools.count()
 
@@ -160,6 +160,19 @@ def test_a_rebuild_of_a_time_or_of_a_namespace(
         rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault, namespace=namespace)
         assert compare(databases[0], dsn, namespace).equal
         assert [d.shard for d in compare(databases[0], dsn).differences] == [0]
+
+
+def test_a_key_that_is_lost_is_named(
+    lived: Flow, databases: tuple[str, str], postgres: Postgres, vault: PostgresVault
+) -> None:
+    """The vault lost a key that nobody decided to destroy: the memory cannot be made again, and is named."""
+    lost = memory_id(lived.namespace(2), "e9")
+    vault.destroy([lost])
+    with (
+        database(postgres, "template_memory") as dsn,
+        pytest.raises(KeysMissing, match=f"1 memories are alive, .*: {lost}$"),
+    ):
+        rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)
 
 
 ALTERATIONS: dict[str, tuple[str, list[Kind]]] = {
