@@ -94,6 +94,7 @@ def run(
                 log.warning("the store cannot be reached: beginning again in %.1f s (%s)", wait, error)
                 stop.wait(wait)
     finally:
+        outbox.close()
         consumer.close()
         store.close()
 

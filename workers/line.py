@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -65,6 +65,7 @@ class Batch:
 
     def _decide(self, rules: Rules, work: Workset, certified: Certified) -> None:
         place = commit.Place(topics.PRE_PREPARES, work.rows.state.shard, certified.offset)
+        rules = replace(rules, verified=certified.verified)
         try:
             change = commit.apply_decision(rules, work.rows, place, certified.checked, certified.commits)
         except OutOfTurn as error:

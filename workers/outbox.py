@@ -86,6 +86,11 @@ class Outbox:
         if self._producer.flush(seconds) == 0:
             self.poll()
 
+    def close(self) -> None:
+        """Ends the producer; what was not acknowledged is sent again on the next start."""
+        self._producer.purge()
+        self._producer.close()
+
     def _note(self, shard: int, seq: int, head: ShardState | None) -> Any:
         def acknowledged(error: Any, _: Any) -> None:
             if error is not None:

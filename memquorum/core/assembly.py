@@ -14,7 +14,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.certificate import BadCertificate, Checked, check_pre_prepare, proposal_digest
+from memquorum.core.consensus.certificate import (
+    BadCertificate,
+    Checked,
+    Verified,
+    check_pre_prepare,
+    proposal_digest,
+)
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, open_signed
 from memquorum.core.records import Commit, PrePrepare
@@ -39,11 +45,15 @@ class DigestConflict(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Certified:
-    """A decision whose every signature and ballot has been checked. `offset`: where its pre-prepare stands."""
+    """A decision whose every signature and ballot has been checked. `offset`: where its pre-prepare stands.
+
+    `verified`: what was checked of it, for whoever goes through its certificate again.
+    """
 
     checked: Checked
     commits: tuple[bytes, ...]
     offset: int
+    verified: Verified
 
 
 @dataclass(slots=True)
@@ -75,7 +85,7 @@ class Assembly:
         self._decided = dict(decided)
         self._slots: dict[int, _Slot] = {}
         self._beyond: dict[str, tuple[int, int]] = {}
-        self._checked: Checked | None = None
+        self._checked: tuple[Checked, Verified] | None = None
 
     def pre_prepare(self, offset: int, data: bytes) -> None:
         """A record of the pre-prepare topic."""
@@ -122,11 +132,11 @@ class Assembly:
                 if key not in held:
                     continue
                 offset, data = held[key]
-                checked = self._check(offset, data)
-                if checked is None:
+                found = self._check(offset, data)
+                if found is None:
                     del held[key]
-                elif checked.nomination.accepted_offset < accepted_to:
-                    return Certified(checked, tuple(commits), offset)
+                elif found[0].nomination.accepted_offset < accepted_to:
+                    return Certified(found[0], tuple(commits), offset, found[1])
         return None
 
     def decided(self, certified: Certified) -> None:
@@ -176,11 +186,12 @@ class Assembly:
             return None
         return self._slots.setdefault(seq, _Slot())
 
-    def _check(self, offset: int, data: bytes) -> Checked | None:
+    def _check(self, offset: int, data: bytes) -> tuple[Checked, Verified] | None:
         """The pre-prepare with its ballots verified; once, although a decision may be asked for again and again."""
         try:
-            if self._checked is None or self._checked.data != data:
-                self._checked = check_pre_prepare(self._codec, self._genesis, data)
+            if self._checked is None or self._checked[0].data != data:
+                verified = Verified()
+                self._checked = check_pre_prepare(self._codec, self._genesis, data, verified), verified
             return self._checked
         except BadCertificate as error:
             self._refuse("certificate", offset, error)

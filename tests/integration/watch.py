@@ -17,6 +17,7 @@ from memquorum.core.effects import Rules, redo
 from memquorum.core.records import JournalAppended
 from memquorum.core.rows import Rows
 from memquorum.core.workset import Workset
+from memquorum.ports import Vault
 from tests.integration.commit_process import GENESIS, MASTER, SEED
 from workers import commit
 from workers.loop import Stop
@@ -25,11 +26,11 @@ from workers.loop import Stop
 class Worker:
     """The worker in a thread; what it raised is kept."""
 
-    def __init__(self, bootstrap: str, codec: Codec, databases: tuple[str, str]) -> None:
+    def __init__(self, bootstrap: str, codec: Codec, databases: tuple[str, str], vault: Vault | None = None) -> None:
         self.stop, self.error = Stop(), None
         self._ready = threading.Event()
         self._arguments: dict[str, Any] = {
-            "memory_dsn": databases[0], "vault": PostgresVault(databases[1], MASTER), "journal_seed": SEED,
+            "memory_dsn": databases[0], "vault": vault or PostgresVault(databases[1], MASTER), "journal_seed": SEED,
             "stop": self.stop, "ready": self._ready.set,
         }  # fmt: skip
         self._thread = threading.Thread(target=self._run, args=(bootstrap, codec))

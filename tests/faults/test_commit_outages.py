@@ -1,0 +1,93 @@
+"""The commit worker waits out the broker and the vault, and stops in time while they are away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+
+import pytest
+
+from db.vault import PostgresVault
+from infra.embedded.kafka import Kafka
+from memquorum.core.avro import Codec
+from memquorum.ports import VaultUnavailable
+from tests.integration.commit_process import GENESIS, MASTER
+from tests.integration.flow import Flow, journal_of
+from tests.integration.watch import Worker, await_seq, check_journal, rows
+
+
+class Shaky:
+    """A vault that is away whenever `away` is set."""
+
+    def __init__(self, inner: PostgresVault) -> None:
+        self.away, self.refused = threading.Event(), threading.Event()
+        self._inner = inner
+
+    def _ask(self) -> PostgresVault:
+        if self.away.is_set():
+            self.refused.set()
+            raise VaultUnavailable("away")
+        return self._inner
+
+    def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
+        return self._ask().create(wanted)
+
+    def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
+        return self._ask().open(memory_ids)
+
+    def destroy(self, memory_ids: Iterable[str]) -> int:
+        return self._ask().destroy(memory_ids)
+
+
+def test_the_broker_goes_and_comes_back(own_kafka: Kafka, databases: tuple[str, str], codec: Codec) -> None:
+    flow = Flow(own_kafka.bootstrap, codec, GENESIS, PostgresVault(databases[1], MASTER))
+    with Worker(own_kafka.bootstrap, codec, databases) as worker:
+        flow.episodes(1, ["a", "b"])
+        flow.flush()
+        await_seq(databases, 1, 2, worker)
+        own_kafka.stop()
+        own_kafka.start()
+        flow.episodes(1, ["c"])
+        flow.tick(1, 5_000)
+        flow.flush()
+        await_seq(databases, 1, 4, worker)
+        assert [e.effect for e in journal_of(own_kafka.bootstrap, codec, 1, 4)] == ["stored"] * 3 + ["ticked"]
+        own_kafka.stop()
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+    assert worker.error is None
+    check_journal(databases, codec, 1)
+
+
+@pytest.mark.parametrize("step", ["open", "destroy"])
+def test_the_vault_goes_and_comes_back(fresh_kafka: str, databases: tuple[str, str], codec: Codec, step: str) -> None:
+    vault = Shaky(PostgresVault(databases[1], MASTER))
+    flow = Flow(fresh_kafka, codec, GENESIS, PostgresVault(databases[1], MASTER))
+    with Worker(fresh_kafka, codec, databases, vault) as worker:
+        flow.episodes(0, ["a"])
+        flow.tick(0, 1_000_000)
+        flow.flush()
+        await_seq(databases, 0, 2, worker)
+        vault.away.set()
+        if step == "open":
+            flow.episodes(0, ["b"])
+        else:
+            flow.decide(0, [flow.proposal(0, "a", "forget")])
+        flow.flush()
+        assert vault.refused.wait(10)
+        # A decision stands before its keys are destroyed; an episode waits whole.
+        assert rows(databases, "SELECT seq FROM shard WHERE shard = 0") == [(3 if step == "destroy" else 2,)]
+        vault.away.clear()
+        await_seq(databases, 0, 4 if step == "destroy" else 3, worker)
+        effects = [e.effect for e in journal_of(fresh_kafka, codec, 0, 3)]
+        assert effects[2] == ("decided" if step == "destroy" else "stored")
+        vault.away.set()
+        flow.episodes(0, ["c"])
+        flow.flush()
+        vault.refused.clear()
+        assert vault.refused.wait(10)
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+    assert worker.error is None
+    check_journal(databases, codec, 0)
