@@ -8,9 +8,12 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from db.migrate import migrate
 from db.vault import PostgresVault
 from infra.embedded.kafka import Kafka
+from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
+from memquorum.core.ids import memory_id
 from memquorum.ports import VaultUnavailable
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
@@ -91,3 +94,34 @@ def test_the_vault_goes_and_comes_back(fresh_kafka: str, databases: tuple[str, s
     assert time.monotonic() - began < 5
     assert worker.error is None
     check_journal(databases, codec, 0)
+
+
+def test_postgres_restarts_under_store_and_vault(
+    fresh_kafka: str, codec: Codec, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with Postgres(tmp_path_factory.mktemp("pg"), throwaway=True) as server:
+        for name in ("memory", "vault"):
+            migrate(server.dsn(name), name)
+        databases = (server.dsn("memory"), server.dsn("vault"))
+        flow = Flow(fresh_kafka, codec, GENESIS, PostgresVault(databases[1], MASTER))
+        with Worker(fresh_kafka, codec, databases) as worker:
+            flow.episodes(0, ["a"])
+            flow.flush()
+            await_seq(databases, 0, 1, worker)
+            server.stop()
+            flow.tick(0, 1_000)
+            flow.flush()
+            server.start()
+            assert server.dsn("memory") == databases[0]
+            with pytest.raises(VaultUnavailable):
+                flow.vault.open([memory_id(flow.namespace(0), "a")])
+            flow.episodes(0, ["b"])
+            flow.flush()
+            await_seq(databases, 0, 3, worker)
+            server.stop()
+            began = time.monotonic()
+        assert time.monotonic() - began < 5
+        assert worker.error is None
+        server.start()
+        assert [e.effect for e in journal_of(fresh_kafka, codec, 0, 3)] == ["stored", "ticked", "stored"]
+        check_journal(databases, codec, 0)
