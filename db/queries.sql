@@ -26,6 +26,7 @@ INSERT INTO migration (name, checksum) VALUES (%(name)s, %(checksum)s)
 CREATE DATABASE {name}
 
 -- :name database_drop
+-- A database made for a rebuild goes when it has been compared; whoever still reads from it is cut off.
 DROP DATABASE IF EXISTS {name} WITH (FORCE)
 
 -- :name vault_subjects
