@@ -1,0 +1,540 @@
+"""One core, event by event: what it asks of the world, and what it refuses to be told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.transitions import Message, Note, Phase, Timer
+from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, Prepare, PrePrepare, Signed
+from memquorum.ports import SignedSlot
+from memquorum.schema_files import load_codec
+from tests.unit import votes
+from tests.unit.genesis import make, seed_of
+
+CODEC, GENESIS = load_codec(), make(shards=1)
+AS_OF = 1_000_000_000
+PROPOSALS = (votes.proposal("m1", "forget"), votes.proposal("m2", "forget"))
+TIMINGS = t.Timings(ballot_grace_ms=111, request_ms=222)
+
+
+def signed(signer: str, record: object) -> bytes:
+    return votes.signed(CODEC, GENESIS, signer, record)
+
+
+def nomination(epoch: int = 1, **changes: Any) -> bytes:
+    record = NominationProposed(GENESIS.cluster, 0, 0, epoch, AS_OF, 7, "interval", PROPOSALS)
+    return signed("service:nomination", replace(record, **changes))
+
+
+def named(nominated: bytes) -> bytes:
+    return digest(CODEC.decode_as(Signed, nominated).body)
+
+
+def opinions(yes: bool = True) -> tuple[Opinion, ...]:
+    return tuple(votes.opinion(p, yes, AS_OF, GENESIS.policy) for p in PROPOSALS)
+
+
+def ballot(member: int, nominated: bytes, epoch: int = 1, yes: bool = True, **changes: Any) -> bytes:
+    cast = BallotCast(GENESIS.cluster, 0, 0, epoch, member, named(nominated), opinions(yes))
+    return signed(f"member:{member}", replace(cast, **changes))
+
+
+def pre_prepare(nominated: bytes, ballots: Iterable[bytes], seq: int = 1, **changes: Any) -> bytes:
+    body = PrePrepare(GENESIS.cluster, 0, 0, 0, seq, 0, seq, nominated, tuple(ballots))
+    return signed("member:0", replace(body, **changes))
+
+
+def proposed(data: bytes) -> bytes:
+    return proposal_digest(CODEC.decode(CODEC.decode_as(Signed, data).body))
+
+
+def prepare(member: int, said: bytes, seq: int = 1, view: int = 0) -> bytes:
+    return signed(f"member:{member}", Prepare(GENESIS.cluster, 0, 0, view, seq, member, said))
+
+
+def commit(member: int, said: bytes, seq: int = 1, view: int = 0) -> bytes:
+    return signed(f"member:{member}", Commit(GENESIS.cluster, 0, 0, view, seq, member, said))
+
+
+NOMINATION = nomination()
+BALLOTS = [ballot(m, NOMINATION) for m in range(4)]
+PRE_PREPARE = pre_prepare(NOMINATION, BALLOTS)
+OTHER_PRE_PREPARE = pre_prepare(NOMINATION, BALLOTS[:3])
+NOT_THE_PRIMARYS = signed("member:1", PrePrepare(GENESIS.cluster, 0, 0, 0, 1, 1, 1, NOMINATION, tuple(BALLOTS)))
+SAID, OTHER = proposed(PRE_PREPARE), proposed(OTHER_PRE_PREPARE)
+
+
+class Core:
+    """A core and the place in each log where the next record would stand."""
+
+    def __init__(self, me: int = 1, *, live: bool = True, **changes: Any) -> None:
+        self.core = ShardReplica(
+            CODEC,
+            GENESIS,
+            shard=0,
+            me=me,
+            sign=lambda body: CODEC.encode(sign(GENESIS.cluster, f"member:{me}", seed_of(f"member:{me}"), body)),
+            timings=TIMINGS,
+            **changes,
+        )
+        self.at = dict.fromkeys(Message, 0)
+        if live:
+            assert self.core.handle(t.CaughtUp()) == []
+
+    def read(self, message: Message, *records: bytes) -> list[t.Effect]:
+        found: list[t.Effect] = []
+        for data in records:
+            found += self.core.handle(t.Received(message, data, self.at[message]))
+            self.at[message] += 1
+        return found
+
+    def nominated(self) -> Core:
+        self.read(Message.NOMINATION, NOMINATION)
+        return self
+
+    def pre_prepared(self) -> Core:
+        self.read(Message.PRE_PREPARE, PRE_PREPARE)
+        return self
+
+    def prepared(self) -> Core:
+        self.pre_prepared()
+        self.read(Message.PREPARE, prepare(2, SAID), prepare(3, SAID))
+        return self
+
+    def decided(self) -> list[t.Effect]:
+        self.prepared()
+        return self.read(Message.COMMIT, commit(0, SAID), commit(2, SAID), commit(3, SAID))
+
+
+def sends(effects: list[t.Effect]) -> list[tuple[Message, str, bytes]]:
+    return [(e.message, e.slot, e.digest) for e in effects if isinstance(e, t.Send)]
+
+
+def of(effects: list[t.Effect], kind: type[Any]) -> list[Any]:
+    return [e for e in effects if isinstance(e, kind)]
+
+
+# The normal case, step by step ----------------------------------------------------------------------------------------
+
+
+def test_a_nomination_asks_for_a_ballot_once() -> None:
+    core = Core()
+    (need,) = core.read(Message.NOMINATION, NOMINATION)
+    assert isinstance(need, t.NeedBallot)
+    assert need.nominated.record == CODEC.decode(CODEC.decode_as(Signed, NOMINATION).body)
+    assert core.core.phase == Phase.BALLOTING
+    assert core.read(Message.NOMINATION, NOMINATION, nomination(as_of=AS_OF + 1)) == []
+    assert core.core.ignored == {"duplicate": 2}
+
+
+def test_the_ballot_is_signed_for_its_epoch() -> None:
+    core = Core().nominated()
+    effects = core.core.handle(t.BallotReady(named(NOMINATION), opinions()))
+    (send,) = of(effects, t.Send)
+    assert (send.message, send.slot, send.number, send.data) == (Message.BALLOT, "0/0/1/ballot", 1, BALLOTS[1])
+    assert send.digest == digest(CODEC.decode_as(Signed, send.data).body)
+    assert core.core.handle(t.BallotReady(named(NOMINATION), opinions(False))) == []
+
+
+def test_a_ballot_nobody_waits_for_is_not_signed() -> None:
+    assert Core().core.handle(t.BallotReady(named(NOMINATION), opinions())) == []
+    assert Core().nominated().core.handle(t.BallotReady(b"other", opinions())) == []
+    late = Core().nominated().pre_prepared()
+    assert late.core.handle(t.BallotReady(named(NOMINATION), opinions())) == []
+
+
+def test_the_primary_proposes_at_once_with_all_ballots() -> None:
+    core = Core(me=0).nominated()
+    effects = core.read(Message.BALLOT, *reversed(BALLOTS))
+    (send,) = of(effects, t.Send)
+    assert (send.message, send.slot, send.digest, send.data) == (
+        Message.PRE_PREPARE,
+        "0/0/0/1/pre-prepare",
+        SAID,
+        PRE_PREPARE,
+    )
+    assert core.core.phase == Phase.BALLOTING  # until it reads it from the log
+    assert sends(core.pre_prepared().read(Message.PREPARE, prepare(1, SAID))) == []
+    assert sends(core.read(Message.PREPARE, prepare(2, SAID))) == [(Message.COMMIT, "0/0/0/1/commit", SAID)]
+
+
+def test_the_primary_waits_a_grace_for_the_last_ballot_and_then_proposes_without_it() -> None:
+    core = Core(me=0).nominated()
+    assert core.read(Message.BALLOT, *BALLOTS[:2]) == []
+    assert core.read(Message.BALLOT, BALLOTS[2]) == [
+        t.SetTimer(Timer.REQUEST, 222, 1),
+        t.SetTimer(Timer.BALLOT_GRACE, 111, 1),
+    ]
+    assert core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 2)) == []  # of another sequence
+    assert sends(core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 1))) == [
+        (Message.PRE_PREPARE, "0/0/0/1/pre-prepare", OTHER)
+    ]
+    assert core.read(Message.BALLOT, BALLOTS[3]) == []  # one proposal for a slot
+
+
+def test_others_do_not_propose_but_watch_the_clock() -> None:
+    core = Core(me=2).nominated()
+    assert core.read(Message.BALLOT, *BALLOTS) == [t.SetTimer(Timer.REQUEST, 222, 1)]
+    (noted,) = core.core.handle(t.TimerFired(Timer.REQUEST, 1))
+    assert isinstance(noted, t.Noted)
+    assert (noted.note, noted.member) == (Note.LATE, 0)
+    assert core.core.phase == Phase.BALLOTING
+
+
+def test_a_good_pre_prepare_is_answered_with_a_prepare_even_without_the_nomination() -> None:
+    core = Core()
+    assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == [(Message.PREPARE, "0/0/0/1/prepare", SAID)]
+    assert core.core.phase == Phase.PRE_PREPARED
+
+
+def test_a_quorum_behind_it_the_primary_included_is_answered_with_a_commit() -> None:
+    core = Core().pre_prepared()
+    assert sends(core.read(Message.PREPARE, prepare(0, SAID), prepare(2, SAID))) == []  # the primary counts once
+    assert sends(core.read(Message.PREPARE, prepare(3, SAID))) == [(Message.COMMIT, "0/0/0/1/commit", SAID)]
+    assert core.core.phase == Phase.PREPARED
+
+
+def test_prepares_for_something_else_do_not_count() -> None:
+    core = Core().pre_prepared()
+    assert core.read(Message.PREPARE, prepare(2, OTHER), prepare(3, OTHER)) == []
+    assert core.core.phase == Phase.PRE_PREPARED
+
+
+def test_a_quorum_of_commits_decides_and_the_next_sequence_begins() -> None:
+    core = Core().nominated()
+    core.read(Message.BALLOT, *BALLOTS)
+    effects = core.decided()
+    (decided,) = of(effects, t.Decided)
+    assert (decided.seq, decided.epoch, decided.checked.data) == (1, 1, PRE_PREPARE)
+    assert decided.commits == (commit(0, SAID), commit(2, SAID), commit(3, SAID))
+    assert [o.outcome for o in decided.checked.outcomes] == ["forgotten", "forgotten"]
+    assert of(effects, t.CancelTimer) == [t.CancelTimer(Timer.REQUEST)]
+    assert (core.core.seq, core.core.epoch, core.core.phase) == (2, 2, Phase.IDLE)
+
+
+def test_a_buffered_nomination_starts_with_its_epoch() -> None:
+    core = Core()
+    assert core.read(Message.NOMINATION, nomination(2)) == []
+    (need,) = of(core.decided(), t.NeedBallot)
+    assert need.nominated.record.epoch == 2
+
+
+def test_everything_ahead_of_its_time_is_kept_and_used() -> None:
+    """The logs come in any order: commits first, the nomination last."""
+    core = Core()
+    second = nomination(2)
+    later = pre_prepare(second, [ballot(m, second, 2) for m in range(4)], seq=2)
+    said = proposed(later)
+    assert core.read(Message.COMMIT, *(commit(m, said, 2) for m in range(4))) == []
+    assert core.read(Message.PRE_PREPARE, PRE_PREPARE, later)
+    found = core.read(Message.COMMIT, *(commit(m, SAID) for m in range(3)))
+    assert [(d.seq, d.epoch) for d in of(found, t.Decided)] == [(1, 1), (2, 2)]
+    assert sends(found) == []  # decided without it: there is nothing left to say
+
+
+def test_a_certificate_is_enough_for_who_missed_the_rest() -> None:
+    core = Core()
+    core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    assert of(core.read(Message.PRE_PREPARE, PRE_PREPARE), t.Decided)
+
+
+# What does not count --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("message", "data", "why"),
+    [
+        (Message.COMMIT, b"rubbish", "stranger"),
+        (Message.COMMIT, prepare(2, SAID), "stranger"),
+        (Message.COMMIT, signed("member:3", Commit(GENESIS.cluster, 0, 0, 0, 1, 2, SAID)), "stranger"),
+        (Message.COMMIT, signed("member:2", Commit(b"x" * 32, 0, 0, 0, 1, 2, SAID)), "stranger"),
+        (Message.COMMIT, commit(2, SAID, view=1), "other view"),
+        (Message.COMMIT, commit(2, SAID, seq=0), "old"),
+        (Message.COMMIT, commit(2, SAID, seq=99), "beyond the window"),
+        (Message.PRE_PREPARE, NOT_THE_PRIMARYS, "stranger"),
+        (Message.NOMINATION, nomination(0), "old"),
+        (Message.NOMINATION, nomination(proposals=()), "stranger"),
+        (Message.NOMINATION, signed("member:0", CODEC.decode(CODEC.decode_as(Signed, NOMINATION).body)), "stranger"),
+    ],
+)  # fmt: skip
+def test_what_is_ignored_is_counted(message: Message, data: bytes, why: str) -> None:
+    core = Core()
+    assert core.read(message, data) == []
+    assert core.core.ignored == {why: 1}
+    assert core.core.phase == Phase.IDLE
+
+
+def test_a_forgery_does_not_take_a_members_place() -> None:
+    core = Core().prepared()
+    said = CODEC.decode_as(Signed, commit(2, OTHER))
+    assert core.read(Message.COMMIT, CODEC.encode(replace(said, signature=bytes(64)))) == []
+    assert of(core.read(Message.COMMIT, commit(0, SAID), commit(2, SAID), commit(3, SAID)), t.Decided)
+
+
+def test_one_member_counts_once() -> None:
+    core = Core().prepared()
+    assert core.read(Message.COMMIT, *[commit(2, SAID)] * 5) == []
+    assert core.core.ignored == {"duplicate": 4}
+
+
+@pytest.mark.parametrize(
+    ("message", "first", "second"),
+    [
+        (Message.PREPARE, prepare(2, SAID), prepare(2, OTHER)),
+        (Message.COMMIT, commit(2, SAID), commit(2, OTHER)),
+        (Message.BALLOT, BALLOTS[2], ballot(2, NOMINATION, yes=False)),
+        (Message.PRE_PREPARE, PRE_PREPARE, OTHER_PRE_PREPARE),
+    ],
+)
+def test_a_different_second_message_is_noted_once_and_does_not_count(
+    message: Message, first: bytes, second: bytes
+) -> None:
+    core = Core()
+    core.read(message, first)
+    (noted,) = of(core.read(message, second, second, first), t.Noted)
+    assert (noted.note, noted.message, noted.originals) == (Note.CONFLICT, message, (first, second))
+    assert noted.member == (0 if message == Message.PRE_PREPARE else 2)
+
+
+def test_a_forged_second_message_convicts_nobody() -> None:
+    core = Core()
+    core.read(Message.COMMIT, commit(2, SAID))
+    forged = replace(CODEC.decode_as(Signed, commit(2, OTHER)), signature=bytes(64))
+    assert core.read(Message.COMMIT, CODEC.encode(forged)) == []
+    assert core.core.ignored == {"stranger": 1}
+
+
+def test_a_ballot_whose_opinions_do_not_hold_is_noted_and_left_out() -> None:
+    core = Core(me=0).nominated()
+    bad = ballot(3, NOMINATION, opinions=tuple(replace(o, yes=False) for o in opinions()))
+    (noted,) = core.read(Message.BALLOT, bad)
+    assert isinstance(noted, t.Noted)
+    assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 3, (NOMINATION, bad))
+    core.read(Message.BALLOT, *BALLOTS[:3])
+    (send,) = of(core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 1)), t.Send)
+    assert send.digest == OTHER
+
+
+def test_a_ballot_before_its_nomination_is_judged_with_it() -> None:
+    core = Core(me=0)
+    assert core.read(Message.BALLOT, *BALLOTS) == []
+    assert sends(core.read(Message.NOMINATION, NOMINATION)) == [(Message.PRE_PREPARE, "0/0/0/1/pre-prepare", SAID)]
+
+
+def test_a_ballot_on_another_nomination_is_no_crime_and_no_vote() -> None:
+    core = Core(me=0).nominated()
+    assert core.read(Message.BALLOT, ballot(3, nomination(as_of=AS_OF + 5))) == []
+    assert of(core.read(Message.BALLOT, *BALLOTS[:3]), t.SetTimer)
+
+
+def test_a_refused_nomination_makes_room_for_another() -> None:
+    core = Core().nominated()
+    core.read(Message.BALLOT, BALLOTS[2])
+    (noted,) = core.core.handle(t.BallotRefused(named(NOMINATION), "no such tick"))
+    assert isinstance(noted, t.Noted)
+    assert (noted.note, noted.detail) == (Note.REFUSED, "no such tick")
+    assert core.core.phase == Phase.IDLE
+    assert core.read(Message.NOMINATION, NOMINATION) == []
+    other = nomination(as_of=AS_OF + 5)
+    (need,) = core.read(Message.NOMINATION, other)
+    assert isinstance(need, t.NeedBallot)
+    assert need.nominated.data == other
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (pre_prepare(NOMINATION, BALLOTS[:2]), "2 ballots"),
+        (pre_prepare(NOMINATION, BALLOTS, epoch=2), "epoch 2 with a nomination"),
+        (pre_prepare(nomination(2), [ballot(m, nomination(2), 2) for m in range(4)], epoch=2), "epoch 2, 1 is next"),
+    ],
+)
+def test_a_pre_prepare_that_does_not_hold_is_noted_and_not_answered(data: bytes, complaint: str) -> None:
+    core = Core()
+    (noted,) = core.read(Message.PRE_PREPARE, data)
+    assert isinstance(noted, t.Noted)
+    assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 0, (data,))
+    assert complaint in noted.detail
+    # It was the primary's one proposal for this slot.
+    assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
+    assert core.core.phase == Phase.IDLE
+
+
+def test_late_prepares_are_not_verified() -> None:
+    core = Core().prepared()
+    forged = replace(CODEC.decode_as(Signed, prepare(0, SAID)), signature=bytes(64))
+    assert core.read(Message.PREPARE, CODEC.encode(forged)) == []
+    assert core.core.ignored == {"not needed": 1}
+
+
+# A primary that shows different things to different members -----------------------------------------------------------
+
+
+def test_what_a_quorum_committed_replaces_what_the_primary_showed_first() -> None:
+    core = Core()
+    core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE)
+    assert core.core.phase == Phase.PRE_PREPARED
+    found = core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    assert found == [t.Reread(Message.PRE_PREPARE, 0)]
+    found = core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE, PRE_PREPARE)
+    assert [d.checked.digest for d in of(found, t.Decided)] == [SAID]
+    assert [n.note for n in of(found, t.Noted)] == [Note.CONFLICT]
+    assert sends(found) == []  # its prepare for this slot is spent
+
+
+# Restarts -------------------------------------------------------------------------------------------------------------
+
+
+def slot(said: bytes, data: bytes) -> SignedSlot:
+    return SignedSlot(said, data)
+
+
+def test_nothing_is_said_before_the_log_was_read() -> None:
+    core = Core(live=False)
+    assert core.read(Message.NOMINATION, NOMINATION) == []
+    assert core.read(Message.PRE_PREPARE, PRE_PREPARE) == []
+    assert core.read(Message.PREPARE, prepare(2, SAID), prepare(3, SAID)) == []
+    assert core.core.phase == Phase.PREPARED
+    assert sends(core.core.handle(t.CaughtUp())) == [
+        (Message.PREPARE, "0/0/0/1/prepare", SAID),
+        (Message.COMMIT, "0/0/0/1/commit", SAID),
+    ]
+
+
+def test_what_the_log_holds_under_its_name_is_not_said_again() -> None:
+    """The view and the settled part of the sign-state are gone; the log remembers."""
+    core = Core(me=0, live=False)
+    core.read(Message.NOMINATION, NOMINATION)
+    core.read(Message.BALLOT, *BALLOTS)
+    core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE)
+    assert core.core.handle(t.CaughtUp()) == []
+    assert core.core.phase == Phase.PRE_PREPARED
+
+
+def test_what_was_signed_is_said_again_if_the_log_does_not_hold_it() -> None:
+    core = Core(live=False)
+    said_before = {
+        "0/0/1/ballot": slot(b"b", BALLOTS[1]),
+        "0/0/0/1/prepare": slot(SAID, prepare(1, SAID)),
+        "0/0/0/1/commit": slot(SAID, commit(1, SAID)),
+        "0/0/0/9/prepare": slot(SAID, b"later"),
+    }
+    assert core.core.handle(t.Restarted(said_before)) == []
+    core.read(Message.PRE_PREPARE, PRE_PREPARE)
+    core.read(Message.PREPARE, prepare(1, SAID))
+    found = core.core.handle(t.CaughtUp())
+    assert [(s.message, s.data) for s in of(found, t.Send)] == [
+        (Message.BALLOT, BALLOTS[1]),
+        (Message.COMMIT, commit(1, SAID)),
+    ]
+
+
+def test_a_restarted_member_keeps_its_opinion() -> None:
+    core = Core(live=False)
+    core.core.handle(t.Restarted({"0/0/1/ballot": slot(digest(b"?"), BALLOTS[1])}))
+    core.core.handle(t.CaughtUp())
+    assert core.read(Message.NOMINATION, NOMINATION) == []
+    assert core.core.phase == Phase.BALLOTING
+
+
+def test_a_restarted_member_does_not_prepare_a_second_proposal() -> None:
+    """The broker shows it another pre-prepare than before; it follows, but its prepare is spent."""
+    core = Core(live=False)
+    core.core.handle(t.Restarted({"0/0/0/1/prepare": slot(SAID, prepare(1, SAID))}))
+    core.core.handle(t.CaughtUp())
+    assert sends(core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE)) == []
+    assert core.core.phase == Phase.PRE_PREPARED
+
+
+def test_what_was_signed_for_a_later_slot_waits_for_it() -> None:
+    core = Core(live=False)
+    second = nomination(2)
+    core.core.handle(t.Restarted({"0/0/2/ballot": slot(b"b", ballot(1, second, 2))}))
+    assert core.core.handle(t.CaughtUp()) == []
+    assert [s.slot for s in of(core.decided(), t.Send)] == ["0/0/2/ballot"]
+
+
+# Somebody else with this member's key ---------------------------------------------------------------------------------
+
+
+def test_a_message_of_this_member_that_it_did_not_sign_halts_it() -> None:
+    core = Core().pre_prepared()
+    (halt,) = core.read(Message.PREPARE, prepare(1, OTHER))
+    assert isinstance(halt, t.Halt)
+    assert core.core.phase == Phase.HALTED
+    assert core.read(Message.PREPARE, prepare(2, SAID)) == []
+    assert core.core.handle(t.TimerFired(Timer.REQUEST, 1)) == []
+
+
+def test_two_different_messages_of_this_member_in_the_log_halt_it() -> None:
+    core = Core()
+    core.read(Message.COMMIT, commit(1, SAID))
+    found = core.read(Message.COMMIT, commit(1, OTHER))
+    assert of(found, t.Halt)
+    assert core.core.phase == Phase.HALTED
+
+
+def test_a_log_that_contradicts_the_sign_state_halts() -> None:
+    core = Core(live=False)
+    second = nomination(2)
+    core.core.handle(t.Restarted({"0/0/2/ballot": slot(b"other", b"other")}))
+    core.core.handle(t.CaughtUp())
+    core.read(Message.BALLOT, ballot(1, second, 2))
+    found = core.decided()
+    assert of(found, t.Decided)
+    assert of(found, t.Halt)
+
+
+def test_a_forgery_in_this_members_name_halts_nothing() -> None:
+    core = Core().pre_prepared()
+    forged = replace(CODEC.decode_as(Signed, prepare(1, OTHER)), signature=bytes(64))
+    assert core.read(Message.PREPARE, CODEC.encode(forged)) == []
+    assert core.core.phase == Phase.PRE_PREPARED
+
+
+# The window -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_lies_beyond_the_window_is_read_again_when_the_window_reaches_it() -> None:
+    core = Core(window=1)
+    core.at[Message.COMMIT] = 40
+    assert core.read(Message.COMMIT, commit(2, SAID, seq=3), commit(2, SAID, seq=4), commit(3, SAID, seq=9)) == []
+    assert core.core.low_water(Message.COMMIT) == 40
+    assert of(core.decided(), t.Reread) == [t.Reread(Message.COMMIT, 40)]
+    # Member 3's is still beyond; member 2's was handed over to the reading again.
+    assert core.core.low_water(Message.COMMIT) == 42
+
+
+def test_a_strangers_message_beyond_the_window_moves_nothing() -> None:
+    core = Core(window=1)
+    forged = replace(CODEC.decode_as(Signed, commit(2, SAID, seq=3)), signature=bytes(64))
+    core.read(Message.COMMIT, CODEC.encode(forged))
+    assert of(core.decided(), t.Reread) == []
+
+
+def test_one_member_far_ahead_does_not_send_the_reader_back() -> None:
+    core = Core(window=1)
+    core.read(Message.COMMIT, commit(2, SAID, seq=10**12), commit(2, SAID, seq=3))
+    assert of(core.decided(), t.Reread) == []
+
+
+def test_the_low_water_is_where_a_restart_must_read() -> None:
+    core = Core()
+    core.at = dict.fromkeys(Message, 100)
+    assert core.core.low_water(Message.BALLOT) is None
+    second = nomination(2)
+    core.read(Message.NOMINATION, second)
+    core.read(Message.BALLOT, BALLOTS[0], ballot(1, second, 2))
+    assert core.core.low_water(Message.BALLOT) == 100
+    core.decided()
+    assert core.core.low_water(Message.BALLOT) == 101
+    assert core.core.low_water(Message.NOMINATION) == 100
+    assert core.core.low_water(Message.COMMIT) is None
