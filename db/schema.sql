@@ -158,8 +158,10 @@ CREATE TABLE ballot (
 
 -- The audit views: the questions people ask, without joins.
 CREATE VIEW audit_votes AS
-SELECT o.memory_id, m.namespace, o.kind, o.outcome, o.reason, b.member, b.yes, b.score_ppm / 1e6 AS score, b.terms,
-       to_timestamp(d.as_of / 1000.0) AS at, o.shard, o.epoch
+SELECT o.memory_id, m.namespace, o.kind, o.outcome, o.reason, b.member, b.yes, (b.score_ppm / 1e6)::float8 AS score,
+       CASE WHEN o.kind = 'forget' THEN (b.terms[1] / 1e6)::float8 END AS decay,
+       CASE WHEN o.kind = 'forget' THEN (b.terms[2] / 1e6)::float8 END AS relevance,
+       b.terms, to_timestamp(d.as_of / 1000.0) AS at, o.shard, o.epoch
 FROM ballot b
 JOIN outcome o USING (shard, epoch, position)
 JOIN decision d USING (shard, epoch)

@@ -147,7 +147,8 @@ def _fetch(given: Settings, parsed: argparse.Namespace) -> int:
 def _genesis(given: Settings, parsed: argparse.Namespace) -> int:
     from infra import genesis
 
-    made = genesis.create(given, shards=parsed.shards, policy=_json(parsed.policy), agents=_json(parsed.agents))
+    policy = _json(parsed.policy) if parsed.policy else None
+    made = genesis.create(given, shards=parsed.shards, policy=policy, agents=_json(parsed.agents))
     print(f"cluster {made.cluster.hex()}: {made.n} members bear {made.f} liar(s), {made.shards} shards")
     return 0
 

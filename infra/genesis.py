@@ -45,6 +45,10 @@ SEATS = (
 )
 
 
+# The paper's scales (10 s, 1 min, 1 h) are for its simulation. With these, what nobody used for a week is nominated.
+SCALES_S = (3_600.0, 86_400.0, 1_209_600.0)
+
+
 def create(
     settings: Settings,
     shards: int = 4,
@@ -55,7 +59,8 @@ def create(
     """Makes what is missing of genesis file, keys and master key, and returns the genesis.
 
     An existing genesis file stays as it is, whatever the other arguments say: a changed one would be another cluster.
-    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from the defaults.
+    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from
+    SPEC's defaults; None: only the decay's scales, SCALES_S.
     Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
     """
     _ensure_key(settings.master_key_file)
@@ -66,7 +71,7 @@ def create(
         for id, seat in enumerate(seats)
     )
     services = {name: _public(settings, f"service-{name}") for name in SERVICES}
-    chosen = policies.from_json(dict(policy or {}))
+    chosen = policies.from_json({"decay": {"scales_s": SCALES_S}} if policy is None else dict(policy))
     content = dump(shards, members, services, dict(agents or {}), chosen)
     _write_new(settings.genesis_file, content, 0o644)
     return load(content)

@@ -46,8 +46,8 @@ class Settings:
     state_dir: Path = Path("state")
     # wall: ticks follow the machine's clock. driven: only ClockRequested records move time (tests, the demo).
     clock: Literal["wall", "driven"] = "wall"
-    # How often a wall clock ticks.
-    tick_ms: int = 1000
+    # How often a wall clock ticks: how late an epoch may open. Every tick is a row of every shard's journal.
+    tick_ms: int = 10_000
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: int = 250
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests.
