@@ -12,7 +12,8 @@ from typing import Any
 
 import psycopg
 import pytest
-from confluent_kafka import Message
+from confluent_kafka import KafkaError, Message
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
@@ -252,12 +253,32 @@ def test_what_was_forgotten_does_not_come_back_under_its_old_event(line: Line) -
     assert [(r.reason, r.field, r.sealed_payload) for r in line.of(IntakeRefused)] == [("forgotten", "event_id", b"")]
 
 
-def test_a_record_too_large_for_its_dead_letter_goes_without_its_payload(line: Line) -> None:
-    line.publish(topics.EPISODES, b"x" * 1_000_100)
-    settings: dict[str, Any] = {"compression.type": "gzip"}
-    packed = loop.producer(line.bootstrap, **settings)
-    packed.produce(topics.EPISODES, b"x" * 5_000_000, partition=0)
+def _packed(bootstrap: str, codec: str, size: int) -> KafkaError | None:
+    """Publishes one record of `size` bytes, packed; what the broker says to it."""
+    settings: dict[str, Any] = {"compression.type": codec, "message.max.bytes": 100_000_000}
+    packed, told = loop.producer(bootstrap, **settings), []
+    packed.produce(topics.EPISODES, b"x" * size, partition=0, on_delivery=lambda error, _: told.append(error))
     assert packed.flush(10) == 0
+    return told[0]
+
+
+@pytest.mark.parametrize("codec", ["gzip", "lz4", "snappy", "zstd"])
+def test_what_is_small_only_because_it_is_packed_does_not_get_in(kafka: str, codec: str) -> None:
+    # A zstd record that grows too far cannot even be read: whoever reads the partition would stand before it for ever.
+    error = _packed(kafka, codec, 20_000_000)
+    assert error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE
+
+
+def test_a_record_too_large_for_its_dead_letter_goes_without_its_payload(line: Line) -> None:
+    # A topic of other hands, which keeps what is packed as it came.
+    kept = ConfigResource(ResourceType.TOPIC, topics.EPISODES)
+    kept.add_incremental_config(
+        ConfigEntry("compression.type", "producer", incremental_operation=AlterConfigOpType.SET)
+    )
+    admin = AdminClient({"bootstrap.servers": line.bootstrap})
+    admin.incremental_alter_configs([kept])[kept].result()
+    line.publish(topics.EPISODES, b"x" * 1_000_100)
+    assert _packed(line.bootstrap, "gzip", 5_000_000) is None
     with line.intake():
         line.until(lambda: len(line.of(IntakeRefused)) == 2)
     sizes = [(r.reason, len(r.sealed_payload)) for r in line.of(IntakeRefused)]
