@@ -149,6 +149,8 @@ class _Session:
             offsets |= {(topic, shard): standing.cursors.get(topic) for topic in SOURCES}
             self._republish(shard, max(standing.published, self._outbox.delivered.get(shard, 0)))
         loop.assign(self._consumer, offsets)
+        # A session before this one may have left some of them paused.
+        self._consumer.resume([TopicPartition(*place) for place in offsets])
 
     def _republish(self, shard: int, published: int) -> None:
         state = self._lines[shard].state

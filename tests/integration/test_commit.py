@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from db.vault import PostgresVault
 from memquorum import topics
+from memquorum.core import spine
 from memquorum.core.assembly import DigestConflict
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.messages import open_signed
@@ -31,6 +33,15 @@ def flow(fresh_kafka: str, codec: Codec, databases: tuple[str, str]) -> Flow:
 def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
     with Worker(flow.bootstrap, flow.codec, databases) as worker:
         yield worker
+
+
+def cut(databases: tuple[str, str]) -> None:
+    """Breaks the worker's connection to its store."""
+    with store(databases) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE application_name = 'memquorum-writer' AND datname = current_database()"
+        )
 
 
 def test_the_whole_life_of_memories(flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec) -> None:
@@ -102,6 +113,47 @@ def test_an_episode_waits_for_its_score_and_holds_only_its_shard(
     flow.flush()
     await_seq(databases, 0, 2, worker)
     assert [e.effect for e in journal_of(flow.bootstrap, codec, 0, 2)] == ["stored", "ticked"]
+
+
+def test_a_shard_that_waits_reads_no_further_says_so_and_catches_up(
+    flow: Flow,
+    databases: tuple[str, str],
+    codec: Codec,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(spine, "MOST_RECORDS", 20)
+    monkeypatch.setattr(commit, "_READ_MOST", 30)
+    monkeypatch.setattr(commit, "_PATIENCE_S", 0.3)
+    held: list[int] = []
+    accept = spine.Spine.accept
+
+    def counted(self: spine.Spine, *arguments: Any) -> None:
+        accept(self, *arguments)
+        held.append(len(self._items))
+
+    monkeypatch.setattr(spine.Spine, "accept", counted)
+    waiting = flow.episodes(0, [f"e{i}" for i in range(500)], score=False)
+    flow.flush()
+    with Worker(flow.bootstrap, codec, databases) as worker:
+        flow.episodes(1, ["a"])
+        flow.flush()
+        await_seq(databases, 1, 1, worker)
+        deadline = time.monotonic() + 10
+        while not any("shard 0 stands still" in record.getMessage() for record in caplog.records):
+            assert time.monotonic() < deadline
+            flow.tick(1, 1_000)
+            flow.flush()
+            await_seq(databases, 1, flow.offset[1], worker)
+        # While it is paused its session ends: the next one must read on all the same.
+        cut(databases)
+        for episode, offset in waiting:
+            flow.score(0, episode, offset)
+        flow.flush()
+        await_seq(databases, 0, 500, worker)
+    check_journal(databases, codec, 0)
+    # What one reading brings may exceed the bound; then the partition is paused.
+    assert 20 <= max(held) < 20 + 30
 
 
 def test_what_cannot_be_opened_any_more_is_dropped_and_blocks_nothing(
@@ -224,22 +276,15 @@ def test_a_second_worker_stops_one_of_the_two(
 def test_it_comes_back_after_postgres_broke_the_connection(
     flow: Flow, worker: Worker, databases: tuple[str, str], codec: Codec
 ) -> None:
-    def cut() -> None:
-        with store(databases) as connection:
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-                "WHERE application_name = 'memquorum-writer' AND datname = current_database()"
-            )
-
     def feed(names: Callable[[int], str]) -> None:
         flow.episodes(3, [names(i) for i in range(300)])
         flow.flush()
 
     feed(lambda i: f"first{i}")
-    cut()
+    cut(databases)
     feed(lambda i: f"second{i}")
     await_seq(databases, 3, 350, worker)
-    cut()
+    cut(databases)
     flow.tick(3, 5_000)
     flow.flush()
     await_seq(databases, 3, 601, worker)
