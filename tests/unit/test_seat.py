@@ -1,0 +1,365 @@
+"""A member's seat in one shard: when it votes, what it votes by, and what it asks the loop for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from db.view import View
+from memquorum import topics
+from memquorum.core import sealing
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.records import (
+    AccessAccepted,
+    BallotCast,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    NominationProposed,
+    Opinion,
+    Proposal,
+    Signed,
+)
+from memquorum.ports import SignConflict, VaultUnavailable
+from memquorum.schema_files import load_codec
+from tests.unit import votes
+from tests.unit.genesis import make, seed_of
+from workers.judge import Judge
+from workers.seat import LOGS, Seat
+
+CODEC = load_codec()
+GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
+ME = 1
+HOUR = 3_600_000
+NOW = 100 * HOUR
+
+
+@dataclass
+class Keys:
+    """The Vault port over a dictionary, which can be down."""
+
+    keys: dict[str, bytes] = field(default_factory=dict)
+    down: bool = False
+    asked: list[set[str]] = field(default_factory=list)
+
+    def create(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes]:
+        raise AssertionError("a replica makes no keys")
+
+    def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
+        if self.down:
+            raise VaultUnavailable("down")
+        self.asked.append(set(memory_ids))
+        return {memory: self.keys[memory] for memory in self.asked[-1] if memory in self.keys}
+
+    def destroy(self, memory_ids: Iterable[str]) -> int:
+        raise AssertionError("a replica destroys no keys")
+
+
+class Table:
+    """A seat with hand-made streams on the other side."""
+
+    def __init__(self, path: Path, *, live: bool = True) -> None:
+        self.path, self.vault, self.now = path, Keys(), 0.0
+        self.offsets = dict.fromkeys([topics.ACCEPTED, topics.SCORED, *LOGS.values()], 0)
+        self.view = View(path, GENESIS.cluster, ME)
+        self.seat = self.sit()
+        if live:
+            self.seat.go_live()
+
+    def sit(self) -> Seat:
+        return Seat(
+            CODEC,
+            GENESIS,
+            self.view,
+            Judge(self.view, self.vault, GENESIS),
+            shard=0,
+            me=ME,
+            sign=lambda body: CODEC.encode(sign(GENESIS.cluster, "member:1", seed_of("member:1"), body)),
+            timings=t.Timings(),
+            signed={},
+            clock=lambda: self.now,
+        )
+
+    def put(self, topic: str, record: object) -> int:
+        offset = self.offsets[topic]
+        self.offsets[topic] += 1
+        self.seat.take(topic, offset, record if isinstance(record, bytes) else CODEC.encode(record))
+        return offset
+
+    def accept(
+        self, memory: str, agent: str = "ann", at: int = 0, text: str = "", commitment: bytes | None = None
+    ) -> int:
+        key = self.vault.keys.setdefault(memory, os.urandom(32))
+        content = text or f"{agent} saw {memory}"
+        return self.put(
+            topics.ACCEPTED,
+            EpisodeAccepted(
+                event_id=memory, memory_id=memory, namespace="space", agent=agent, subject=agent, occurred_at=at,
+                sealed_content=sealing.seal_text(key, os.urandom(12), content, memory),
+                commitment=commitment or sealing.commitment(key, content), characters=len(content),
+                origin_topic="o", origin_partition=0, origin_offset=0,
+            ),
+        )  # fmt: skip
+
+    def score(
+        self,
+        memory: str,
+        offset: int,
+        vector: Iterable[float] = (1, 0),
+        agent: str = "ann",
+        at: int = 0,
+        **changes: Any,
+    ) -> None:
+        sealed = sealing.seal_vector(
+            self.vault.keys[memory], os.urandom(12), np.array(list(vector), np.float32), memory
+        )
+        record = EpisodeScored(
+            event_id=memory, memory_id=memory, namespace="space", agent=agent, accepted_offset=offset, occurred_at=at,
+            outcome="stored", salience_ppm=600_000, early=False, encoder="test", sealed_embedding=sealed,
+        )  # fmt: skip
+        self.put(topics.SCORED, replace(record, **changes))
+
+    def episode(
+        self, memory: str, vector: Iterable[float] = (1, 0), agent: str = "ann", at: int = 0, **more: Any
+    ) -> None:
+        self.score(memory, self.accept(memory, agent, at), vector, agent, at, **more)
+
+    def tick(self, as_of: int = NOW) -> int:
+        return self.put(topics.ACCEPTED, ClockTicked(f"tick-{as_of}", as_of))
+
+    def nominate(self, offset: int, *memories: str, epoch: int = 1, as_of: int = NOW, kind: str = "forget") -> bytes:
+        proposals = tuple(Proposal(m, "space", kind, "decayed", 0, 0, 600_000) for m in memories)
+        record = NominationProposed(GENESIS.cluster, 0, 0, epoch, as_of, offset, "interval", proposals)
+        data = votes.signed(CODEC, GENESIS, "service:nomination", record)
+        self.put(topics.NOMINATIONS, data)
+        return digest(CODEC.decode_as(Signed, data).body)
+
+    def turn(self, seconds: float = 0.0) -> list[Opinion] | None:
+        """One turn, so much later; the opinions of a ballot that was cast in it."""
+        self.now += seconds
+        with self.view.batch():
+            self.seat.turn()
+        cast = [s for s in self.seat.outbox if s.message == t.Message.BALLOT]
+        self.seat.outbox.clear()
+        return list(CODEC.decode_as(BallotCast, CODEC.decode_as(Signed, cast[0].data).body).opinions) if cast else None
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    found = Table(tmp_path / "view.db")
+    yield found
+    found.view.close()
+
+
+# When it votes --------------------------------------------------------------------------------------------------------
+
+
+def test_it_votes_by_its_own_reading_of_the_last_access(table: Table) -> None:
+    table.episode("m1", (1, 0))
+    table.episode("m2", (1, 0))
+    read_at = NOW - 1000
+    table.put(topics.ACCEPTED, AccessAccepted("a", "m2", "space", "reader", read_at))
+    table.nominate(table.tick(), "m1", "m2", "unknown")
+    first, second, third = table.turn() or []
+    assert (first.yes, first.terms[0], first.terms[2]) == (False, 0, 0)  # decayed, but like what ann did last
+    assert second.terms[2] == read_at
+    assert not second.yes
+    assert not third.yes  # what it does not know it does not delete
+
+
+def test_without_likeness_to_its_own_agents_work_a_decayed_memory_goes(table: Table) -> None:
+    table.episode("m1", (1, 0), agent="bob")
+    table.episode("m2", (0, 1), agent="ann")
+    table.nominate(table.tick(), "m1")
+    assert [(o.yes, o.terms[1]) for o in table.turn() or []] == [(True, 0)]
+
+
+def test_other_members_agents_are_no_context(table: Table) -> None:
+    table.episode("m1", (1, 0), agent="bob")
+    table.episode("m2", (1, 0), agent="bob")
+    table.nominate(table.tick(), "m1")
+    assert [o.terms[1] for o in table.turn() or []] == [0]
+
+
+def test_a_nomination_waits_until_the_stream_was_read_so_far(table: Table) -> None:
+    table.nominate(1, "m1")
+    assert table.turn(1) is None
+    offset = table.accept("m1")
+    table.tick()
+    assert table.turn(1) is None  # the episode before the tick has no score yet
+    table.score("m1", offset)
+    assert table.turn(1) is not None
+
+
+def test_what_never_comes_is_not_waited_for_for_ever(table: Table) -> None:
+    table.nominate(99, "m1")
+    assert table.turn(1) is None
+    assert table.seat.wake_at() == pytest.approx(table.now + 30)
+    assert table.turn(40) is None
+    assert table.seat.core.phase == t.Phase.IDLE
+    table.episode("m1")
+    table.nominate(table.tick(), "m1", as_of=NOW)
+    assert table.turn() is not None
+
+
+@pytest.mark.parametrize("lie", ["time", "place"])
+def test_a_nomination_that_lies_about_time_is_refused(table: Table, lie: str) -> None:
+    table.episode("m1")
+    tick = table.tick()
+    table.nominate(tick - 1 if lie == "place" else tick, "m1", as_of=NOW if lie == "place" else NOW + HOUR)
+    assert table.turn() is None
+    assert table.seat.core.phase == t.Phase.IDLE
+
+
+def test_a_vault_that_is_down_delays_the_vote_and_nothing_else(table: Table) -> None:
+    table.episode("m1")
+    table.vault.down = True
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    assert table.seat.wake_at() == pytest.approx(0.5)
+    assert table.turn(0.1) is None
+    table.vault.down = False
+    assert table.turn(0.1) is None
+    assert table.turn(0.5) is not None
+
+
+def test_a_seat_that_is_not_live_does_not_vote(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db", live=False)
+    table.episode("m1")
+    table.nominate(table.tick(), "m1")
+    assert table.turn(1) is None
+    table.seat.go_live()
+    assert [s.message for s in table.seat.outbox] == [t.Message.BALLOT]
+    table.view.close()
+
+
+# What it votes by -----------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_opened_is_kept(table: Table) -> None:
+    table.episode("m1", agent="bob")
+    table.episode("m2", agent="bob")
+    del table.vault.keys["m1"]
+    table.vault.keys["m2"] = bytes(32)
+    table.nominate(table.tick(), "m1", "m2")
+    assert [o.yes for o in table.turn() or []] == [False, False]
+
+
+@pytest.mark.parametrize("vector", [(), (float("nan"), 0.0), (float("inf"), 0.0), (1.0, 0.0, 0.0)])
+def test_a_vector_that_makes_no_sense_is_kept_and_harms_no_one(table: Table, vector: tuple[float, ...]) -> None:
+    table.episode("m0", (0, 1), agent="ann")
+    table.episode("m1", vector, agent="ann")
+    table.episode("m2", (0, 1), agent="ann")
+    table.nominate(table.tick(), "m1", "m2")
+    first, second = table.turn() or []
+    assert not first.yes
+    assert second.terms[1] > 0
+
+
+def test_a_content_that_is_not_the_accepted_one_gives_no_ground(table: Table) -> None:
+    good = table.accept("m1", "bob")
+    bad = table.accept("m2", "bob", commitment=b"x" * 32)
+    table.score("m1", good, agent="bob")
+    table.score("m2", bad, agent="bob")
+    table.nominate(table.tick(), "m1", "m2", kind="promote")
+    first, second = table.turn() or []
+    assert first.terms[1] > 0
+    assert second.terms[1] == 0
+
+
+def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_is_new(table: Table) -> None:
+    table.episode("m1", agent="bob", at=10)
+    table.episode("m2", agent="bob", at=20, outcome="reinforced", reinforces="m1")
+    table.turn()
+    assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
+    assert table.view.known(["m2"]) == {}
+    table.view.decided(0, seq=1, epoch=1, forgotten=["m1"], accepted_offset=50, read=3)
+    table.episode("m3", agent="bob", at=30, outcome="reinforced", reinforces="m1")
+    table.episode("m4", agent="bob", at=30, outcome="reinforced", reinforces="nobody")
+    table.turn()
+    assert set(table.view.known(["m3", "m4"])) == {"m3", "m4"}
+
+
+def test_below_the_threshold_nothing_is_kept(table: Table) -> None:
+    table.score("m1", table.accept("m1"), outcome="below_threshold", sealed_embedding=None)
+    table.turn()
+    assert table.view.known(["m1"]) == {}
+    assert table.view.recent("space") == []
+
+
+def test_late_episodes_are_opened_once_and_closed_when_forgotten(table: Table) -> None:
+    table.episode("m1", agent="ann")
+    table.nominate(table.tick(), "m1")
+    table.turn()
+    judge = table.seat._judge
+    assert table.vault.asked == [{"m1"}]
+    assert set(judge._opened) == {"m1"}
+    judge.forget(["m1"])
+    assert not judge._opened
+
+
+# Streams --------------------------------------------------------------------------------------------------------------
+
+
+def test_garbage_is_passed_over_and_does_not_stop_the_walk(table: Table) -> None:
+    table.put(topics.ACCEPTED, b"rubbish")
+    table.put(topics.SCORED, b"rubbish")
+    table.put(topics.BALLOTS, b"rubbish")
+    table.episode("m1")
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is not None
+    assert table.seat.core.ignored == {"stranger": 1}
+
+
+def test_a_restart_reads_on_where_the_view_says(table: Table) -> None:
+    table.episode("m1")
+    waiting = table.accept("m2")
+    table.turn()
+    assert table.view.position(topics.ACCEPTED, 0) == 1
+    assert table.view.position(topics.SCORED, 0) == 1
+    table.seat = table.sit()
+    assert table.seat.walk.next_accepted == 1
+    table.offsets[topics.ACCEPTED] = waiting
+    table.episode("m2")
+    table.turn()
+    assert set(table.view.known(["m1", "m2"])) == {"m1", "m2"}
+
+
+def test_somebody_with_its_key_stops_the_process(table: Table) -> None:
+    record = NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, 0, "interval", ())
+    for nomination in (b"a" * 32, b"b" * 32):
+        cast = BallotCast(GENESIS.cluster, 0, 0, record.epoch, ME, nomination, ())
+        data = votes.signed(CODEC, GENESIS, "member:1", cast)
+        if nomination == b"a" * 32:
+            table.put(topics.BALLOTS, data)
+        else:
+            with pytest.raises(SignConflict, match="another process has its key"):
+                table.put(topics.BALLOTS, data)
+
+
+def test_a_decision_moves_the_view_and_settles_the_slots(table: Table) -> None:
+    for memory in ("m1", "m2"):
+        table.episode(memory, agent="bob")
+    table.tick()
+    table.turn()
+    proposals = [votes.proposal(m, "forget", namespace="space") for m in ("m1", "m2")]
+    pre_prepare, commits = votes.decision(
+        CODEC, GENESIS, proposals, lambda _, proposal: proposal.memory_id == "m1", as_of=NOW, accepted_offset=2
+    )
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    assert table.view.progress(0) == (2, 2)
+    assert table.view.is_forgotten("m1")
+    assert not table.view.is_forgotten("m2")
+    assert table.view.position(topics.COMMITS, 0) == 3  # the fourth commit came after the decision
+    assert table.view.position(topics.PRE_PREPARES, 0) == 1
+    assert table.seat.settled == ["0/0/1/ballot", "0/0/0/1/pre-prepare", "0/0/0/1/prepare", "0/0/0/1/commit"]

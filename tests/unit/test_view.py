@@ -1,0 +1,154 @@
+"""A replica's own view: what it keeps, what it lets go, and that it can be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from db.view import Known, Recent, View
+
+CLUSTER = b"c" * 32
+KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector")
+
+
+@pytest.fixture
+def view(tmp_path: Path) -> Iterator[View]:
+    found = View(tmp_path / "view.db", CLUSTER, 1)
+    yield found
+    found.close()
+
+
+def one(view: View, memory_id: str = "m1") -> Known:
+    return view.known([memory_id])[memory_id]
+
+
+def decide(view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000) -> None:
+    view.decided(0, seq=epoch, epoch=epoch, forgotten=forgotten, accepted_offset=accepted_offset, read=read)
+
+
+def test_the_first_of_an_id_is_kept(view: View) -> None:
+    view.remember(KNOWN)
+    view.remember(replace(KNOWN, agent="bob"))
+    assert view.known(["m1", "m2"]) == {"m1": KNOWN}
+
+
+def test_an_access_moves_the_last_access_forward_only(view: View) -> None:
+    view.remember(KNOWN)
+    assert view.touch("m1", "space", at=300, offset=7)
+    assert view.touch("m1", "space", at=200, offset=9)
+    assert (one(view).last_access, one(view).touched, one(view).reinforced) == (300, 9, 0)
+
+
+def test_a_repetition_counts_and_lifts_the_salience(view: View) -> None:
+    view.remember(KNOWN)
+    assert view.touch("m1", "space", at=300, offset=7, repeated=True, salience_ppm=500_000)
+    assert view.touch("m1", "space", at=400, offset=8, repeated=True, salience_ppm=700_000)
+    assert (one(view).reinforced, one(view).salience_ppm, one(view).last_access) == (2, 700_000, 400)
+
+
+def test_what_is_unknown_or_of_another_namespace_cannot_be_touched(view: View) -> None:
+    view.remember(KNOWN)
+    assert not view.touch("m2", "space", at=300, offset=7)
+    assert not view.touch("m1", "elsewhere", at=300, offset=7)
+    assert one(view) == KNOWN
+
+
+def test_an_agents_last_episodes_are_kept_in_their_order(view: View) -> None:
+    for offset in range(10):
+        view.experienced("space", "ann", 2 * offset, Recent(f"a{offset}", b"t", b"v"), keep=3)
+    view.experienced("space", "bob", 15, Recent("b", b"t", b"v"), keep=3)
+    view.experienced("space", "bob", 15, Recent("b", b"t", b"v"), keep=3)
+    view.experienced("elsewhere", "ann", 19, Recent("c", b"t", b"v"), keep=3)
+    assert [r.memory_id for r in view.recent("space")] == ["a7", "b", "a8", "a9"]
+
+
+def test_what_was_forgotten_is_gone_two_epochs_later(view: View) -> None:
+    view.remember(KNOWN)
+    view.experienced("space", "ann", 5, Recent("m1", b"t", b"v"), keep=3)
+    decide(view, 1, "m1")
+    assert view.recent("space") == []
+    assert view.is_forgotten("m1")
+    decide(view, 2)
+    assert view.known(["m1"])
+    decide(view, 3)
+    assert view.known(["m1"]) == {}
+    assert view._db.execute("SELECT count(*) FROM recent").fetchone() == (0,)
+    assert not view.is_forgotten("m1")
+
+
+def test_an_access_after_the_nomination_keeps_the_facts_of_what_was_voided(view: View) -> None:
+    view.remember(KNOWN)
+    view.touch("m1", "space", at=300, offset=11)
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []), accepted_offset=10)
+    assert one(view).last_access == 300
+    assert not view.is_forgotten("m1")
+
+
+def test_an_access_that_crosses_the_decision_keeps_them_too(view: View) -> None:
+    view.remember(KNOWN)
+    decide(view, 1, "m1", accepted_offset=10)
+    assert not view.touch("m1", "space", at=300, offset=11)  # forgotten, as far as is known here
+    decide(view, 2)
+    decide(view, 3)
+    assert one(view).last_access == 300
+
+
+def test_a_view_that_lags_behind_its_decisions_forgets_when_it_has_read(view: View) -> None:
+    """On a rebuild decisions may be read long before the episodes that they speak of."""
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []), accepted_offset=10, read=2)
+    view.remember(KNOWN)
+    assert view.is_forgotten("m1")
+    decide(view, 4, accepted_offset=12, read=13)
+    assert view.known(["m1"]) == {}
+
+
+def test_progress_and_positions_survive(tmp_path: Path) -> None:
+    view = View(tmp_path / "view.db", CLUSTER, 1)
+    assert view.progress(0) == (1, 1)
+    assert view.position("topic", 0) is None
+    with view.batch():
+        decide(view, 7)
+        view.move(0, {"topic": 4, "other": 9})
+        view.move(0, {"topic": 5})
+    view.close()
+    view = View(tmp_path / "view.db", CLUSTER, 1)
+    assert view.progress(0) == (8, 8)
+    assert view.progress(1) == (1, 1)
+    assert (view.position("topic", 0), view.position("other", 0), view.position("topic", 1)) == (5, 9, None)
+    view.close()
+
+
+def test_a_batch_that_fails_leaves_nothing(view: View) -> None:
+    with pytest.raises(ZeroDivisionError), view.batch():
+        view.remember(KNOWN)
+        view.move(0, {"topic": 5})
+        _ = 1 // 0
+    assert view.known(["m1"]) == {}
+    assert view.position("topic", 0) is None
+    with view.batch():
+        view.remember(KNOWN)
+    assert view.known(["m1"])
+
+
+def test_time_is_what_the_ticks_say_and_never_runs_backwards(view: View) -> None:
+    for offset, as_of in ((3, 500), (8, 400), (9, 600)):
+        view.ticked(0, offset, as_of)
+    view.ticked(1, 8, 50)
+    assert [view.time_at(0, offset) for offset in (3, 8, 9, 4)] == [500, 500, 600, None]
+    assert view.time_at(1, 8) == 50
+    assert view.progress(0) == (1, 1)
+    decide(view, 1, accepted_offset=8)
+    assert [view.time_at(0, offset) for offset in (3, 8, 9)] == [None, 500, 600]
+    view.ticked(0, 12, 1)
+    assert view.time_at(0, 12) == 600
+
+
+def test_another_identitys_file_is_refused(tmp_path: Path) -> None:
+    View(tmp_path / "view.db", CLUSTER, 1).close()
+    with pytest.raises(ValueError, match="member 1"):
+        View(tmp_path / "view.db", CLUSTER, 2)
