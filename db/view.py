@@ -47,8 +47,10 @@ DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
     ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?3)
 """
 _RECENT = """
-SELECT memory_id, sealed_content, sealed_embedding FROM recent
-WHERE namespace = ? AND memory_id NOT IN (SELECT memory_id FROM forgotten)
+SELECT memory_id, sealed_content, sealed_embedding FROM (
+    SELECT *, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
+    FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2)
+WHERE age <= ?3 AND memory_id NOT IN (SELECT memory_id FROM forgotten)
 ORDER BY accepted_offset, agent
 """
 _TOUCH = """
@@ -188,7 +190,7 @@ class View:
         row = self._db.execute("SELECT 1 FROM forgotten WHERE memory_id = ? LIMIT 1", (memory_id,)).fetchone()
         return row is not None
 
-    def experienced(self, namespace: str, agent: str, offset: int, recent: Recent, keep: int) -> None:
+    def experienced(self, namespace: str, agent: str, offset: int, recent: Recent, *, keep: int) -> None:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
         row = (namespace, agent, offset, recent.memory_id, recent.sealed_content, recent.sealed_embedding)
         self._db.execute("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?)", row)
@@ -201,9 +203,12 @@ class View:
         rows = (self._db.execute(_KNOWN, (memory_id,)).fetchone() for memory_id in memory_ids)
         return {row[0]: Known(*row) for row in rows if row is not None}
 
-    def recent(self, namespace: str) -> list[Recent]:
-        """The late episodes of the member's own agents in a namespace, oldest first."""
-        return [Recent(*row) for row in self._db.execute(_RECENT, (namespace,))]
+    def recent(self, namespace: str, *, through: int, most: int) -> list[Recent]:
+        """The late episodes of the member's own agents in a namespace, oldest first.
+
+        Of each agent the last `most` up to the accepted offset `through`: a vote speaks of a moment.
+        """
+        return [Recent(*row) for row in self._db.execute(_RECENT, (namespace, through, most))]
 
     # Decisions -------------------------------------------------------------------------------------------------------
 

@@ -38,7 +38,9 @@ class Judge:
     def opinions(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
         """This member's opinion on each proposal, in their order. Raises VaultUnavailable: ask again later."""
         known = self._view.known(p.memory_id for p in nomination.proposals)
-        recent = {n: self._view.recent(n) for n in sorted({p.namespace for p in nomination.proposals})}
+        through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
+        spaces = sorted({p.namespace for p in nomination.proposals})
+        recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
         closed = {r.memory_id for rows in recent.values() for r in rows} - self._opened.keys()
         keys = self._vault.open(known.keys() | closed)
         contexts = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}

@@ -74,8 +74,9 @@ class Walk:
             return
         if self._genesis.member_of(episode.agent) == self._me:
             recent = Recent(episode.memory_id, episode.sealed_content, scored.sealed_embedding)
-            keep = self._genesis.policy.salience.buffer_size
-            self._view.experienced(episode.namespace, episode.agent, offset, recent, keep)
+            # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
+            keep = 2 * self._genesis.policy.salience.buffer_size
+            self._view.experienced(episode.namespace, episode.agent, offset, recent, keep=keep)
         if scored.reinforces is not None and self._view.touch(
             scored.reinforces,
             episode.namespace,

@@ -145,7 +145,7 @@ def epoch_of(cluster: Cluster, nominated: bytes) -> int:
 schedules = st.lists(st.integers(0, 9999), min_size=50, max_size=250)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(schedules)
 def test_four_honest_replicas_agree_and_go_on(choices: list[int]) -> None:
     cluster = Cluster(CODEC, GENESIS)
@@ -154,7 +154,7 @@ def test_four_honest_replicas_agree_and_go_on(choices: list[int]) -> None:
     finish(cluster)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(schedules, st.sampled_from([1, 2, 3]))
 def test_one_silent_replica_costs_nothing_but_the_grace(choices: list[int], silent: int) -> None:
     cluster = Cluster(CODEC, GENESIS, frozenset({silent}))
@@ -163,7 +163,7 @@ def test_one_silent_replica_costs_nothing_but_the_grace(choices: list[int], sile
     finish(cluster)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(schedules)
 def test_a_voter_with_two_opinions_changes_nothing(choices: list[int]) -> None:
     cluster = Cluster(CODEC, GENESIS, frozenset({3}))
@@ -174,7 +174,7 @@ def test_a_voter_with_two_opinions_changes_nothing(choices: list[int]) -> None:
         assert {n.member for n in node.noted if n.note in (t.Note.CONFLICT, t.Note.INVALID)} <= {3}
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(schedules)
 def test_a_lying_primary_cannot_split_the_others(choices: list[int]) -> None:
     """It may stop its shard until there is a view change; it never gets two decisions for a slot."""
@@ -187,7 +187,7 @@ def test_a_lying_primary_cannot_split_the_others(choices: list[int]) -> None:
         assert {n.member for n in node.noted if n.note in (t.Note.CONFLICT, t.Note.INVALID)} <= {0}
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_fixed_seeds(seed: int) -> None:
     """The same with plain random numbers: a seed that failed once stays here for good."""
     dice = random.Random(seed)

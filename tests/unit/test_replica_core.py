@@ -365,6 +365,7 @@ def test_a_pre_prepare_that_does_not_hold_is_noted_and_not_answered(data: bytes,
     assert complaint in noted.detail
     # It was the primary's one proposal for this slot.
     assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
+    assert core.read(Message.PREPARE, prepare(2, SAID)) == []
     assert core.core.phase == Phase.IDLE
 
 

@@ -189,6 +189,15 @@ def test_other_members_agents_are_no_context(table: Table) -> None:
     assert [o.terms[1] for o in table.turn() or []] == [0]
 
 
+def test_what_its_agents_did_after_the_tick_is_no_context(table: Table) -> None:
+    """However far a member has read, it votes on the same moment."""
+    table.episode("m1", (1, 0), agent="bob")
+    tick = table.tick()
+    table.episode("m2", (1, 0), agent="ann")
+    table.nominate(tick, "m1")
+    assert [o.terms[1] for o in table.turn() or []] == [0]
+
+
 def test_a_nomination_waits_until_the_stream_was_read_so_far(table: Table) -> None:
     table.nominate(1, "m1")
     assert table.turn(1) is None
@@ -292,7 +301,7 @@ def test_below_the_threshold_nothing_is_kept(table: Table) -> None:
     table.score("m1", table.accept("m1"), outcome="below_threshold", sealed_embedding=None)
     table.turn()
     assert table.view.known(["m1"]) == {}
-    assert table.view.recent("space") == []
+    assert table.view.recent("space", through=1000, most=64) == []
 
 
 def test_late_episodes_are_opened_once_and_closed_when_forgotten(table: Table) -> None:

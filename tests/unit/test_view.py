@@ -25,6 +25,10 @@ def one(view: View, memory_id: str = "m1") -> Known:
     return view.known([memory_id])[memory_id]
 
 
+def recent(view: View, through: int = 1000, most: int = 64) -> list[str]:
+    return [r.memory_id for r in view.recent("space", through=through, most=most)]
+
+
 def decide(view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000) -> None:
     view.decided(0, seq=epoch, epoch=epoch, forgotten=forgotten, accepted_offset=accepted_offset, read=read)
 
@@ -62,14 +66,16 @@ def test_an_agents_last_episodes_are_kept_in_their_order(view: View) -> None:
     view.experienced("space", "bob", 15, Recent("b", b"t", b"v"), keep=3)
     view.experienced("space", "bob", 15, Recent("b", b"t", b"v"), keep=3)
     view.experienced("elsewhere", "ann", 19, Recent("c", b"t", b"v"), keep=3)
-    assert [r.memory_id for r in view.recent("space")] == ["a7", "b", "a8", "a9"]
+    assert recent(view) == ["a7", "b", "a8", "a9"]
+    assert recent(view, through=16) == ["a7", "b", "a8"]
+    assert recent(view, most=1) == ["b", "a9"]
 
 
 def test_what_was_forgotten_is_gone_two_epochs_later(view: View) -> None:
     view.remember(KNOWN)
     view.experienced("space", "ann", 5, Recent("m1", b"t", b"v"), keep=3)
     decide(view, 1, "m1")
-    assert view.recent("space") == []
+    assert recent(view) == []
     assert view.is_forgotten("m1")
     decide(view, 2)
     assert view.known(["m1"])
