@@ -99,6 +99,24 @@ def run(
             replica.run(stop, ready)
 
 
+def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, bytes]]:
+    """Empties the seats' outboxes into the sign-state, in one transaction: what may be produced now, and as which bytes.
+
+    Nothing leaves that is not on the disk (DESIGN 12). Raises SignConflict; then nothing may be produced at all.
+    """
+    for seat in seats:
+        if seat.settled:
+            signed.settle(seat.settled)
+            seat.settled = []
+    sends = [(seat, send) for seat in seats for send in seat.outbox]
+    if not sends:
+        return []
+    answers = signed.claim([(send.slot, send.digest, send.data) for _, send in sends])
+    for seat in seats:
+        seat.outbox.clear()
+    return [(seat, send, data) for (seat, send), data in zip(sends, answers, strict=True)]
+
+
 class Replica:
     """The loop: Kafka on one side, the seats on the other."""
 
@@ -168,19 +186,8 @@ class Replica:
     # Speaking ------------------------------------------------------------------------------------------------------
 
     def _say(self) -> None:
-        """Claims, then produces: nothing leaves that is not on the disk (DESIGN 12)."""
-        for seat in self._seats:
-            if seat.settled:
-                self._signed.settle(seat.settled)
-                seat.settled = []
-        sends = [(seat, send) for seat in self._seats for send in seat.outbox]
-        if not sends:
-            return
-        claimed = self._signed.claim([(send.slot, send.digest, send.data) for _, send in sends])
-        for (seat, send), data in zip(sends, claimed, strict=True):
+        for seat, send, data in claim(self._signed, self._seats):
             self._produce(seat, send, data)
-        for seat in self._seats:
-            seat.outbox.clear()
 
     def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
         while True:

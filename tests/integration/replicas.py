@@ -17,10 +17,10 @@ import numpy as np
 
 from memquorum import topics
 from memquorum.core import sealing
-from memquorum.core.avro import Codec
+from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
 from memquorum.core.consensus.membership import Genesis, load
-from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.consensus.messages import BadMessage, digest, sign, verify
 from memquorum.core.ids import memory_id, shard_of
 from memquorum.core.records import (
     AccessAccepted,
@@ -86,19 +86,28 @@ class Replicas:
     genesis: bytes
     run_dir: Path
     processes: dict[int, BaseProcess] = field(default_factory=dict)
+    live: dict[int, Any] = field(default_factory=dict)
 
     def start(self, *members: int, wait_s: float = 30) -> None:
         """Starts members and waits until they are live."""
-        context = multiprocessing.get_context("spawn")
-        waiting = []
-        for member in members:
-            ready = context.Event()
-            arguments = (self.bootstrap, self.genesis, member, self.run_dir, ready)
-            self.processes[member] = context.Process(target=member_process, args=arguments)
-            self.processes[member].start()
-            waiting.append(ready)
-        for ready in waiting:
+        for ready in [self.begin(member) for member in members]:
             assert ready.wait(wait_s), "a replica did not come to life"
+
+    def begin(self, member: int) -> Any:
+        """Starts a member; answers the event that says it is live."""
+        # A server that has imported everything forks the members: four imports at once take seconds on two cores.
+        context = multiprocessing.get_context("forkserver")
+        context.set_forkserver_preload([__name__])
+        self.live[member] = context.Event()
+        arguments = (self.bootstrap, self.genesis, member, self.run_dir, self.live[member])
+        self.processes[member] = context.Process(target=member_process, args=arguments)
+        self.processes[member].start()
+        return self.live[member]
+
+    def ended(self, member: int, wait_s: float = 15) -> int | None:
+        """The exit status of a member that ends by itself; None if it does not."""
+        self.processes[member].join(wait_s)
+        return self.processes[member].exitcode
 
     def kill(self, member: int) -> None:
         """kill -9."""
@@ -146,6 +155,12 @@ class World:
         self._producer.flush(10)
         assert found and found[0] >= 0, f"could not write to {topic}"
         return found[0]
+
+    def flood(self, topic: str, shard: int, values: Iterable[bytes]) -> None:
+        """Bytes that nobody asked for."""
+        for value in values:
+            self._producer.produce(topic, value, partition=shard)
+        self._producer.flush(10)
 
     def episode(self, shard: int, event: str, agent: str, at: int, reinforces: str | None = None) -> str:
         namespace = self.namespace(shard)
@@ -204,6 +219,7 @@ class Decisions:
         self._commits: dict[tuple[int, int], dict[int, bytes]] = {}
         self._slots: dict[tuple[object, ...], bytes] = {}
         self.found: dict[tuple[int, int], Checked] = {}
+        self.voters: set[tuple[int, int]] = set()
 
     def wait(self, *slots: tuple[int, int], seconds: float = 15) -> list[Checked]:
         """The decisions of (shard, sequence)."""
@@ -215,9 +231,15 @@ class Decisions:
         return [self.found[slot] for slot in slots]
 
     def _take(self, data: bytes) -> None:
-        record = self._codec.decode(self._codec.decode_as(Signed, data).body)
+        try:
+            said = self._codec.decode_as(Signed, data)
+            verify(self._genesis, said)
+            record = self._codec.decode(said.body)
+        except (DecodeError, BadMessage):
+            return
         self._held_to(record, data)
         if isinstance(record, BallotCast):
+            self.voters.add((record.shard, record.member))
             return
         slot = (record.shard, record.seq)
         if isinstance(record, PrePrepare):

@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from db.signstate import SqliteSignState
+from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import load
+from memquorum.core.consensus.messages import sign
+from memquorum.core.consensus.transitions import ballot_slot
+from memquorum.core.records import Commit
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes
 
@@ -61,7 +66,9 @@ def test_epochs_are_decided_while_replicas_die_and_return(
     world.nominate(0, 3, late, memories[0][5:6])
     decisions.wait((0, 3))
 
-    # It returns, decides what waited for it, follows what it missed, and votes again.
+    # It returns without its view, decides what waited for it, follows what it missed, and votes again.
+    for file in (replicas.run_dir / "replica-1").glob("view.db*"):
+        file.unlink()
     replicas.start(1)
     decisions.wait((1, 2))
     for shard, epoch in ((0, 4), (1, 3)):
@@ -72,3 +79,35 @@ def test_epochs_are_decided_while_replicas_die_and_return(
     began = time.monotonic()
     assert replicas.stop() == dict.fromkeys(range(4), 0)
     assert time.monotonic() - began < 5
+
+
+def test_strangers_twins_and_a_contradiction(replicas: Replicas, world: World, decisions: Decisions) -> None:
+    """Garbage is passed over; a second process of an identity ends, and so does one that would contradict itself."""
+    genesis = load(GENESIS)
+    memories = [world.episode(0, f"event-{i}", f"agent-{i % 4}", START + i) for i in range(4)]
+    late = START + 10 * HOUR
+    world.tick(0, late)
+    said = world.codec.encode(Commit(genesis.cluster, 0, 0, 0, 1, 2, b"d" * 32))
+    forged = sign(genesis.cluster, "member:2", bytes(32), said)
+    for topic in (topics.NOMINATIONS, topics.BALLOTS, topics.PRE_PREPARES, topics.PREPARES, topics.COMMITS):
+        world.flood(topic, 0, [b"", b"rubbish", world.codec.encode(forged)] * 100)
+    # Member 3 once cast another ballot for this epoch, and has lost it but for its digest.
+    with SqliteSignState(replicas.run_dir / "replica-3" / "signed.db", genesis.cluster, 3) as signed:
+        signed.claim([(ballot_slot(0, 0, 1), b"another ballot", b"gone")])
+        signed.settle([ballot_slot(0, 0, 1)])
+        signed.claim([])
+    replicas.start(0, 1, 2, 3)
+
+    twin = Replicas(replicas.bootstrap, GENESIS, replicas.run_dir)
+    twin.begin(0)
+    assert twin.ended(0) == 1
+    assert "already runs" in (replicas.run_dir / "replica-0.log").read_text()
+
+    world.nominate(0, 1, late, memories[:2])
+    (checked,) = decisions.wait((0, 1))
+    assert [b.member for b in checked.ballots] == [0, 1, 2]
+    assert replicas.ended(3) == 1
+    assert "SignConflict" in (replicas.run_dir / "replica-3.log").read_text()
+    world.nominate(0, 2, late, memories[2:])
+    decisions.wait((0, 2))
+    assert {member for _, member in decisions.voters} == {0, 1, 2}

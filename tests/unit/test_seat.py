@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
 from memquorum.core import sealing
@@ -33,6 +34,7 @@ from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import make, seed_of
 from workers.judge import Judge
+from workers.replica import claim
 from workers.seat import LOGS, Seat
 
 CODEC = load_codec()
@@ -372,3 +374,41 @@ def test_a_decision_moves_the_view_and_settles_the_slots(table: Table) -> None:
     assert table.view.position(topics.COMMITS, 0) == 3  # the fourth commit came after the decision
     assert table.view.position(topics.PRE_PREPARES, 0) == 1
     assert table.seat.settled == ["0/0/1/ballot", "0/0/0/1/pre-prepare", "0/0/0/1/prepare", "0/0/0/1/commit"]
+
+
+# Claiming -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_produced_is_what_the_sign_state_answers(table: Table) -> None:
+    signed = MemorySignState()
+    signed.claim([("0/0/0/1/commit", b"d", b"as it was signed first")])
+    again = t.Send(t.Message.COMMIT, "0/0/0/1/commit", b"d", b"signed anew", 1)
+    new = t.Send(t.Message.PREPARE, "0/0/0/1/prepare", b"d", b"new", 1)
+    table.seat.outbox += [again, new]
+    assert claim(signed, [table.seat]) == [
+        (table.seat, again, b"as it was signed first"),
+        (table.seat, new, b"new"),
+    ]
+    assert set(signed.load("")) == {"0/0/0/1/commit", "0/0/0/1/prepare"}
+    assert claim(signed, [table.seat]) == []
+
+
+def test_a_conflict_lets_nothing_out(table: Table) -> None:
+    signed = MemorySignState()
+    signed.claim([("0/0/0/1/commit", b"other", b"m")])
+    table.seat.outbox += [
+        t.Send(t.Message.PREPARE, "0/0/0/1/prepare", b"d", b"new", 1),
+        t.Send(t.Message.COMMIT, "0/0/0/1/commit", b"d", b"m", 1),
+    ]
+    with pytest.raises(SignConflict):
+        claim(signed, [table.seat])
+    assert set(signed.load("")) == {"0/0/0/1/commit"}
+
+
+def test_settled_slots_are_settled_before_the_next_claim(table: Table) -> None:
+    signed = MemorySignState()
+    signed.claim([("a", b"d", b"m")])
+    table.seat.settled = ["a"]
+    claim(signed, [table.seat])
+    assert signed.load("") == {}
+    assert table.seat.settled == []
