@@ -1,0 +1,10 @@
+"""What a stage tells of itself while it works: traces, metrics, health. Never content.
+
+- `tracing`: one `process` span per record, one `send` span per record written, W3C traceparent in Kafka's headers;
+- `recording`: where spans go: OTLP, or bounded files in the run folder, which `reading` turns into trees again;
+- `metrics`: every metric with its sentence, in one module;
+- `health`: whether the loop turns, and what it waits for;
+- `bundle`: the three as a worker is handed them.
+
+The clients need `tracing` alone, which needs OpenTelemetry's API and nothing else.
+"""

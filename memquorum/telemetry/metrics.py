@@ -1,0 +1,151 @@
+"""Every metric that a process exposes, each with its sentence; `python -m infra metrics` prints the list.
+
+Names are OpenTelemetry's semantic conventions' where there is one, in Prometheus's spelling; our own begin with
+`memquorum_`. Labels hold names of stages, topics, reasons and numbers: never an agent, a namespace or content.
+
+`stage` is a processor, not a process: the one process `streams` runs salience, decay and nomination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+
+# When a counter was made is told by the start of the process; as series of their own they would double the page.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+# 1 ms to 60 s: a hop takes milliseconds, a backlog minutes.
+_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A metric: its name, what it counts in one sentence, and by what."""
+
+    name: str
+    kind: Literal["counter", "gauge", "histogram"]
+    labels: tuple[str, ...]
+    sentence: str
+
+
+CONSUMED = Definition(
+    "messaging_client_consumed_messages_total", "counter", ("stage", "topic"),
+    "Records that a stage took from a topic.",
+)  # fmt: skip
+SENT = Definition(
+    "messaging_client_sent_messages_total", "counter", ("stage", "topic"),
+    "Records that a stage wrote to a topic and the broker confirmed.",
+)  # fmt: skip
+WORKED = Definition(
+    "messaging_process_duration_seconds", "histogram", ("stage",),
+    "How long a stage worked on a batch, until the broker or the store had all that came of it.",
+)  # fmt: skip
+LATENCY = Definition(
+    "memquorum_latency_seconds", "histogram", ("stage",),
+    "From a record's time in its topic until the stage had done with it: its time in the queue and the work; of a "
+    "replica, from the nomination's time until it saw the epoch decided.",
+)  # fmt: skip
+LAG = Definition(
+    "memquorum_lag_records", "gauge", ("stage", "topic", "partition"),
+    "Records that a stage has not done with: the partition's end less its place, asked of the broker at each scrape.",
+)  # fmt: skip
+REFUSED = Definition(
+    "memquorum_refused_total", "counter", ("stage", "reason"),
+    "Records of outside that intake refused, by reason code; in later stages, records that could not be used.",
+)  # fmt: skip
+IGNORED = Definition(
+    "memquorum_ignored_total", "counter", ("stage", "reason"),
+    "Consensus messages that a member passed over: forged, foreign, old, duplicate, not needed.",
+)  # fmt: skip
+WAITING = Definition(
+    "memquorum_waiting", "gauge", ("stage", "for"),
+    "1 while the stage cannot go on for want of something: the vault, the store, its partitions, a score.",
+)  # fmt: skip
+SLOWED = Definition(
+    "memquorum_slowed", "gauge", ("stage", "by"),
+    "1 while back-pressure keeps the stage from reading on: what it has read waits for the stage named.",
+)  # fmt: skip
+JOURNALLED = Definition(
+    "memquorum_journal_entries_total", "counter", ("effect",),
+    "Entries that the commit worker appended to the journal, by effect.",
+)  # fmt: skip
+DECISIONS = Definition(
+    "memquorum_decisions_total", "counter", ("kind", "outcome"),
+    "Proposals that were decided and applied, by kind and by how they ended.",
+)  # fmt: skip
+OPEN = Definition(
+    "memquorum_open_proposals", "gauge", ("shard",),
+    "Proposals of the epoch that a member is voting on; 0 between epochs.",
+)  # fmt: skip
+EPOCHS = Definition(
+    "memquorum_epochs_decided_total", "counter", (),
+    "Epochs that a member saw decided.",
+)  # fmt: skip
+LATE = Definition(
+    "memquorum_ballots_late_total", "counter", ("member",),
+    "Decided epochs whose certificate lacks the member's ballot: it came after the grace, or not at all.",
+)  # fmt: skip
+REQUESTS = Definition(
+    "http_server_request_duration_seconds", "histogram", ("http_route", "http_response_status_code"),
+    "How long retrieval took to answer a request, by route and status.",
+)  # fmt: skip
+
+ALL = (
+    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS, LATE,
+    REQUESTS,
+)  # fmt: skip
+
+Read = Callable[[], Mapping[tuple[str, ...], float]]
+"""What a metric stands at when it is scraped, by its labels' values."""
+
+
+class Meters:
+    """The metrics of one process in a registry of its own."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self.registry = registry or CollectorRegistry()
+        self.consumed = self._counter(CONSUMED)
+        self.sent = self._counter(SENT)
+        self.worked = self._histogram(WORKED)
+        self.latency = self._histogram(LATENCY)
+        self.refused = self._counter(REFUSED)
+        self.journalled = self._counter(JOURNALLED)
+        self.decisions = self._counter(DECISIONS)
+        self.open = Gauge(OPEN.name, OPEN.sentence, OPEN.labels, registry=self.registry)
+        self.epochs = self._counter(EPOCHS)
+        self.late = self._counter(LATE)
+        self.requests = self._histogram(REQUESTS)
+        self._read: list[tuple[Definition, Read]] = []
+        self.registry.register(self)
+
+    def follow(self, definition: Definition, read: Read) -> None:
+        """Exposes what is kept elsewhere, read at each scrape and in the scrape's thread."""
+        self._read.append((definition, read))
+
+    def collect(self) -> Iterator[Metric]:
+        """What is followed, for the registry."""
+        families: dict[str, Any] = {}
+        for definition, read in self._read:
+            family = families.setdefault(definition.name, _family(definition))
+            for labels, value in read().items():
+                family.add_metric(labels, value)
+        yield from families.values()
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing before the first scrape: reading may need a broker."""
+        return ()
+
+    def _counter(self, of: Definition) -> Counter:
+        return Counter(of.name, of.sentence, of.labels, registry=self.registry)
+
+    def _histogram(self, of: Definition) -> Histogram:
+        return Histogram(of.name, of.sentence, of.labels, buckets=_SECONDS, registry=self.registry)
+
+
+def _family(of: Definition) -> Any:
+    kind = CounterMetricFamily if of.kind == "counter" else GaugeMetricFamily
+    return kind(of.name, of.sentence, labels=of.labels)

@@ -1,0 +1,204 @@
+"""Reads kept traces again: what became of one memory, as trees with times, and where it waited.
+
+A memory's own trace goes from its publication to its storage. Votes, uses and the destruction of its key are traces of
+their own that link it; they are found by that link and told after it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_PRODUCER, _CONSUMER = 4, 5  # OTLP's kinds of span
+_MS = 1_000_000
+# What a line of the tree says of a span, in this order; the rest is in the file.
+_SHOWN = (
+    "memquorum.shard", "memquorum.epoch", "memquorum.proposals", "memquorum.ballots", "memquorum.outcome",
+    "memquorum.effect", "memquorum.keys", "memquorum.hits",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A span of another trace, and what was said of it."""
+
+    trace_id: str
+    told: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Span:
+    """A recorded span; times in nanoseconds since the epoch. `service`: the process that it ran in."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str
+    name: str
+    kind: int
+    service: str
+    start: int
+    end: int
+    attributes: Mapping[str, str]
+    links: Sequence[Link]
+    children: list[Span] = field(default_factory=list)
+
+    def waited_since(self, parent: Span | None) -> int | None:
+        """How long the record lay in its topic: from the broker's confirmation to the handling, None for no record."""
+        if parent is None or self.kind != _CONSUMER or parent.kind != _PRODUCER:
+            return None
+        # The consumer may have it before the producer hears that it is there.
+        return max(0, self.start - parent.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The spans of one trace in the order of their begin, and the topmost of them."""
+
+    trace_id: str
+    spans: tuple[Span, ...]
+    roots: tuple[Span, ...]
+
+    @property
+    def start(self) -> int:
+        """When it began."""
+        return min(span.start for span in self.spans)
+
+    @property
+    def end(self) -> int:
+        """When its last span ended."""
+        return max(span.end for span in self.spans)
+
+
+def normal(given: str) -> str | None:
+    """A memory id or trace id as files name it: 32 hexadecimal digits; None if it is neither."""
+    digits = given.strip().replace("-", "").lower()
+    return digits if len(digits) == 32 and all(c in "0123456789abcdef" for c in digits) else None
+
+
+def find(folder: Path, trace_id: str) -> list[Trace]:
+    """The trace of that id first, then those that link it, by time. Empty where nothing of it is kept."""
+    found = list(_spans(folder, [trace_id]))
+    own = {trace_id} if any(span.trace_id == trace_id for span in found) else set()
+    linking = {s.trace_id for s in found if any(link.trace_id == trace_id for link in s.links)} - {trace_id}
+    spans = [s for s in _spans(folder, sorted(linking)) if s.trace_id in linking] if linking else []
+    mine = [_tree(i, [s for s in found if s.trace_id == i]) for i in own]
+    others = [_tree(i, [s for s in spans if s.trace_id == i]) for i in linking]
+    return mine + sorted(others, key=lambda trace: trace.start)
+
+
+def _tree(trace_id: str, spans: Iterable[Span]) -> Trace:
+    # A record that was delivered twice may have left the same span twice.
+    known = {span.span_id: span for span in spans}
+    roots: list[Span] = []
+    for span in sorted(known.values(), key=lambda s: (s.start, s.end)):
+        parent = known.get(span.parent_id)
+        (roots if parent is None else parent.children).append(span)
+    return Trace(trace_id, tuple(sorted(known.values(), key=lambda s: (s.start, s.end))), tuple(roots))
+
+
+def _spans(folder: Path, ids: Sequence[str]) -> Iterator[Span]:
+    """The spans of all lines that name one of the ids, in whatever place."""
+    wanted = [trace_id.encode() for trace_id in ids]
+    for file in sorted(folder.glob("*.jsonl")):
+        try:
+            lines = file.read_bytes().splitlines()
+        except FileNotFoundError:  # it has just become the earlier one
+            continue
+        for line in lines:
+            if any(trace_id in line for trace_id in wanted):
+                yield from (s for s in _line(line) if s.trace_id in ids or any(k.trace_id in ids for k in s.links))
+
+
+def _line(line: bytes) -> Iterator[Span]:
+    try:
+        told = json.loads(line)
+    except ValueError:  # a process was killed while it wrote
+        return
+    for resource in told.get("resourceSpans", ()):
+        service = _attributes(resource.get("resource", {})).get("service.name", "?")
+        for scope in resource.get("scopeSpans", ()):
+            for span in scope.get("spans", ()):
+                yield Span(
+                    trace_id=span["traceId"],
+                    span_id=span["spanId"],
+                    parent_id=span.get("parentSpanId", ""),
+                    name=span["name"],
+                    kind=int(span.get("kind", 0)),
+                    service=service,
+                    start=int(span["startTimeUnixNano"]),
+                    end=int(span["endTimeUnixNano"]),
+                    attributes=_attributes(span),
+                    links=tuple(Link(link["traceId"], _attributes(link)) for link in span.get("links", ())),
+                )
+
+
+def _attributes(holder: Mapping[str, Any]) -> dict[str, str]:
+    return {a["key"]: str(next(iter(a["value"].values()), "")) for a in holder.get("attributes", ())}
+
+
+# In words ----------------------------------------------------------------------------------------------------------
+
+
+def lines(traces: Sequence[Trace], trace_id: str) -> Iterator[str]:
+    """The traces in words. `trace_id`: the one that was asked for."""
+    for number, trace in enumerate(traces):
+        if number:
+            yield ""
+        yield _title(trace, trace_id)
+        yield f"  {'at ms':>9} {'waited':>8} {'took':>8}"
+        for root in trace.roots:
+            yield from _branch(root, None, trace.start, "", "")
+        yield from _waits(trace)
+
+
+def _title(trace: Trace, asked: str) -> str:
+    services = sorted({span.service for span in trace.spans})
+    counted = f"{len(trace.spans)} spans in {_and(services)}, {_ms(trace.end - trace.start)} ms"
+    if trace.trace_id == asked:
+        return f"Trace {trace.trace_id}: {counted}"
+    told = [link.told for span in trace.spans for link in span.links if link.trace_id == asked]
+    outcome = next((t["memquorum.outcome"] for t in told if "memquorum.outcome" in t), "")
+    return f"Linked from trace {trace.trace_id}{f' ({outcome})' if outcome else ''}: {counted}"
+
+
+def _branch(span: Span, parent: Span | None, origin: int, lead: str, below: str) -> Iterator[str]:
+    waited = span.waited_since(parent)
+    times = f"{_ms(span.start - origin):>9} {'' if waited is None else _ms(waited):>8} {_ms(span.end - span.start):>8}"
+    said = " ".join(f"{key.rpartition('.')[2]}={span.attributes[key]}" for key in _SHOWN if key in span.attributes)
+    place = span.attributes.get("messaging.destination.partition.id")
+    offset = span.attributes.get("messaging.kafka.offset")
+    where = "" if offset is None else f" {place}@{offset}"
+    yield f"  {times}  {lead}{span.name}{where}  [{span.service}]{'  ' + said if said else ''}"
+    for number, child in enumerate(span.children, 1):
+        last = number == len(span.children)
+        yield from _branch(child, span, origin, below + ("└ " if last else "├ "), below + ("  " if last else "│ "))
+
+
+def _waits(trace: Trace) -> Iterator[str]:
+    """Where the critical path, which leads to the span that ended last, lay in topics."""
+    by_id = {span.span_id: span for span in trace.spans}
+    at: Span | None = max(trace.spans, key=lambda s: (s.end, s.start))
+    waits: list[tuple[int, str]] = []
+    while at is not None:
+        parent = by_id.get(at.parent_id)
+        waited = at.waited_since(parent)
+        if waited is not None:
+            waits.append((waited, at.name.partition(" ")[2] + f" before {at.service}"))
+        at = parent
+    if waits:
+        total, (most, where) = sum(w for w, _ in waits), max(waits)
+        yield (
+            f"  Of {_ms(trace.end - trace.start)} ms it waited {_ms(total)} ms in topics; longest, {_ms(most)} ms, in "
+            f"{where}."
+        )
+
+
+def _ms(nanoseconds: int) -> str:
+    return f"{nanoseconds / _MS:,.1f}"
+
+
+def _and(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,163 @@
+"""Where spans go: to a collector by OTLP, or as OTLP in JSON lines into a bounded file of the run folder.
+
+The lines are those of OpenTelemetry's file exporter, so that a collector's `otlpjsonfile` receiver reads them too. What
+it costs is bounded twice: so many new traces a second begin at most, and so many bytes are kept.
+
+Needs OpenTelemetry's SDK; nothing else of the telemetry does.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from opentelemetry.context import Context
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
+from opentelemetry.sdk.trace.sampling import Decision, ParentBased, Sampler, SamplingResult
+from opentelemetry.trace import Link, SpanKind, TraceState
+from opentelemetry.util.types import Attributes
+
+from memquorum.telemetry import tracing
+
+_LOG = logging.getLogger(__name__)
+
+# Of one process, in two files of half of it: some 20,000 spans.
+RING_BYTES = 16 * 1024 * 1024
+# An epoch of 256 proposals links as many memories.
+_LINKS_MAX = 1_024
+_EXPORT_EVERY_MS = 500
+_QUEUE_MAX = 4_096
+# So many seconds' worth of traces may begin at once.
+_BURST_S = 10
+
+
+def provider(service: str, per_second: int, exporter: SpanExporter) -> TracerProvider:
+    """Records spans of a process named `service`; at most so many traces a second begin in it."""
+    made = TracerProvider(
+        sampler=ParentBased(RateLimited(per_second)),
+        resource=Resource({"service.namespace": tracing.NAME, "service.name": service}),
+        id_generator=TraceIds(),
+        span_limits=SpanLimits(max_links=_LINKS_MAX),
+        shutdown_on_exit=True,
+    )
+    made.add_span_processor(
+        BatchSpanProcessor(exporter, max_queue_size=_QUEUE_MAX, schedule_delay_millis=_EXPORT_EVERY_MS)
+    )
+    return made
+
+
+def otlp(endpoint: str) -> SpanExporter:
+    """Sends to a collector by OTLP over HTTP. `endpoint`: its base address, http://host:4318."""
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+
+    return OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5)
+
+
+class TraceIds(RandomIdGenerator):
+    """Random ids, except where a trace is begun under an id that was given (`tracing.wanted`)."""
+
+    def generate_trace_id(self) -> int:
+        """The id that was asked for, or a random one."""
+        return tracing.wanted.get() or super().generate_trace_id()
+
+    def generate_span_id(self) -> int:
+        """The root's id where a trace's was asked for, or a random one."""
+        asked = tracing.wanted.get()
+        return tracing.root_span(asked) if asked else super().generate_span_id()
+
+    def is_trace_id_random(self) -> bool:
+        """No: samplers that draw from the id's bits would draw from a UUID's fixed ones."""
+        return False
+
+
+class RateLimited(Sampler):
+    """Lets so many traces a second begin, and ten seconds' worth at once. Whoever continues one asks its parent."""
+
+    def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._clock = per_second, clock
+        self._credit, self._asked = per_second * _BURST_S, clock()
+
+    def should_sample(  # noqa: PLR0917 - the SDK's signature
+        self,
+        parent_context: Context | None,
+        trace_id: int,
+        name: str,
+        kind: SpanKind | None = None,
+        attributes: Attributes = None,
+        links: Sequence[Link] | None = None,
+        trace_state: TraceState | None = None,
+    ) -> SamplingResult:
+        """Takes one from the credit, if there is one."""
+        # Threads may race for the last trace of a second; one more or less is none to lock for.
+        now = self._clock()
+        self._credit = min(self._rate * _BURST_S, self._credit + (now - self._asked) * self._rate)
+        self._asked = now
+        if self._credit < 1:
+            return SamplingResult(Decision.DROP)
+        self._credit -= 1
+        return SamplingResult(Decision.RECORD_AND_SAMPLE, attributes)
+
+    def get_description(self) -> str:
+        """As the SDK's own samplers describe themselves."""
+        return f"RateLimited{{{self._rate:g}/s}}"
+
+
+class FileExporter(SpanExporter):
+    """Writes each batch as a line of OTLP in JSON; when the file is half the bound, it takes the place of the last."""
+
+    def __init__(self, file: Path, bytes_max: int = RING_BYTES) -> None:
+        """Several processes may share a file: a line is written whole, and turning the file is locked."""
+        self._file, self._half = file, bytes_max // 2
+        self._told = False
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Writes the spans; says once where it cannot, for a trace is worth no outage."""
+        try:
+            self._write(json.dumps(_encoded(spans), separators=(",", ":")).encode() + b"\n")
+        except OSError as error:
+            if not self._told:
+                _LOG.warning("traces are not kept: %s", error)
+            self._told = True
+            return SpanExportResult.FAILURE
+        return SpanExportResult.SUCCESS
+
+    def _write(self, line: bytes) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        # Opened for each batch: another process may have turned it.
+        with self._file.open("ab") as out:
+            fcntl.flock(out, fcntl.LOCK_EX)
+            if out.tell() and out.tell() + len(line) > self._half and _is(self._file, out.fileno()):
+                self._file.replace(earlier(self._file))
+                with self._file.open("ab") as fresh:
+                    fresh.write(line)
+            else:
+                out.write(line)
+
+
+def earlier(file: Path) -> Path:
+    """The file that a full one becomes."""
+    return file.with_suffix(f".1{file.suffix}")
+
+
+def _is(file: Path, descriptor: int) -> bool:
+    """Whether the path still names the file that was opened."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _encoded(spans: Sequence[ReadableSpan]) -> dict[str, Any]:
+    from opentelemetry.exporter.otlp.json.common.trace_encoder import encode_spans
+
+    found: dict[str, Any] = encode_spans(spans).to_dict()
+    return found

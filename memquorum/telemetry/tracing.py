@@ -1,0 +1,277 @@
+"""Traces across Kafka: a `process` span for a record that a stage handles, a `send` span for each that it writes.
+
+The published instrumentations end the consumer's span before the record is handled, so this is our own small module on
+OpenTelemetry's API; names and attributes are the semantic conventions' for messaging (DESIGN 18).
+
+**A memory's trace bears the memory's id**: its 128 bits are the trace id, their lower half the id of the root span. So
+whoever knows a memory id knows its trace, and a nomination links the traces of all memories that it speaks of without
+having stored anything. A record that comes from a trace of its publisher's is linked to it, which is the conventions'
+default. A vote's trace id follows from cluster, shard and epoch.
+
+Off, or where nobody samples, a hop is one shared object that does nothing and passes the parent along.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from contextvars import ContextVar
+from typing import Any
+from uuid import UUID
+
+from opentelemetry import trace
+from opentelemetry.trace import Span, SpanContext, SpanKind, TraceFlags, Tracer
+from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+NAME = "memquorum"
+HEADER = "traceparent"
+
+_W3C = TraceContextTextMapPropagator()
+_LOWER = (1 << 64) - 1
+_VOTE = b"memquorum/epoch/1"
+_UNSAMPLED = "00"
+_LENGTH = 55  # of a traceparent of version 00
+
+# The next trace's id, for the generator of ids (`recording.TraceIds`).
+wanted: ContextVar[int] = ContextVar("memquorum_trace", default=0)
+
+
+def trace_of_memory(memory_id: str) -> int:
+    """The trace of a memory, or of any event of that id."""
+    return UUID(memory_id).int
+
+
+def trace_of_vote(cluster: bytes, shard: int, epoch: int) -> int:
+    """The trace of one epoch of one shard."""
+    place = shard.to_bytes(4, "big") + epoch.to_bytes(8, "big")
+    return int.from_bytes(hashlib.sha256(_VOTE + cluster + place).digest()[:16], "big")
+
+
+def extract(traceparent: str | None) -> SpanContext | None:
+    """The context that a header names; None without one, and for one that is malformed."""
+    if traceparent is None:
+        return None
+    found = trace.get_current_span(_W3C.extract({HEADER: traceparent})).get_span_context()
+    return found if found.is_valid else None
+
+
+def inject(context: SpanContext) -> str:
+    """The header for a context."""
+    carrier: dict[str, str] = {}
+    _W3C.inject(carrier, trace.set_span_in_context(trace.NonRecordingSpan(context)))
+    return carrier[HEADER]
+
+
+class Hop:
+    """One record's, or one decision's, way through a stage: a `process` span and what was sent in it.
+
+    Every method may be called on a hop that nobody records; `sampled` spares building what it would throw away.
+    """
+
+    __slots__ = ("_passed", "_sends", "_span", "_tracer")
+
+    def __init__(self, tracer: Tracer | None, span: Span | None, passed: str | None = None) -> None:
+        """`passed`: what to hand on where nothing is recorded."""
+        self._tracer, self._span, self._passed = tracer, span, passed
+        self._sends: list[Span] = []
+
+    @property
+    def sampled(self) -> bool:
+        """Whether anything of it is recorded."""
+        return self._span is not None
+
+    @property
+    def traceparent(self) -> str | None:
+        """The hop's own context, as a header."""
+        return self._passed if self._span is None else inject(self._span.get_span_context())
+
+    def send(self, topic: str, partition: int | None = None, event_id: str | None = None) -> str | None:
+        """Begins the span of a record that is written; its header's traceparent. It ends with the hop."""
+        if self._span is None or self._tracer is None:
+            return self._passed
+        attributes = _attributes("send", topic, partition)
+        if event_id is not None:
+            attributes["messaging.message.id"] = event_id
+        parent = trace.set_span_in_context(self._span)
+        span = self._tracer.start_span(f"send {topic}", parent, SpanKind.PRODUCER, attributes)
+        self._sends.append(span)
+        return inject(span.get_span_context())
+
+    def link(self, traceparents: Iterable[str | None]) -> None:
+        """Links the records that this one follows from, beside its parent."""
+        if self._span is not None:
+            for context in map(extract, traceparents):
+                if context is not None:
+                    self._span.add_link(context)
+
+    def link_memory(self, memory_id: str, **attributes: str) -> None:
+        """Links a memory's trace. `attributes` say what became of the memory here."""
+        if self._span is not None:
+            told = {f"memquorum.{name}": value for name, value in attributes.items()}
+            self._span.add_link(_root(trace_of_memory(memory_id)), told)
+
+    def tell(self, **attributes: str | int) -> None:
+        """Attributes of our own: ids, counts, outcomes; never content."""
+        if self._span is not None:
+            self._span.set_attributes({f"memquorum.{name}": value for name, value in attributes.items()})
+
+    def end(self, at_ns: int | None = None) -> None:
+        """What was sent is confirmed, and the record is done with. A second call does nothing."""
+        span, self._span = self._span, None
+        if span is not None:
+            for sent in self._sends:
+                sent.end(at_ns)
+            span.end(at_ns)
+            self._passed = None
+
+
+NOTHING = Hop(None, None)
+
+
+class Tracing:
+    """Begins hops. Without a tracer it is off: every hop only passes its parent along."""
+
+    def __init__(self, tracer: Tracer | None = None) -> None:
+        self._tracer = tracer
+
+    @property
+    def on(self) -> bool:
+        """Whether anything may be recorded."""
+        return self._tracer is not None
+
+    def process(
+        self,
+        topic: str,
+        parent: str | None,
+        *,
+        partition: int | None = None,
+        offset: int | None = None,
+        begin: int | None = None,
+        since_ns: int | None = None,
+    ) -> Hop:
+        """A stage handles a record, since `since_ns` (now, where it is not given).
+
+        `begin`: the trace to begin where the record belongs to none; without it such a record is not traced.
+        """
+        if parent is None and begin is None:
+            return NOTHING
+        if self._tracer is None or (parent is not None and unsampled(parent)):
+            return Hop(None, None, parent)
+        context = extract(parent)
+        if context is None and begin is None:
+            return NOTHING
+        attributes = _attributes("process", topic, partition)
+        if offset is not None:
+            attributes["messaging.kafka.offset"] = offset
+        name = f"process {topic}"
+        span = _start(self._tracer, name, SpanKind.CONSUMER, attributes, parent=context, begin=begin, since_ns=since_ns)
+        return Hop(self._tracer, span) if span.is_recording() else Hop(None, None, parent)
+
+    def memory(
+        self,
+        topic: str,
+        parent: str | None,
+        memory_id: str,
+        *,
+        partition: int,
+        offset: int,
+        since_ns: int | None = None,
+    ) -> Hop:
+        """As `process`, for the first record of a memory: in the memory's own trace, whatever trace it came from."""
+        if self._tracer is None or (parent is not None and unsampled(parent)):
+            return Hop(None, None, parent)
+        own, came = trace_of_memory(memory_id), extract(parent)
+        if came is not None and came.trace_id == own:
+            return self.process(topic, parent, partition=partition, offset=offset, since_ns=since_ns)
+        hop = self.process(topic, None, partition=partition, offset=offset, begin=own, since_ns=since_ns)
+        if came is None or parent is None:
+            return hop
+        if not hop.sampled:
+            return Hop(None, None, parent[:-2] + _UNSAMPLED)
+        hop.link([parent])
+        return hop
+
+    def publish(self, begin: int) -> Hop:
+        """What a publisher sends outside of any hop: `send` of the result begins the trace, or joins the caller's."""
+        return _Publication(self._tracer, begin) if self._tracer is not None else NOTHING
+
+    def work(self, name: str, begin: int) -> Hop:
+        """What a stage does of its own accord, or for a caller over HTTP: a span of its own that begins a trace."""
+        if self._tracer is None:
+            return NOTHING
+        span = _start(self._tracer, name, SpanKind.INTERNAL, {}, begin=begin)
+        return Hop(self._tracer, span) if span.is_recording() else NOTHING
+
+
+class _Publication(Hop):
+    """A hop without a span of its own: its one `send` is the root."""
+
+    __slots__ = ("_begins",)
+
+    def __init__(self, tracer: Tracer, begins: int) -> None:
+        super().__init__(tracer, None)
+        self._begins = begins
+
+    def send(self, topic: str, partition: int | None = None, event_id: str | None = None) -> str | None:
+        assert self._tracer is not None
+        attributes = _attributes("send", topic, partition)
+        if event_id is not None:
+            attributes["messaging.message.id"] = event_id
+        caller = _current()
+        name = f"send {topic}"
+        span = _start(self._tracer, name, SpanKind.PRODUCER, attributes, parent=caller, begin=self._begins)
+        if span.is_recording():
+            self._span = span
+        # A caller's trace is passed on even where it is not recorded.
+        return inject(span.get_span_context()) if span.is_recording() or caller is not None else None
+
+
+def _start(
+    tracer: Tracer,
+    name: str,
+    kind: SpanKind,
+    attributes: Mapping[str, Any],
+    *,
+    parent: SpanContext | None = None,
+    begin: int | None = None,
+    since_ns: int | None = None,
+) -> Span:
+    around = trace.set_span_in_context(trace.INVALID_SPAN if parent is None else trace.NonRecordingSpan(parent))
+    token = wanted.set(0 if parent is not None or begin is None else begin)
+    try:
+        return tracer.start_span(name, around, kind, attributes, start_time=since_ns)
+    finally:
+        wanted.reset(token)
+
+
+def _current() -> SpanContext | None:
+    """The span that the caller is in, where the caller traces too."""
+    found = trace.get_current_span().get_span_context()
+    return found if found.is_valid else None
+
+
+def _root(trace_id: int) -> SpanContext:
+    """The root span of a trace whose id was given: its span's id is the lower half."""
+    return SpanContext(trace_id, root_span(trace_id), is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+
+
+def root_span(trace_id: int) -> int:
+    """The id of the root span in a trace whose id was given."""
+    return trace_id & _LOWER or 1
+
+
+def unsampled(traceparent: str) -> bool:
+    """Whether a header says for certain that nobody records its trace; cheap, for every record is asked."""
+    return len(traceparent) == _LENGTH and traceparent.endswith(_UNSAMPLED)
+
+
+def _attributes(operation: str, topic: str, partition: int | None) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "messaging.system": "kafka",
+        "messaging.operation.name": operation,
+        "messaging.operation.type": operation,
+        "messaging.destination.name": topic,
+    }
+    if partition is not None:
+        found["messaging.destination.partition.id"] = str(partition)
+    return found
