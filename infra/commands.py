@@ -71,6 +71,8 @@ def parser() -> argparse.ArgumentParser:
     genesis.add_argument("--shards", type=int, default=4)
     genesis.add_argument("--policy", type=Path, help="JSON file with the parts of the policy that differ")
     genesis.add_argument("--agents", type=Path, help="JSON file: agent → member id")
+    genesis.add_argument("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign")
+    genesis.add_argument("--signed", action="append", default=[], metavar="NAMESPACE", help="takes nothing unsigned")
     command("topics", _topics, "Create the topics that are missing; say what differs.")
     command("migrate", _migrate, "Bring both databases to the newest schema.")
     psql = command("psql", _psql, "A SQL prompt.")
@@ -148,7 +150,14 @@ def _genesis(given: Settings, parsed: argparse.Namespace) -> int:
     from infra import genesis
 
     policy = _json(parsed.policy) if parsed.policy else None
-    made = genesis.create(given, shards=parsed.shards, policy=policy, agents=_json(parsed.agents))
+    made = genesis.create(
+        given,
+        shards=parsed.shards,
+        policy=policy,
+        agents=_json(parsed.agents),
+        agent_keys=_public_keys(parsed.agent_keys),
+        signed=parsed.signed,
+    )
     print(f"cluster {made.cluster.hex()}: {made.n} members bear {made.f} liar(s), {made.shards} shards")
     return 0
 
@@ -163,6 +172,13 @@ def _json(file: Path | None) -> dict[str, Any]:
     if not isinstance(data, dict):
         raise SettingsError(f"{file} holds no JSON object")
     return data
+
+
+def _public_keys(file: Path | None) -> dict[str, bytes]:
+    try:
+        return {agent: bytes.fromhex(key) for agent, key in _json(file).items()}
+    except (TypeError, ValueError):
+        raise SettingsError(f"{file}: a public key is 64 hexadecimal digits, as `memquorum key` prints them") from None
 
 
 def _topics(given: Settings, parsed: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,12 +55,16 @@ def create(
     seats: Sequence[Seat] = SEATS,
     agents: Mapping[str, int] | None = None,
     policy: Mapping[str, Any] | None = None,
+    *,
+    agent_keys: Mapping[str, bytes] | None = None,
+    signed: Iterable[str] = (),
 ) -> Genesis:
     """Makes what is missing of genesis file, keys and master key, and returns the genesis.
 
     An existing genesis file stays as it is, whatever the other arguments say: a changed one would be another cluster.
-    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from
-    SPEC's defaults; None: only the decay's scales, SCALES_S.
+    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from SPEC's defaults;
+    None: only the decay's scales, SCALES_S. `agent_keys`: agent → Ed25519 public key, of those that sign what they
+    publish. `signed`: the namespaces that take nothing unsigned.
     Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
     """
     _ensure_key(settings.master_key_file)
@@ -72,7 +76,7 @@ def create(
     )
     services = {name: _public(settings, f"service-{name}") for name in SERVICES}
     chosen = policies.from_json({"decay": {"scales_s": SCALES_S}} if policy is None else dict(policy))
-    content = dump(shards, members, services, dict(agents or {}), chosen)
+    content = dump(shards, members, services, dict(agents or {}), chosen, agent_keys=agent_keys, signed=signed)
     _write_new(settings.genesis_file, content, 0o644)
     return load(content)
 

@@ -21,6 +21,7 @@ from rich.text import Text
 
 from memquorum import __version__
 from memquorum.client import Invalid, Memory, MemquorumError, NoOutcome, NotConfigured, NotFound, Receipt, settings
+from memquorum.client.signer import make_key, seed_of
 from memquorum.core.telling import moment
 
 OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND = 0, 1, 2, 3, 4
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     common.add_argument("--url", help="retrieval service (MEMQUORUM_URL)")
     common.add_argument("-n", "--namespace", help="namespace (MEMQUORUM_NAMESPACE; default: default)")
     common.add_argument("-a", "--agent", help="who speaks (MEMQUORUM_AGENT; default: cli)")
+    common.add_argument("--sign", type=Path, metavar="FILE", help="sign what is published with the key in FILE")
     common.add_argument("--json", action="store_true", help="plain JSON, one value a line where there are several")
     root = argparse.ArgumentParser(
         prog="memquorum",
@@ -88,6 +90,8 @@ def parser() -> argparse.ArgumentParser:
     search.add_argument("--peek", action="store_true", help="only look: nothing counts as used")
     explain = command("explain", _explain, "Say why a memory is where it is: salience, uses, votes, certificates.")
     explain.add_argument("memory_id", metavar="ID")
+    key = command("key", _key, "Make a signing key in FILE, and print its public half for the genesis file.")
+    key.add_argument("file", type=Path, metavar="FILE")
     verify = command("verify", _verify, "Check chain, certificates and signatures with the genesis file alone.")
     verify.add_argument("--topics-only", action="store_true", help="ask Kafka alone, not the operator's database too")
     verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
@@ -114,7 +118,8 @@ _FIELDS = ("session", "role", "subject", "event_id", "reward", "confidence", "un
 
 def _memory(parsed: argparse.Namespace) -> Memory:
     agent = parsed.agent or os.environ.get("MEMQUORUM_AGENT") or "cli"
-    return Memory(namespace=parsed.namespace, agent=agent, kafka=parsed.kafka, url=parsed.url)
+    seed = None if parsed.sign is None else seed_of(parsed.sign)
+    return Memory(namespace=parsed.namespace, agent=agent, kafka=parsed.kafka, url=parsed.url, seed=seed)
 
 
 def _publish(parsed: argparse.Namespace) -> int:
@@ -213,6 +218,12 @@ def _explain(parsed: argparse.Namespace) -> int:
     with _memory(parsed) as memory:
         told = memory.explain(parsed.memory_id)
     print(json.dumps(told.account) if parsed.json else str(told))
+    return OK
+
+
+def _key(parsed: argparse.Namespace) -> int:
+    public = make_key(parsed.file)
+    print(json.dumps({"public_key": public.hex()}) if parsed.json else public.hex())
     return OK
 
 

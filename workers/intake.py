@@ -22,13 +22,14 @@ from typing import Literal
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import ids, intake, sealing
-from memquorum.core.avro import Codec, DecodeError
+from memquorum.core import ids, intake, sealing, signatures
+from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Reason, Refusal, TickIntent
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, IntakeRefused
 from memquorum.ports import Vault, VaultUnavailable
 from workers import loop
+from workers.ticks import last_tick
 
 _LOG = logging.getLogger("memquorum.intake")
 _SOURCE = "memquorum/intake"
@@ -64,15 +65,16 @@ def run(
 
     `ready` is called once the group has taken this process in.
     """
-    client = Intake(bootstrap, genesis.shards, codec, vault, stop=stop)
+    client = Intake(bootstrap, genesis, codec, vault, stop=stop)
     client.run(tick_ms / 1000 if clock == "wall" else None, ready)
 
 
 class Intake:
     """One process of the group. `run` is all of it; the other methods are its steps."""
 
-    def __init__(self, bootstrap: str, shards: int, codec: Codec, vault: Vault, *, stop: loop.Stop) -> None:
-        self._bootstrap, self._shards, self._codec, self._vault, self._stop = bootstrap, shards, codec, vault, stop
+    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault, *, stop: loop.Stop) -> None:
+        self._bootstrap, self._codec, self._vault, self._stop = bootstrap, codec, vault, stop
+        self._genesis, self._shards = genesis, genesis.shards
         self._driven = False
         self._as_of = 0
         self._next_tick = 0.0
@@ -156,11 +158,7 @@ class Intake:
         if not messages:
             return
         now_ms = self._as_of if self._driven else _wall_ms()
-        judged = [
-            (m, origin, intake.accept(self._codec, m.value(), origin, now_ms, self._driven))
-            for m in messages
-            for origin in (_origin(m),)
-        ]
+        judged = [(m, origin, self._judge(m, origin, now_ms)) for m in messages for origin in (_origin(m),)]
         keys = self._keys(_wanted(origin, answer) for _, origin, answer in judged)
         if keys is None:
             return
@@ -168,6 +166,17 @@ class Intake:
             self._send(message, origin, answer, keys)
         if self._flushed():
             self._commit(messages)
+
+    def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
+        return intake.accept(
+            self._codec,
+            message.value(),
+            origin,
+            now_ms,
+            self._driven,
+            genesis=self._genesis,
+            signature=_signature(message),
+        )
 
     def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:
         """The keys, however long the vault takes; None if told to stop."""
@@ -236,6 +245,7 @@ class Intake:
             key_id=letter,
             sealed_payload=sealed,
             field=refusal.field,
+            signature=_signature(message) if sealed else None,
         )
         place = "/".join(map(str, _at(origin)))
         shard, parent = origin.partition % self._shards, loop.traceparent(message)
@@ -263,7 +273,7 @@ class Intake:
             self._read[p.topic, p.partition] = max(p.offset, low)
         self._leads = (topics.EPISODES, 0) in self._read
         # Whoever had the clock before may have ticked since this process last looked.
-        self._as_of = max(self._as_of, _last_tick(self._bootstrap, self._codec))
+        self._as_of = max(self._as_of, last_tick(self._bootstrap, self._codec))
         self._joined = True
 
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
@@ -308,39 +318,6 @@ class Intake:
             _LOG.warning("offsets were not committed, the records may come again: %s", error)
 
 
-def _last_tick(bootstrap: str, codec: Codec) -> int:
-    """The last tick in shard 0, 0 before the first. A tick goes to every shard, shard 0 first."""
-    reader = loop.consumer(bootstrap)
-    try:
-        low, end = reader.get_watermark_offsets(TopicPartition(topics.ACCEPTED, 0), timeout=10)
-        start, width = end, 64
-        while start > low:
-            stop, start, width = start, max(low, start - width), width * 4
-            last = _last_tick_within(reader, codec, start, stop)
-            if last is not None:
-                return last
-        return 0
-    finally:
-        reader.close()
-
-
-def _last_tick_within(reader: Consumer, codec: Codec, start: int, stop: int) -> int | None:
-    loop.assign(reader, {(topics.ACCEPTED, 0): start})
-    last, position, quiet_since = None, start, time.monotonic()
-    while position < stop and time.monotonic() - quiet_since < 10:
-        for message in loop.records(reader, 1000, 0.5):
-            position, quiet_since = _offset(message) + 1, time.monotonic()
-            if position > stop:
-                break
-            try:
-                record = codec.decode(message.value() or b"")
-            except DecodeError:
-                continue
-            if isinstance(record, ClockTicked):
-                last = record.as_of
-    return last
-
-
 def _wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | None:
     """The vault key that an answer needs: (id, namespace, subject)."""
     if isinstance(answer, EpisodeIntent):
@@ -348,6 +325,14 @@ def _wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | 
     if isinstance(answer, Refusal):
         return intake.dead_letter_id(origin), _DEAD_LETTERS, _SUBJECT
     return None
+
+
+def _signature(message: Message) -> bytes | None:
+    """The signature header. Two of them are none that could hold, nor is a header without a value."""
+    found = [value for name, value in loop.header_items(message) if name == signatures.HEADER]
+    if not found:
+        return None
+    return bytes(found[0]) if len(found) == 1 and isinstance(found[0], bytes) else b""
 
 
 def _origin(message: Message) -> Origin:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -137,11 +137,16 @@ def headers(kind: str, source: str, event_id: str, parent: str | None = None) ->
 
 def traceparent(message: Message) -> str | None:
     """The W3C traceparent of a record, if it carries one."""
-    found = message.headers() or ()
-    for name, value in found.items() if isinstance(found, dict) else found:
+    for name, value in header_items(message):
         if name == "traceparent" and isinstance(value, bytes):
             return value.decode("ascii", "replace")
     return None
+
+
+def header_items(message: Message) -> Iterable[tuple[str, object]]:
+    """The headers as they came, in order."""
+    found = message.headers() or ()
+    return found.items() if isinstance(found, dict) else found
 
 
 def ends(client: Consumer, partitions: Iterator[tuple[str, int]]) -> dict[tuple[str, int], int]:

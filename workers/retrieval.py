@@ -49,6 +49,10 @@ _SOURCE = "memquorum/retrieval"
 _PUBLISH_S = 2.0
 # As many encodings at once as there are cores to share with the rest of the line.
 _ENCODINGS = 2
+_UNSIGNED = (
+    "this namespace takes signed accesses alone, which only the agent itself can publish: these hits do not count as "
+    "used. A client that was given the agent's seed does so by itself"
+)
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -196,6 +200,8 @@ class _Service:
         accesses = retrieval.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
         if not accesses:
             return 0, None
+        if search.namespace in self._genesis.signed:
+            return 0, _UNSIGNED
         try:
             async with asyncio.timeout(_PUBLISH_S):
                 sent = [await self._send(access) for access in accesses]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote
@@ -19,12 +21,14 @@ from aiokafka.errors import KafkaError
 from memquorum import topics
 from memquorum.client import settings
 from memquorum.client.errors import Invalid, NoOutcome, NotFound, Unreachable
+from memquorum.client.signer import Signer
 from memquorum.client.values import Explanation, Receipt
-from memquorum.core import intake
+from memquorum.core import intake, signatures
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
 from memquorum.core.retrieval import Hit
 
+_LOG = logging.getLogger("memquorum.client")
 _SOURCE = "memquorum/client"
 _NO_CODEC = Codec([])
 # One request of a long poll; proxies cut longer ones.
@@ -42,10 +46,16 @@ class AsyncMemory:
         agent: str | None = None,
         kafka: str | None = None,
         url: str | None = None,
+        seed: bytes | None = None,
+        genesis: Path | None = None,
     ) -> None:
         """What is not given comes from MEMQUORUM_NAMESPACE, _AGENT, _BOOTSTRAP and _URL, or from the run folder of an
-        installation in this folder or above; the namespace is `default` otherwise. Raises NotConfigured."""
+        installation in this folder or above; the namespace is `default` otherwise.
+
+        `seed`: the agent's 32-byte Ed25519 seed; what is published is then signed, as a namespace may require, for the
+        cluster whose file is `genesis` (default: the installation's). Raises NotConfigured."""
         self._place = settings.find(kafka, url, namespace, agent)
+        self._signer = None if seed is None else Signer.of(seed, self._place.need_genesis(genesis))
         self._producer: AIOKafkaProducer | None = None
         self._http: httpx.AsyncClient | None = None
         self._starting = asyncio.Lock()
@@ -106,24 +116,41 @@ class AsyncMemory:
 
     async def search(self, query: str, k: int = 10, *, peek: bool = False) -> list[Hit]:
         """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid."""
-        asked: dict[str, Any] = {"namespace": self.namespace, "query": query, "k": k, "peek": peek}
-        if not peek:
+        # Who signs says itself what it used: the retrieval service cannot sign in its place.
+        ourselves = self._signer is not None and not peek
+        asked: dict[str, Any] = {"namespace": self.namespace, "query": query, "k": k, "peek": peek or ourselves}
+        if not asked["peek"]:
             asked["agent"] = self._place.need_agent()
         found = await self._ask("POST", "/search", json=asked)
-        return [Hit(**hit) for hit in found["hits"]]
+        hits = [Hit(**hit) for hit in found["hits"]]
+        if ourselves:
+            try:
+                await self._use_all([hit.memory_id for hit in hits])
+            except Unreachable as error:  # what was found is no worse for it
+                _LOG.warning("these hits may not count as used: %s", error)
+        return hits
 
     async def use(self, memory_id: str) -> Receipt:
         """Says that a memory was used: after a peek, or when its text came from elsewhere. It keeps it alive.
 
         Raises Invalid, Unreachable. `outcome` of the receipt waits until it counts.
         """
-        event_id = str(uuid.uuid4())
-        value = {
-            "agent": self._place.need_agent(), "memory_id": memory_id, "namespace": self.namespace, "event_id": event_id
-        }  # fmt: skip
-        data = _checked(topics.ACCESSES, value)[1]
-        await self._send(topics.ACCESSES, "AccessRecorded", [(self.namespace, event_id, data)])
-        return Receipt(self.namespace, event_id, memory_id)
+        (receipt,) = await self._use_all([memory_id])
+        return receipt
+
+    async def _use_all(self, memory_ids: Sequence[str]) -> list[Receipt]:
+        receipts = [Receipt(self.namespace, str(uuid.uuid4()), memory_id) for memory_id in memory_ids]
+        agent = self._place.need_agent()
+        values = [
+            {"agent": agent, "memory_id": r.memory_id, "namespace": r.namespace, "event_id": r.event_id}
+            for r in receipts
+        ]
+        records = [
+            (r.namespace, r.event_id, _checked(topics.ACCESSES, value)[1])
+            for r, value in zip(receipts, values, strict=True)
+        ]
+        await self._send(topics.ACCESSES, "AccessRecorded", records)
+        return receipts
 
     async def get(self, memory_id: str) -> dict[str, Any]:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound."""
@@ -148,12 +175,20 @@ class AsyncMemory:
         producer = await self._kafka()
         try:
             sent = [
-                await producer.send(topic, value, key=namespace.encode(), headers=_headers(kind, event_id))
+                await producer.send(
+                    topic,
+                    value,
+                    key=namespace.encode(),
+                    headers=[*_headers(kind, event_id), *self._signed(topic, value)],
+                )
                 for namespace, event_id, value in records
             ]
             await asyncio.gather(*sent)
         except KafkaError as error:
             raise Unreachable(f"Kafka at {self._place.kafka} did not confirm: {error}") from error
+
+    def _signed(self, topic: str, value: bytes) -> list[tuple[str, bytes]]:
+        return [] if self._signer is None else [(signatures.HEADER, self._signer.sign(topic, value))]
 
     async def _kafka(self) -> AIOKafkaProducer:
         async with self._starting:

@@ -33,6 +33,12 @@ class Place:
         """The retrieval service's address. Raises NotConfigured."""
         return _need(self.url, "the retrieval service's address", "url=", "MEMQUORUM_URL")
 
+    def need_genesis(self, given: Path | None = None) -> Path:
+        """The cluster's genesis file: the one given, or the installation's. Raises NotConfigured."""
+        if given is None and self.run_dir is None:
+            raise NotConfigured("which cluster? Give genesis=, the cluster's genesis file")
+        return given or (self.run_dir or Path()) / "genesis.json"
+
     def need_agent(self) -> str:
         """The agent's name. Raises NotConfigured."""
         if not self.agent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -28,9 +29,11 @@ class Memory:
         agent: str | None = None,
         kafka: str | None = None,
         url: str | None = None,
+        seed: bytes | None = None,
+        genesis: Path | None = None,
     ) -> None:
         """See `AsyncMemory`. Raises NotConfigured."""
-        self._memory = AsyncMemory(namespace=namespace, agent=agent, kafka=kafka, url=url)
+        self._memory = AsyncMemory(namespace=namespace, agent=agent, kafka=kafka, url=url, seed=seed, genesis=genesis)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="memquorum-client", daemon=True)
         self._thread.start()

@@ -14,7 +14,8 @@ What a record may hold:
 - `occurred_at`, `accessed_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the clock.
 - `memory_id`: a UUID with hyphens, in either case.
 
-An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored.
+An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
+for signatures (`core.signatures`).
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ from enum import StrEnum
 from typing import TypeVar
 
 from memquorum import topics
-from memquorum.core import ids, jsontext, names, sealing
+from memquorum.core import ids, jsontext, names, sealing, signatures
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeAccepted, EpisodeRecorded
 
@@ -79,6 +81,10 @@ class Reason(StrEnum):
     """Not a UUID."""
     OUT_OF_RANGE = "out_of_range"
     """A number outside of its range, or a time before 2000 or ahead of the clock."""
+    UNSIGNED = "unsigned"
+    """No signature, in a namespace that requires one."""
+    BAD_SIGNATURE = "bad_signature"
+    """A signature that is not the agent's."""
     CLOCK_BACKWARDS = "clock_backwards"
     """A tick older than the last one."""
     FORGOTTEN = "forgotten"
@@ -142,21 +148,34 @@ class _Refused(Exception):
         self.refusal = Refusal(reason, field, detail)
 
 
-def accept(codec: Codec, data: bytes | None, origin: Origin, now_ms: int, driven: bool) -> Intent | Refusal:
+def accept(
+    codec: Codec,
+    data: bytes | None,
+    origin: Origin,
+    now_ms: int,
+    driven: bool,
+    *,
+    genesis: Genesis | None = None,
+    signature: bytes | None = None,
+) -> Intent | Refusal:
     """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
 
     `now_ms` is the time: the wall clock, or, where the clock is `driven`, the last tick (0 before the first). A record
     without a time of its own gets, by the wall clock, the time that Kafka gave it, since a redelivery then gets the
-    same; where the clock is driven, the last tick.
+    same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
+    genesis nobody must.
     """
     clock = _Clock(now_ms, driven, origin.timestamp_ms)
     try:
         record = _record(codec, data, origin.topic)
-        if isinstance(record, EpisodeRecorded):
-            return _episode(record, origin, clock)
-        if isinstance(record, AccessRecorded):
-            return _access(record, origin, clock)
-        return _tick(record, origin, clock)
+        if isinstance(record, ClockRequested):
+            return _tick(record, origin, clock)
+        intent = (
+            _episode(record, origin, clock) if isinstance(record, EpisodeRecorded) else _access(record, origin, clock)
+        )
+        if genesis is not None and data is not None:
+            _check_signature(genesis, origin.topic, intent, data, signature)
+        return intent
     except _Refused as refused:
         return refused.refusal
 
@@ -285,6 +304,14 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
             Reason.CLOCK_BACKWARDS, "as_of", f"{record.as_of} is before the last tick, {clock.now_ms}; time only rises"
         )
     return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
+
+
+def _check_signature(
+    genesis: Genesis, topic: str, intent: EpisodeIntent | AccessAccepted, data: bytes, signature: bytes | None
+) -> None:
+    fault = signatures.fault(genesis, topic, intent.namespace, intent.agent, value=data, signature=signature)
+    if fault is not None:
+        raise _Refused(Reason(fault.code), signatures.HEADER, fault.detail)
 
 
 @dataclass(frozen=True, slots=True)

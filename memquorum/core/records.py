@@ -101,6 +101,7 @@ class IntakeRefused:
     key_id: str
     sealed_payload: bytes
     field: str | None = None
+    signature: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

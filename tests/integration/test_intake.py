@@ -191,7 +191,7 @@ def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: 
 
 
 def test_a_tick_read_first_still_comes_last(line: Line) -> None:
-    client = Intake(line.bootstrap, SHARDS, line.codec, line.vault, stop=loop.Stop())
+    client = Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop())
     client.join(driven=True)
     while not client.ready:
         client.handle(loop.records(client._consumer, 1, 0.05))

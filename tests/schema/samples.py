@@ -18,7 +18,7 @@ RECORDS = (
     r.AccessAccepted("a1", MEMORY, "greenhouse", "planner", 1_750_000_000_000),
     r.ClockTicked("c1", 1_750_000_000_000),
     r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
-                    OTHER, b"sealed", "content"),
+                    OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
                     "minilm", OTHER, 810_000, 870_000, 400_000, 910_000, 100_000, b"sealed"),
     r.DecayCrossed(1, 1_750_000_000_000, 12, 30, (r.Crossing(MEMORY, 1_749_000_000_000, 299_999, 1_000),)),

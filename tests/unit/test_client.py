@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +22,8 @@ from memquorum.client import (
     Unreachable,
     settings,
 )
-from memquorum.core import ids
+from memquorum.core import ids, signatures
+from tests.unit.genesis import make_bytes
 
 HIT = {
     "memory_id": "m", "text": "t", "tier": "short-term", "agent": "a", "session": None, "role": None, "occurred_at": 1,
@@ -143,6 +145,43 @@ async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:
         with pytest.raises(NoOutcome, match=r"published.*memory\.intake\.refused") as caught:
             await memory.outcome(receipt, 0.01)
         assert caught.value.receipt == receipt
+
+
+async def test_who_signs_needs_a_seed_and_a_cluster(tmp_path: Path) -> None:
+    with pytest.raises(NotConfigured, match="which cluster"):
+        AsyncMemory(agent="a", seed=bytes(32))
+    with pytest.raises(NotConfigured, match="cannot be read"):
+        AsyncMemory(agent="a", seed=bytes(32), genesis=tmp_path / "absent")
+    (tmp_path / "genesis.json").write_bytes(make_bytes())
+    with pytest.raises(NotConfigured, match="32 bytes, not 31"):
+        AsyncMemory(agent="a", seed=bytes(31), genesis=tmp_path / "genesis.json")
+    memory = AsyncMemory(agent="a", seed=bytes(32), genesis=tmp_path / "genesis.json")
+    ((name, signature),) = memory._signed("topic", b"value")
+    cluster = hashlib.sha256(make_bytes()).digest()
+    assert (name, signature) == ("signature", signatures.sign(cluster, "topic", bytes(32), b"value"))
+    assert "seed" not in repr(memory._signer)
+    assert AsyncMemory(agent="a")._signed("topic", b"value") == []
+
+
+async def test_who_signs_says_itself_what_it_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "genesis.json").write_bytes(make_bytes())
+    asked: list[dict[str, Any]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content))
+        return httpx.Response(200, json={"namespace": "default", "hits": [HIT], "used": 0})
+
+    memory = answering(answer, agent="a", seed=bytes(32), genesis=tmp_path / "genesis.json")
+    used: list[list[str]] = []
+
+    async def use_all(memory_ids: list[str]) -> None:
+        used.append(memory_ids)
+
+    monkeypatch.setattr(memory, "_use_all", use_all)
+    await memory.search("q")
+    assert (asked, used) == ([{"namespace": "default", "query": "q", "k": 10, "peek": True}], [["m"]])
+    await memory.search("q", peek=True)
+    assert len(used) == 1
 
 
 def test_the_synchronous_client_closes_once_and_says_so() -> None:

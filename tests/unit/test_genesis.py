@@ -3,9 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from nacl.signing import SigningKey
 
 from infra import genesis
 from infra.settings import Settings, load
+from memquorum.client import NotConfigured, signer
 from memquorum.core.consensus.membership import GenesisError
 from memquorum.core.policy import PolicyError
 
@@ -31,6 +33,17 @@ def test_four_members_two_services_and_keys_that_only_the_owner_may_read(setting
         assert len(genesis.signing_seed(settings, f"member-{member.id}", member.public_key)) == 32
     for name, key in made.services.items():
         assert len(genesis.signing_seed(settings, f"service-{name}", key)) == 32
+
+
+def test_who_signs_and_where_one_must_stands_in_the_file(settings: Settings, tmp_path: Path) -> None:
+    public = signer.make_key(tmp_path / "planner.key")
+    made = genesis.create(settings, agent_keys={"planner": public}, signed=["ledger"])
+    assert (made.agent_keys, made.signed) == ({"planner": public}, {"ledger"})
+    assert genesis.read(settings) == made
+    assert bytes(SigningKey(signer.seed_of(tmp_path / "planner.key")).verify_key) == public
+    assert (tmp_path / "planner.key").stat().st_mode & 0o777 == 0o600
+    with pytest.raises(NotConfigured, match="no key was made"):
+        signer.make_key(tmp_path / "planner.key")
 
 
 def test_a_second_call_is_the_same_cluster(settings: Settings) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memquorum.core.consensus.membership import GenesisError, load
-from tests.unit.genesis import make, make_bytes
+from tests.unit.genesis import make, make_bytes, public_key
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,36 @@ def broken(change: Any) -> bytes:
         (lambda d: d["policy"]["decay"].update(speed=1), "decay.speed"),
         (lambda d: d["policy"]["epoch"].update(interactions="many"), "epoch.interactions"),
         (lambda d: d.pop("members"), "KeyError"),
+        (lambda d: d.update(agent_keys={"a": "00"}), "32 bytes"),
+        (lambda d: d.update(agent_keys={"a": d["members"][0]["public_key"]}), "share a key"),
+        (lambda d: d.update(agent_keys={" a": "ab" * 32}), "no agent can have that name"),
+        (lambda d: d.update(namespaces={"n": {"require_signature": True}}), "no agent has a key"),
+        (lambda d: d.update(namespaces={"n": {"require_signature": "yes"}}), "only require_signature"),
+        (lambda d: d.update(namespaces={"n": {"require_signatures": True}}), "only require_signature"),
+        (
+            lambda d: d.update(agent_keys={"a": "ab" * 32}, namespaces={"a/b": {"require_signature": True}}),
+            "namespaces: one cannot",
+        ),
+        (lambda d: d.update(namespaces=[]), "AttributeError"),
     ],
 )
 def test_what_breaks_a_rule_is_refused_by_name(change: Any, complaint: str) -> None:
     with pytest.raises(GenesisError, match=complaint):
         load(broken(change))
+
+
+def test_who_signs_is_said_only_where_somebody_does() -> None:
+    plain = make_bytes()
+    assert make_bytes(agent_keys={}, signed=()) == plain
+    assert "agent_keys" not in json.loads(plain)
+    key = public_key("agent:planner")
+    made = make_bytes(agent_keys={"planner": key}, signed={"b", "a"})
+    genesis = load(made)
+    assert (genesis.agent_keys, genesis.signed) == ({"planner": key}, {"a", "b"})
+    again = json.loads(made)
+    assert again["namespaces"] == {"a": {"require_signature": True}, "b": {"require_signature": True}}
+    again["namespaces"]["a"] = {"require_signature": False}
+    assert load(json.dumps(again).encode()).signed == {"b"}
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"null", b"\xff"])

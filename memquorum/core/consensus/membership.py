@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from memquorum.core import names
 from memquorum.core.ids import murmur2
 from memquorum.core.policy import Policy, PolicyError
 from memquorum.core.policy import from_json as policy_from_json
@@ -42,7 +44,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Genesis:
-    """Configuration 0: members by id from 0, services' keys, which member speaks for which agent, and the policy."""
+    """Configuration 0: members by id from 0, services' keys, which member speaks for which agent, and the policy.
+
+    `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
+    nothing unsigned.
+    """
 
     cluster: bytes
     shards: int
@@ -51,6 +57,8 @@ class Genesis:
     agents: dict[str, int]
     policy: Policy
     config: int = 0
+    agent_keys: dict[str, bytes] = field(default_factory=dict)
+    signed: frozenset[str] = frozenset()
 
     @property
     def n(self) -> int:
@@ -93,10 +101,17 @@ class Genesis:
 
 
 def dump(
-    shards: int, members: tuple[Member, ...], services: dict[str, bytes], agents: dict[str, int], policy: Policy
+    shards: int,
+    members: tuple[Member, ...],
+    services: dict[str, bytes],
+    agents: dict[str, int],
+    policy: Policy,
+    *,
+    agent_keys: Mapping[str, bytes] | None = None,
+    signed: Iterable[str] = (),
 ) -> bytes:
     """The canonical bytes of a genesis file. Raises GenesisError as `load` would."""
-    data = {
+    data: dict[str, Any] = {
         "format": 1,
         "shards": shards,
         "members": [
@@ -114,6 +129,11 @@ def dump(
         "agents": agents,
         "policy": policy_to_json(policy),
     }
+    # Left out where they say nothing: a cluster without them has the file, and so the name, that it always had.
+    if agent_keys:
+        data["agent_keys"] = {name: key.hex() for name, key in agent_keys.items()}
+    if signed := sorted(signed):
+        data["namespaces"] = {name: {"require_signature": True} for name in signed}
     content = (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
     load(content)
     return content
@@ -134,6 +154,8 @@ def load(content: bytes) -> Genesis:
             services=services,
             agents=dict(data["agents"]),
             policy=policy_from_json(data["policy"]),
+            agent_keys={name: bytes.fromhex(key) for name, key in data.get("agent_keys", {}).items()},
+            signed=frozenset(name for name, terms in data.get("namespaces", {}).items() if _signed(name, terms)),
         )
     except PolicyError as error:
         raise GenesisError(f"genesis: {error}") from None
@@ -143,6 +165,14 @@ def load(content: bytes) -> Genesis:
         raise GenesisError(f"genesis: not a genesis file ({type(error).__name__}: {error})") from None
     _check(genesis)
     return genesis
+
+
+def _signed(name: str, terms: dict[str, Any]) -> bool:
+    """Whether a namespace takes signed records alone. A term that is not understood may not be passed over."""
+    required = terms.get("require_signature", False)
+    if set(terms) - {"require_signature"} or not isinstance(required, bool):
+        raise GenesisError(f"genesis: namespace {name!r}: only require_signature, true or false, can be said of it")
+    return required
 
 
 def _member(data: dict[str, Any]) -> Member:
@@ -158,7 +188,7 @@ def _member(data: dict[str, Any]) -> Member:
 
 def _check(genesis: Genesis) -> None:
     members = genesis.members
-    keys = [m.public_key for m in members] + list(genesis.services.values())
+    keys = [m.public_key for m in members] + list(genesis.services.values()) + list(genesis.agent_keys.values())
     heaviest = sum(sorted((m.weight_milli for m in members), reverse=True)[: genesis.f])
     rules = (
         (isinstance(genesis.shards, int) and genesis.shards >= 1, "shards must be at least 1"),
@@ -173,6 +203,9 @@ def _check(genesis: Genesis) -> None:
         # SPEC A, decision 0: otherwise f members could block or carry a weighted vote that honest members cannot undo.
         (3 * heaviest < sum(m.weight_milli for m in members), "the f heaviest members hold a third of the weight"),
         (all(0 <= m < genesis.n for m in genesis.agents.values()), "an agent is given to a member that is not there"),
+        (all(names.name_fault(name) is None for name in genesis.agent_keys), "agent_keys: no agent can have that name"),
+        (all(names.namespace_fault(name) is None for name in genesis.signed), "namespaces: one cannot have that name"),
+        (bool(genesis.agent_keys) or not genesis.signed, "signatures are required, and no agent has a key"),
     )
     for holds, complaint in rules:
         if not holds:

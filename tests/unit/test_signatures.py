@@ -1,0 +1,85 @@
+"""Who must sign must sign, and nobody passes for somebody who does."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum import topics
+from memquorum.core import ids, intake, signatures
+from memquorum.core.avro import Codec
+from memquorum.core.intake import EpisodeIntent, Origin, Reason, Refusal
+from memquorum.core.records import AccessAccepted
+from tests.unit import genesis
+
+NOW = 1_760_000_000_000
+SEEDS = {agent: genesis.seed_of(f"agent:{agent}") for agent in ("planner", "mallory")}
+KEYS = {agent: genesis.public_key(f"agent:{agent}") for agent in SEEDS}
+CLUSTER = genesis.make(agent_keys=KEYS, signed={"ledger"})
+ELSEWHERE = genesis.make(shards=8, agent_keys=KEYS, signed={"ledger"})
+EPISODE = {"agent": "planner", "content": "c"}
+
+
+def judge(value: dict[str, str], signature: bytes | None, topic: str = topics.EPISODES) -> object:
+    data, origin = json.dumps(value).encode(), Origin(topic, 0, 0, NOW)
+    return intake.accept(Codec([]), data, origin, NOW, False, genesis=CLUSTER, signature=signature)
+
+
+def signed(value: dict[str, str], agent: str = "planner", topic: str = topics.EPISODES) -> bytes:
+    return signatures.sign(CLUSTER.cluster, topic, SEEDS[agent], json.dumps(value).encode())
+
+
+def reason(answer: object) -> Reason | None:
+    assert not isinstance(answer, Refusal) or answer.field == "signature"
+    return answer.reason if isinstance(answer, Refusal) else None
+
+
+LEDGER = EPISODE | {"namespace": "ledger"}
+
+
+def test_what_is_signed_comes_in() -> None:
+    assert isinstance(judge(LEDGER, signed(LEDGER)), EpisodeIntent)
+    access = {"agent": "planner", "memory_id": ids.memory_id("ledger", "e"), "namespace": "ledger"}
+    assert isinstance(judge(access, signed(access, topic=topics.ACCESSES), topics.ACCESSES), AccessAccepted)
+
+
+@pytest.mark.parametrize(
+    ("value", "signature", "why"),
+    [
+        (LEDGER, None, Reason.UNSIGNED),
+        (LEDGER, b"", Reason.BAD_SIGNATURE),
+        (LEDGER, bytes(64), Reason.BAD_SIGNATURE),
+        (LEDGER, signed(LEDGER)[:-1], Reason.BAD_SIGNATURE),
+        # Another agent's, another record's, another topic's, another cluster's.
+        (LEDGER, signed(LEDGER, "mallory"), Reason.BAD_SIGNATURE),
+        (LEDGER, signed(LEDGER | {"content": "d"}), Reason.BAD_SIGNATURE),
+        (LEDGER, signed(LEDGER, topic=topics.ACCESSES), Reason.BAD_SIGNATURE),
+        (
+            LEDGER,
+            signatures.sign(ELSEWHERE.cluster, topics.EPISODES, SEEDS["planner"], json.dumps(LEDGER).encode()),
+            Reason.BAD_SIGNATURE,
+        ),
+        # Somebody without a key.
+        (LEDGER | {"agent": "guest"}, signed(LEDGER | {"agent": "guest"}), Reason.BAD_SIGNATURE),
+        # Where no signature is needed a wrong one is still a lie, unless nobody can tell.
+        (EPISODE, None, None),
+        (EPISODE, signed(EPISODE), None),
+        (EPISODE, signed(EPISODE, "mallory"), Reason.BAD_SIGNATURE),
+        (EPISODE | {"agent": "guest"}, bytes(64), None),
+    ],
+)
+def test_what_does_not_hold_stays_outside(value: dict[str, str], signature: bytes | None, why: Reason | None) -> None:
+    assert reason(judge(value, signature)) == why
+
+
+@given(st.binary(max_size=80))
+def test_nobody_guesses_a_signature(signature: bytes) -> None:
+    assert reason(judge(LEDGER, signature)) is Reason.BAD_SIGNATURE
+
+
+def test_a_client_that_knows_no_cluster_asks_for_no_signature() -> None:
+    origin = Origin(topics.EPISODES, 0, 0, NOW)
+    assert isinstance(intake.accept(Codec([]), json.dumps(LEDGER).encode(), origin, NOW, False), EpisodeIntent)
