@@ -100,7 +100,7 @@ def run(
 
 
 def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, bytes]]:
-    """Empties the seats' outboxes into the sign-state, in one transaction: what may be produced now, and as which bytes.
+    """Empties the outboxes into the sign-state, in one transaction: what may be produced now, and as which bytes.
 
     Nothing leaves that is not on the disk (DESIGN 12). Raises SignConflict; then nothing may be produced at all.
     """
