@@ -143,4 +143,4 @@ class _Audit:
         if self._chain.intact:
             self._witness.finish(whole=reached)
         else:
-            self._witness.finish_journal()
+            self._witness.finish_journal(whole=reached)

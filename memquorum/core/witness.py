@@ -151,9 +151,9 @@ class Witness:
         for table in (self._journal, self._event, self._decision, self._outcome, self._ballot):
             table.finish(whole)
 
-    def finish_journal(self) -> None:
+    def finish_journal(self, whole: bool) -> None:
         """As `finish`, where the chain broke: the tables that follow from its history were not followed to the end."""
-        self._journal.finish()
+        self._journal.finish(whole)
 
     def _expect_decision(self, row: DecisionRow, seq: int) -> None:
         columns = _columns(row, _DECISION)

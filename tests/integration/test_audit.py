@@ -162,6 +162,21 @@ def test_a_rebuild_of_a_time_or_of_a_namespace(
         assert [d.shard for d in compare(databases[0], dsn).differences] == [0]
 
 
+def test_a_busy_system_is_whole_at_every_moment(flow: Flow, databases: tuple[str, str]) -> None:
+    """Heads, entries and database are looked at one after the other while they grow: none of that is a finding."""
+    with Worker(flow.bootstrap, flow.codec, databases) as worker:
+        seen = []
+        for number in range(6):
+            flow.tick(1, 1_000 * (number + 1))
+            flow.episodes(1, [f"e{number}-{i}" for i in range(120)], at=1_000 * number)
+            flow.flush()
+            report = verify(flow.bootstrap, GENESIS, flow.codec, databases[0])
+            assert report.ok, report.findings
+            seen.append(report.shards[1].seq)
+        await_seq(databases, 1, 6 * 121, worker)
+    assert seen == sorted(seen) and len({0, 6 * 121, *seen}) > 2, f"never met it at work: {seen}"
+
+
 def test_a_key_that_is_lost_is_named(
     lived: Flow, databases: tuple[str, str], postgres: Postgres, vault: PostgresVault
 ) -> None:

@@ -59,6 +59,13 @@ def fork(public: Published) -> None:
     public.entries.insert(5, public.rules.codec.encode(link))
 
 
+def repeat_altered(public: Published) -> None:
+    """Published again under its own hash, with other bytes: what a reader who skips repetitions would take as read."""
+    link = public.link(4)
+    altered = public.rules.codec.encode(replace(public.entry(4), event_id="other"))
+    public.entries.insert(9, public.rules.codec.encode(replace(link, entry=altered)))
+
+
 def overwrite_with_junk(public: Published) -> None:
     public.entries[4] = b"junk"
 
@@ -88,6 +95,7 @@ def leap(public: Published) -> None:
         pytest.param(lambda p: p.relink(4, entry=b""), [Kind.HASH_WRONG], 5, id="an entry emptied"),
         pytest.param(insert_foreign, [Kind.FOREIGN_ENTRY], 5, id="another shard's entry inserted"),
         pytest.param(fork, [Kind.ENTRY_FORKED], 5, id="a second entry of one sequence"),
+        pytest.param(repeat_altered, [Kind.ENTRY_FORKED], 5, id="a repetition with other bytes"),
         pytest.param(leap, [Kind.ENTRY_MISSING], 18, id="a sequence far ahead"),
         pytest.param(lambda p: p.entries.pop(), [Kind.TAIL_CUT], 17, id="the tail cut"),
         pytest.param(lambda p: p.entries.__delitem__(slice(5, None)), [Kind.TAIL_CUT], 6, id="a long tail cut"),

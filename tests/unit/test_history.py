@@ -53,6 +53,7 @@ from tests.unit.published import (
 from tests.unit.shard import Shard, memory_id
 
 IMPOSSIBLE, UNDECIDED = Kind.EFFECT_IMPOSSIBLE, Kind.EFFECT_UNDECIDED
+BESIDE = next(f"n{i}" for i in range(99) if shard_of(f"n{i}", GENESIS.shards) == 0)
 ELSEWHERE = next(f"n{i}" for i in range(99) if shard_of(f"n{i}", GENESIS.shards) != 0)
 
 
@@ -93,12 +94,14 @@ def detail(public: Published, at: int, **changes: Any) -> None:
         pytest.param(lambda p: p.rewrite(LATE, effect="repeated"), IMPOSSIBLE, id="repeated though new"),
         pytest.param(lambda p: detail(p, ACCESSED, applied=False), IMPOSSIBLE, id="an access suppressed"),
         pytest.param(lambda p: detail(p, ACCESSED + 1, applied=True), IMPOSSIBLE, id="an access to nothing applied"),
+        pytest.param(lambda p: p.rewrite(ACCESSED + 1, memory_id=None), IMPOSSIBLE, id="an access to no memory"),
         pytest.param(lambda p: p.rewrite(ACCESSED, effect="repeated"), IMPOSSIBLE, id="an access called repeated"),
         pytest.param(lambda p: p.rewrite(0, memory_id=A), IMPOSSIBLE, id="a tick of a memory"),
         pytest.param(lambda p: p.rewrite(LAST - 2, detail=b"junk"), Kind.UNREADABLE, id="a detail that is none"),
         pytest.param(lambda p: p.rewrite(LAST, as_of=200_501), Kind.TIME_BACKWARDS, id="time without a tick"),
         pytest.param(lambda p: p.rewrite(LAST, as_of=1), Kind.TIME_BACKWARDS, id="time running back"),
         pytest.param(lambda p: p.rewrite(LATE, source_offset=2), Kind.SOURCE_DISORDERED, id="out of order"),
+        pytest.param(lambda p: p.rewrite(LAST - 3, source_offset=2), Kind.SOURCE_DISORDERED, id="a tick out of order"),
         pytest.param(lambda p: p.rewrite(LATE, source_partition=1), Kind.SOURCE_DISORDERED, id="another partition"),
         pytest.param(
             lambda p: p.rewrite(LATE, source_topic=topics.EPISODES), Kind.SOURCE_DISORDERED, id="past the wall"
@@ -114,6 +117,35 @@ def test_an_effect_that_cannot_be_is_named(
 ) -> None:
     tamper(public)
     assert kinds(public.audit())[0] == expected
+
+
+def test_a_tick_that_runs_backwards_moves_nothing_and_is_no_fault(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.tick(5_000)
+    shard.tick(4_000)
+    public = publish(shard)
+    assert kinds(public.audit()) == []
+    public.rewrite(1, as_of=4_000)
+    assert kinds(public.audit()) == [Kind.TIME_BACKWARDS]
+
+
+def test_namespaces_of_one_shard_are_kept_apart(codec: Codec) -> None:
+    """Neither said again nor read across namespaces; and what is not alive is not read at all."""
+    shard = Shard(codec, GENESIS)
+    shard.episode("a")
+    shard.episode("b", namespace=BESIDE, outcome="reinforced", reinforces=A)
+    shard.access(A, 2_000, namespace=BESIDE)
+    shard.tick(10_000)
+    shard.decide([votes.proposal(A, "forget")])
+    shard.access(A, 11_000)
+    public = publish(shard)
+    assert kinds(public.audit()) == []
+    for at, changes in ((2, {"applied": True}), (5, {"applied": True})):
+        tampered = publish(shard)
+        detail(tampered, at, **changes)
+        assert kinds(tampered.audit())[0] == IMPOSSIBLE
+    public.rewrite(1, effect="reinforced", memory_id=A)
+    assert kinds(public.audit())[0] == IMPOSSIBLE
 
 
 def tick_on(public: Published, at: int, as_of: int) -> None:
@@ -264,7 +296,10 @@ class Forger:
                 for m in range(4)
             )
         signed = self.sign(f"member:{body.member}", body, key)
-        self.public.forge(DECIDED, replace(self.decided, pre_prepare=signed, commits=commits))
+        told = replace(
+            self.decided, pre_prepare=signed, commits=commits, epoch=body.epoch, view=body.view, seq=body.seq
+        )
+        self.public.rewrite(DECIDED, detail=self.codec.encode(told), event_id=proposal_digest(body).hex())
 
     def ballot(self, at: int, key: str | None = None, **changes: Any) -> bytes:
         ballot = replace(self.open(self.body.ballots[at], BallotCast), **changes)
@@ -286,6 +321,7 @@ FORGERIES: dict[str, Callable[[Forger], None]] = {
     "no commits": lambda f: f.commits([]),
     "too few commits": lambda f: f.commits([f.commit(0), f.commit(1)]),
     "one member's commit twice": lambda f: f.commits([f.commit(0), f.commit(1), f.commit(1)]),
+    "one member's commit twice, beyond the quorum": lambda f: f.commits([*f.decided.commits[:3], f.commit(2)]),
     "a commit by another's key": lambda f: f.commits([f.commit(0), f.commit(1), f.commit(2, key="member:3")]),
     "a stranger's commit": lambda f: f.commits([f.commit(0), f.commit(1), f.commit(9)]),
     "a commit on something else": lambda f: f.commits([f.commit(0), f.commit(1), f.commit(2, digest=bytes(32))]),

@@ -133,3 +133,8 @@ def test_where_the_chain_broke_the_database_is_compared_as_a_journal_only(public
     found = public.audit(store=True).findings
     assert [f.kind for f in found] == [Kind.ENTRY_MISSING, Kind.ROW_ADDED]
     assert found[1].where == "table journal, seq 5"  # the database still has what the topic lost
+    public.tables["journal"].append(public.tables["journal"][-1] | {"seq": 18})
+    assert [f.where for f in public.audit(store=True).findings[1:]] == ["table journal, seq 5", "table journal, seq 18"]
+    del public.entries[10:], public.heads[11:]
+    expected = [Kind.ENTRY_MISSING, Kind.ROW_ADDED, Kind.ROWS_UNPUBLISHED]
+    assert kinds(public.audit(store=True)) == expected  # what lies beyond the topic's end is one finding
