@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
 import os
 import sys
 from pathlib import Path
@@ -14,7 +13,7 @@ import psycopg
 from rich.console import Console
 from rich.table import Table
 
-from infra import settings
+from infra import logs, roles, settings
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -41,9 +40,7 @@ def main() -> None:
     parsed = parser().parse_args(arguments)
     try:
         given = settings.load(run_dir=parsed.run_dir)
-        logging.basicConfig(
-            level=given.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr
-        )
+        logs.configure(parsed.process(parsed), given.log_level, given.log_format)
         sys.exit(parsed.do(given, parsed))
     except _PLAIN as error:
         sys.exit(f"memquorum: {error}")
@@ -52,7 +49,8 @@ def main() -> None:
 def parser() -> argparse.ArgumentParser:
     """The commands and their options; `do` of the result is the function to call."""
     root = argparse.ArgumentParser(prog="python -m infra", description=__doc__)
-    root.set_defaults(run_dir=None)
+    # Commands of a person's log plain lines wherever they go; processes of an installation have names.
+    root.set_defaults(run_dir=None, process=lambda _: None)
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
     def command(name: str, do: object, summary: str) -> argparse.ArgumentParser:
@@ -63,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
 
     up = command("up", _up, "Start the embedded servers and the fleet.")
     up.add_argument("--foreground", action="store_true", help="stay, log to the terminal, stop on Ctrl-C")
+    up.set_defaults(process=lambda parsed: "supervisor" if parsed.foreground else None)
     command("down", _down, "Stop what `up` started.")
     status = command("status", _status, "Say what runs.")
     status.add_argument("--json", action="store_true", help="as JSON, as pids.json holds it")
@@ -90,6 +89,7 @@ def parser() -> argparse.ArgumentParser:
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
+    run.set_defaults(process=lambda parsed: roles.named(parsed.role, parsed.member))
     return root
 
 
@@ -231,6 +231,4 @@ def _rebuild(given: Settings, parsed: argparse.Namespace) -> int:
 
 
 def _run(given: Settings, parsed: argparse.Namespace) -> int:
-    from infra import roles
-
     return roles.run(given, parsed.role, parsed.member)

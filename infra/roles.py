@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 from infra import fleet, genesis
 from infra.settings import Settings, SettingsError
+from infra.telemetry import watched
 from memquorum.core.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.ports import Encoder, SignConflict, Vault
 from memquorum.schema_files import load_codec
+from memquorum.telemetry.bundle import Telemetry
 from workers.loop import Stop
 
 log = logging.getLogger(__name__)
@@ -26,14 +28,15 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
     """
     if (role == "replica") != (member is not None):
         raise SettingsError("--member goes with the role replica, and a replica needs it")
-    name = role if member is None else f"replica-{member}"
+    name = named(role, member)
     note = settings.state_dir / f"{name}.halted"
     if note.exists():
         log.critical("%s stays down: it halted before. Read %s, mend the cause, remove the file", name, note)
         return fleet.HALTED
     made = genesis.read(settings)
     try:
-        _START[role](settings, made, member or 0, lambda: _announce(settings, name))
+        with watched(settings, name) as telemetry:
+            _START[role](settings, made, member or 0, lambda: _announce(settings, name, telemetry), telemetry)
     except CONTRADICTIONS as error:
         # Whatever starts us again, a supervisor or a container engine, must not undo the halt.
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -43,10 +46,16 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
     return 0
 
 
+def named(role: str, member: int | None) -> str:
+    """The name of a process: of its log, its traces, its line in every table."""
+    return role if member is None else f"replica-{member}"
+
+
 Ready = Callable[[], None]
 
 
-def _announce(settings: Settings, name: str) -> None:
+def _announce(settings: Settings, name: str, telemetry: Telemetry) -> None:
+    telemetry.health.ready()
     folder = settings.run_dir / "ready"
     folder.mkdir(parents=True, exist_ok=True)
     fleet.announce(folder, name)
@@ -72,7 +81,7 @@ def encoder(settings: Settings) -> Encoder:
     return OnnxEncoder()
 
 
-def _intake(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from workers import intake
 
     settings.require("bootstrap")
@@ -89,7 +98,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
     )
 
 
-def _streams(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.neighbourhoods import PostgresNeighbourhoods
     from db.schedule import PostgresSchedule
     from streams import app
@@ -112,7 +121,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
     )
 
 
-def _replica(settings: Settings, made: Genesis, member: int, ready: Ready) -> None:
+def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telemetry: Telemetry) -> None:
     from workers import replica
 
     settings.require("bootstrap")
@@ -132,7 +141,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready) -> No
     )
 
 
-def _commit(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from workers import commit
 
     settings.require("bootstrap", "memory_dsn")
@@ -151,7 +160,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
     )
 
 
-def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
+def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from workers import retrieval
 
     settings.require("bootstrap", "memory_dsn", "retrieval_port")
@@ -167,7 +176,7 @@ def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready) -> None:
     )
 
 
-_START: dict[str, Callable[[Settings, Genesis, int, Ready], None]] = {
+_START: dict[str, Callable[[Settings, Genesis, int, Ready, Telemetry], None]] = {
     "intake": _intake,
     "streams": _streams,
     "replica": _replica,

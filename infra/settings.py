@@ -62,6 +62,15 @@ class Settings:
     throwaway: bool = False
     # debug, info, warning or error.
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    # Lines of JSON or plain ones; auto: plain on a terminal, JSON anywhere else.
+    log_format: Literal["auto", "json", "text"] = "auto"
+    # Where every process answers /metrics, /livez and /readyz; port 0 takes a free one, told in the folder `watch`.
+    watch_host: str = "127.0.0.1"
+    watch_port: int = 0
+    # So many traces a second may begin in each process that begins them; 0 records none.
+    trace_rate: int = 20
+    # A collector's address for OTLP over HTTP, http://host:4318; without one traces are kept in the folder `traces`.
+    otlp_endpoint: str = ""
 
     @property
     def file(self) -> Path:

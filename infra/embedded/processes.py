@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from infra.logs import readable
+
 _PR_SET_PDEATHSIG = 1
 # Loaded before any fork: the child between fork and exec may run little more than a system call.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
@@ -96,4 +98,5 @@ def tail(log: Path, lines: int = 15) -> str:
     if not log.exists():
         return f"  ({log} was never written)"
     end = log.read_text(errors="replace").splitlines()[-lines:]
-    return f"the end of {log}:\n" + "\n".join(f"  {line}" for line in end)
+    told = "\n".join(map(readable, end)).splitlines()[-lines:]
+    return f"the end of {log}:\n" + "\n".join(f"  {line}" for line in told)

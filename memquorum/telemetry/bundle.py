@@ -1,4 +1,4 @@
-"""What a worker is handed: traces, metrics and health of its process. Without one it tells nobody."""
+"""What a worker is handed: traces, metrics, places and health of its process. Without one it tells nobody."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from memquorum.telemetry.health import Health
 from memquorum.telemetry.metrics import Meters
+from memquorum.telemetry.places import Places
 from memquorum.telemetry.tracing import Tracing
 
 
@@ -16,3 +17,4 @@ class Telemetry:
     tracing: Tracing = field(default_factory=Tracing)
     meters: Meters = field(default_factory=Meters)
     health: Health = field(default_factory=Health)
+    places: Places = field(default_factory=Places)

@@ -59,6 +59,7 @@ def test_settings_are_ones_that_we_have_and_the_same_everywhere(name: str) -> No
     found.require("bootstrap", "memory_dsn", "vault_dsn", "retrieval_port")
     assert found.bootstrap == ",".join(f"{broker}:9092" for broker in BROKERS)
     assert (found.replication, found.min_isr) == (3, 2)
+    assert (found.watch_host, found.watch_port) == ("0.0.0.0", 9464)
     assert found.run_dir / "ready" == Path("/var/lib/memquorum/ready")
     # What it does not say has the embedded stack's default: those are one dataclass.
     assert (found.tick_ms, found.encoder) == (settings.Settings().tick_ms, settings.Settings().encoder)

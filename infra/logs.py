@@ -1,0 +1,68 @@
+"""Logs: lines of JSON where a machine reads them, plain lines on a terminal. Neither ever holds content.
+
+What our code logs is written so: ids, counts, offsets and types of errors. A line holds when it was, how grave, who
+(`process`, `logger`), the words, and as `event` the words before their numbers were filled in, to group lines by.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Literal
+
+Format = Literal["auto", "json", "text"]
+
+_PLAIN = "%(asctime)s %(levelname)s %(name)s %(message)s"
+
+
+class JsonFormatter(logging.Formatter):
+    """One object a line."""
+
+    def __init__(self, process: str) -> None:
+        """`process`: what the line says that it comes from."""
+        super().__init__()
+        self._process = process
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as JSON, without a line break in it."""
+        told: dict[str, object] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "process": self._process,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "event": str(record.msg),
+        }
+        if record.exc_info:
+            told["exception"] = self.formatException(record.exc_info)
+        return json.dumps(told, ensure_ascii=False)
+
+
+def configure(process: str | None, level: str, format: Format) -> None:
+    """Sets the log up, on standard error; what nobody catches is logged as well.
+
+    `process`: the name in every line; None for a command of a person's, whose log is plain unless JSON is asked for.
+    """
+    as_json = format == "json" or (format == "auto" and process is not None and not sys.stderr.isatty())
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter(process or "command") if as_json else logging.Formatter(_PLAIN))
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+    if as_json:
+        sys.excepthook = _logged
+
+
+def _logged(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
+    logging.getLogger("memquorum").critical("ended by %s", kind.__name__, exc_info=(kind, error, traceback))
+
+
+def readable(line: str) -> str:
+    """A line of a log as a person reads it, whichever of the two it is."""
+    try:
+        told = json.loads(line)
+        plain = f"{told['time']} {told['level'].upper()} {told['logger']} {told['message']}"
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return line
+    return f"{plain}\n{told['exception']}" if "exception" in told else plain

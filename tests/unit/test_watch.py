@@ -1,0 +1,77 @@
+"""The port on which a process is watched: metrics, life, readiness."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import httpx
+import pytest
+
+from infra import telemetry
+from infra.settings import Settings, SettingsError
+from infra.telemetry import watched
+from memquorum.telemetry import metrics
+
+
+def test_a_process_is_announced_and_answers_while_it_lives(tmp_path: Path) -> None:
+    with watched(Settings(run_dir=tmp_path), "intake") as shown:
+        told = telemetry.announced(tmp_path)["intake"]
+        assert told["pid"] == os.getpid()
+        url = told["url"]
+        assert url.startswith("http://127.0.0.1:")
+        assert httpx.get(f"{url}/livez").json()["alive"] is True
+        answer = httpx.get(f"{url}/readyz")
+        assert (answer.status_code, answer.json()["waits_for"]) == (503, {"start": "it starts"})
+        shown.health.ready()
+        shown.health.slow("salience", "4096 records wait")
+        answer = httpx.get(f"{url}/readyz?verbose")
+        assert (answer.status_code, answer.json()["slowed_by"]) == (200, {"salience": "4096 records wait"})
+        shown.health.wait("vault", "away")
+        shown.meters.consumed.labels("intake", "a").inc(3)
+        text = httpx.get(f"{url}/metrics").text
+        assert 'messaging_client_consumed_messages_total{stage="intake",topic="a"} 3.0' in text
+        assert f"# HELP {metrics.WAITING.name} {metrics.WAITING.sentence}" in text
+        assert 'memquorum_waiting{for="vault",stage="intake"} 1.0' in text
+        assert 'memquorum_slowed{by="salience",stage="intake"} 1.0' in text
+        assert "process_resident_memory_bytes" in text
+        assert httpx.get(f"{url}/").status_code == 404
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{url}/livez")
+
+
+def test_a_loop_that_hangs_is_told_by_the_port_that_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with watched(Settings(run_dir=tmp_path), "intake") as shown:
+        url = telemetry.announced(tmp_path)["intake"]["url"]
+        monkeypatch.setattr(shown.health, "_turned", -1000.0)
+        answer = httpx.get(f"{url}/livez")
+        assert (answer.status_code, answer.json()["alive"]) == (503, False)
+
+
+def test_a_broker_that_is_away_costs_the_lag_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(telemetry, "_ADMIN_S", 0.2)
+    with watched(Settings(run_dir=tmp_path, bootstrap="127.0.0.1:1"), "intake") as shown:
+        shown.places.at("intake", "a", 0, 7)
+        shown.places.begin("intake", "b", [0, 1], "intake")
+        text = httpx.get(f"{telemetry.announced(tmp_path)['intake']['url']}/metrics", timeout=10).text
+        assert "memquorum_lag_records{" not in text
+        assert "# TYPE memquorum_lag_records gauge" in text
+
+
+def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
+    with watched(Settings(run_dir=tmp_path), "a"):
+        port = int(telemetry.announced(tmp_path)["a"]["url"].rpartition(":")[2])
+        with (
+            pytest.raises(SettingsError, match=f"watch_port {port}"),
+            watched(Settings(run_dir=tmp_path, watch_port=port), "b"),
+        ):
+            pass
+
+
+def test_traces_are_kept_unless_they_are_off_or_sent(tmp_path: Path) -> None:
+    for folder, rate, kept in (("on", 5, True), ("off", 0, False)):
+        run_dir = tmp_path / folder
+        with watched(Settings(run_dir=run_dir, trace_rate=rate), "intake") as shown:
+            assert shown.tracing.on is kept
+            shown.tracing.work("x", 1).end()
+        assert (telemetry.traces_dir(run_dir) / "intake.jsonl").exists() is kept
