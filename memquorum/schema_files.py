@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from memquorum.core.avro import Codec
 
@@ -20,6 +21,10 @@ def schema_folder() -> Path:
 
 
 def load_codec() -> Codec:
-    """A codec for every record type of `schemas/avro`."""
-    files = sorted((schema_folder() / "avro").glob("*.avsc"))
-    return Codec(json.loads(file.read_text(encoding="utf-8")) for file in files)
+    """A codec that writes the record types of `schemas/avro` and reads every version that was ever released."""
+    folder = schema_folder()
+    return Codec(_read(folder / "avro", "*.avsc"), older=_read(folder / "golden", "*/*.avsc"))
+
+
+def _read(folder: Path, pattern: str) -> list[dict[str, Any]]:
+    return [json.loads(file.read_text(encoding="utf-8")) for file in sorted(folder.glob(pattern))]
