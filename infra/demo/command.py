@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psycopg
-from confluent_kafka import KafkaException
 from rich.console import Console
 
 from db.queries import QUERIES
 from db.schedule import PostgresSchedule
 from db.vault import PostgresVault
 from infra import genesis, settings, supervisor
+from infra.checks import UNPROVEN, rebuilt
 from infra.demo import cluster, inputs, report, stories, sums
 from infra.demo.cluster import Survey
 from infra.demo.driver import Driver, Stalled
@@ -29,8 +29,8 @@ from infra.embedded.processes import EmbeddedError, tail
 from infra.settings import DEFAULT_RUN_DIR, Settings
 from infra.supervisor import SupervisorError
 from memquorum.core.consensus.membership import Genesis
-from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
+from workers import audit
 
 SCENARIO = Path(__file__).with_name("scenario.jsonl")
 FOLDER = DEFAULT_RUN_DIR / "demo"
@@ -38,12 +38,13 @@ NAMESPACE = "demo"
 # A slow machine shall not decide with fewer ballots than a fast one: the demo waits for all four.
 _BALLOT_GRACE_MS = 5000
 _LOOK_S = 1.0
+_REBUILT = "rebuilt"  # a database
 _WIDTH = 116  # of a file or a pipe
 # A process that was killed comes back; one that dies again and again will not.
 _STARTS_MAX = 6
 
 # What a person can mend: said in one line. Anything else is a defect and shows its traceback.
-_PLAIN = (InputError, SupervisorError, EmbeddedError, Stalled, StoreUnavailable, KafkaException, psycopg.Error)
+_PLAIN = (InputError, SupervisorError, EmbeddedError, Stalled, psycopg.Error, *UNPROVEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,7 @@ def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genes
         told = list(_stories(console, connection, log, now, made))
         stored = _stored(connection)
     report.heading(console, "Checks")
-    checked = [*sums.checks(log.tally, driver.published, ledger, stored), *told]
+    checked = [*sums.checks(log.tally, driver.published, ledger, stored), *told, *_proofs(now, made)]
     report.show_checks(console, checked)
     return all(s.holds for s in found) and all(c.holds for c in checked)
 
@@ -229,6 +230,22 @@ def _stories(
             continue
         stories.tell(console, story, made, log.records())
         yield sums.Check(f"what was {outcome} is {story.account.tier}", stories.proves(story), "content and key fit")
+
+
+def _proofs(now: Settings, made: Genesis) -> Iterator[sums.Check]:
+    """The journal, verified without trust in Postgres, and the store made again from the topics."""
+    found = audit.verify(now.bootstrap, made, load_codec(), now.memory_dsn)
+    counts = found.counts
+    checked = (
+        f"{counts.entries:,} entries, {counts.decisions} decisions, {counts.ballots} ballots, {counts.signatures:,} "
+        f"signatures, {counts.heads} signed heads, and {counts.rows:,} rows of Postgres held against them"
+    )
+    yield sums.Check("the journal verifies", found.ok, checked if found.ok else f"{found.findings[0]}")
+    again = rebuilt(now, _REBUILT)
+    shown = f"{again['memories']:,} memories in {again['seconds']:.1f} s, state digest {again['rebuilt'][:16]}"
+    yield sums.Check(
+        "a rebuild from the topics is equal", again["equal"], f"{shown}, the store's {again['store'][:16]}"
+    )
 
 
 def _stored(connection: psycopg.Connection) -> sums.Stored:

@@ -226,7 +226,8 @@ class Driver:
             self._note_refusal(self._codec.decode_as(IntakeRefused, value))
 
     def _note_entry(self, entry: JournalEntry, at: int) -> None:
-        self.ledger.entry(entry, at)
+        if not self.ledger.entry(entry, at):
+            return
         if entry.effect in _APPLIED:
             self._done((entry.namespace or "", entry.event_id))
         elif entry.effect == "ticked":

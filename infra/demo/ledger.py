@@ -52,7 +52,7 @@ class Epoch:
 
 @dataclass(slots=True)
 class Ledger:
-    """What became of everything. Feed it each journal entry and nomination once, in the order of their partitions."""
+    """What became of everything. Feed it journal entries and nominations in the order of their partitions."""
 
     codec: Codec
     effects: Counter[str] = field(default_factory=Counter)
@@ -66,9 +66,20 @@ class Ledger:
     _size: dict[str, int] = field(default_factory=dict)
     _early: dict[tuple[int, int], tuple[Decided, int]] = field(default_factory=dict)
     _everything: int = 0
+    _seq: dict[int, int] = field(default_factory=dict)
 
-    def entry(self, entry: JournalEntry, at: int) -> None:
-        """A journal entry; `at` is its timestamp in the topic."""
+    def entry(self, entry: JournalEntry, at: int) -> bool:
+        """A journal entry; `at` is its timestamp in the topic. False: it was counted before.
+
+        A commit worker that was killed publishes again what it cannot know to be published.
+        """
+        if entry.seq <= self._seq.get(entry.shard, 0):
+            return False
+        self._seq[entry.shard] = entry.seq
+        self._count(entry, at)
+        return True
+
+    def _count(self, entry: JournalEntry, at: int) -> None:
         detail = self.codec.decode(entry.detail)
         again = entry.effect == "repeated" and isinstance(detail, Accessed)
         self.effects[AGAIN if again else entry.effect] += 1

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from infra.demo.ledger import Ledger
 
-_PLAIN_EVERY_S = 5.0
+_PLAIN_EVERY_S = 10.0
 
 READY = "ready"
 

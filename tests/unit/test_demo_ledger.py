@@ -1,5 +1,7 @@
 """The demo's ledger: sums from the journal alone, whatever order journal and nominations are read in."""
 
+import itertools
+
 import pytest
 
 from infra.demo.ledger import Ledger, percentile
@@ -18,10 +20,11 @@ from memquorum.core.records import (
 from memquorum.schema_files import load_codec
 
 CODEC = load_codec()
+SEQ = itertools.count(1)
 
 
 def entry(effect: str, detail: object, event: str = "e", memory: str | None = None, as_of: int = 7) -> JournalEntry:
-    return JournalEntry(0, 1, as_of, effect, event, "t", 0, 0, CODEC.encode(detail), "n", memory)
+    return JournalEntry(0, next(SEQ), as_of, effect, event, "t", 0, 0, CODEC.encode(detail), "n", memory)
 
 
 def said(outcome: str = "stored", characters: int = 10) -> Stored:
@@ -77,6 +80,13 @@ def test_an_epoch_whichever_topic_is_read_first(journal_first):
     assert ledger.outcomes() == {"forgotten": 1, "promoted": 1, "kept": 1, "voided": 1, "open": 0}
     assert (ledger.nominations(), ledger.latencies()) == (4, [250])
     assert ledger.alive_characters() == 30
+
+
+def test_what_was_published_again_is_counted_once():
+    ledger = Ledger(CODEC)
+    first, second = entry("stored", said(), "e1", "A"), entry("stored", said(), "e2", "B")
+    assert [ledger.entry(e, 0) for e in (first, second, first, second)] == [True, True, False, False]
+    assert ledger.effects == {"stored": 2}
 
 
 def test_what_is_not_decided_is_open():
