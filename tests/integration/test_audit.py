@@ -138,7 +138,7 @@ def test_what_the_worker_wrote_is_whole_and_can_be_made_again(
         assert not compare(live_dsn, other_dsn).equal
 
 
-def test_a_rebuild_of_a_time_or_of_a_namespace(
+def test_a_rebuild_of_a_part_or_without_a_key(
     lived: Flow, databases: tuple[str, str], postgres: Postgres, vault: PostgresVault
 ) -> None:
     with database(postgres, "template_memory") as dsn:
@@ -160,6 +160,14 @@ def test_a_rebuild_of_a_time_or_of_a_namespace(
         rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault, namespace=namespace)
         assert compare(databases[0], dsn, namespace).equal
         assert [d.shard for d in compare(databases[0], dsn).differences] == [0]
+    # A key that nobody decided to destroy is lost with its memory, and the rebuild says whose.
+    lost = memory_id(lived.namespace(2), "e9")
+    vault.destroy([lost])
+    with (
+        database(postgres, "template_memory") as dsn,
+        pytest.raises(KeysMissing, match=f"1 memories are alive, .*: {lost}$"),
+    ):
+        rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)
 
 
 def test_a_busy_system_is_whole_at_every_moment(flow: Flow, databases: tuple[str, str]) -> None:
@@ -175,19 +183,6 @@ def test_a_busy_system_is_whole_at_every_moment(flow: Flow, databases: tuple[str
             seen.append(report.shards[1].seq)
         await_seq(databases, 1, 6 * 121, worker)
     assert seen == sorted(seen) and len({0, 6 * 121, *seen}) > 2, f"never met it at work: {seen}"
-
-
-def test_a_key_that_is_lost_is_named(
-    lived: Flow, databases: tuple[str, str], postgres: Postgres, vault: PostgresVault
-) -> None:
-    """The vault lost a key that nobody decided to destroy: the memory cannot be made again, and is named."""
-    lost = memory_id(lived.namespace(2), "e9")
-    vault.destroy([lost])
-    with (
-        database(postgres, "template_memory") as dsn,
-        pytest.raises(KeysMissing, match=f"1 memories are alive, .*: {lost}$"),
-    ):
-        rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)
 
 
 ALTERATIONS: dict[str, tuple[str, list[Kind]]] = {
@@ -230,11 +225,8 @@ def test_what_a_superuser_changes_in_postgres_is_named(
             assert kinds(report) == expected, (what, report.findings)
             assert report.findings[0].shard == (9 if "shard that" in what else 2)
 
-
-def test_altered_content_shows_in_the_digest(lived: Flow, databases: tuple[str, str], postgres: Postgres) -> None:
-    """The journal holds no content, so `verify` cannot see this; a rebuild does."""
-    changes = ["UPDATE content SET body = reverse(body)", "UPDATE embedding SET vector = vector + vector"]
-    for change in changes:
+    # The journal holds no content, so `verify` cannot see what text and vector are; the digest of a rebuild does.
+    for change in ("UPDATE content SET body = reverse(body)", "UPDATE embedding SET vector = vector + vector"):
         with database(postgres, name(databases[0])) as dsn:
             with psycopg.connect(dsn) as connection:
                 mine = "(SELECT id FROM memory WHERE shard = 2 AND event_id = 'e9')"
@@ -255,27 +247,23 @@ def _forged_entry(lived: Flow, values: list[bytes]) -> list[bytes]:
 
 TOPIC: dict[str, tuple[Callable[[Flow, list[bytes]], list[bytes]], Kind]] = {
     "a cut tail": (lambda _, values: values[:-3], Kind.TAIL_CUT),
-    "a removed entry": (lambda _, values: values[:30] + values[31:], Kind.ENTRY_MISSING),
     "a forged entry": (_forged_entry, Kind.TAIL_UNSIGNED),
+    "a removed entry": (lambda _, values: values[:30] + values[31:], Kind.ENTRY_MISSING),
 }
 
 
-@pytest.mark.parametrize("what", TOPIC)
-def test_what_is_changed_in_the_topic_is_named(
-    lived: Flow, vault: PostgresVault, databases: tuple[str, str], what: str, postgres: Postgres
-) -> None:
-    tamper, expected = TOPIC[what]
+def test_what_is_changed_in_the_topic_is_named(lived: Flow, vault: PostgresVault, postgres: Postgres) -> None:
     values = read_topic(lived.bootstrap, topics.JOURNAL, 0, 71)
     admin = AdminClient({"bootstrap.servers": lived.bootstrap, "log_level": 0})
-    admin.delete_topics([topics.JOURNAL], operation_timeout=10)[topics.JOURNAL].result()
-    provisioned.ensure(lived.bootstrap, GENESIS.shards)
     producer = loop.producer(lived.bootstrap)
-    for value in tamper(lived, values):
-        producer.produce(topics.JOURNAL, value, b"0", partition=0)
-    assert producer.flush(10) == 0
-    report = audited(lived, None)
-    assert kinds(report) == [expected, Kind.TAIL_CUT]  # of shard 2 nothing is left at all
-    assert [f.shard for f in report.findings] == [0, 2]
-    if expected is Kind.ENTRY_MISSING:
-        with database(postgres, "template_memory") as dsn, pytest.raises(CannotReplay, match="after sequence 30"):
-            rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)
+    for what, (tamper, expected) in TOPIC.items():
+        admin.delete_topics([topics.JOURNAL], operation_timeout=10)[topics.JOURNAL].result()
+        provisioned.ensure(lived.bootstrap, GENESIS.shards)
+        for value in tamper(lived, values):
+            producer.produce(topics.JOURNAL, value, b"0", partition=0)
+        assert producer.flush(10) == 0
+        report = audited(lived, None)
+        assert kinds(report) == [expected, Kind.TAIL_CUT], what  # of shard 2 nothing is left at all
+        assert [f.shard for f in report.findings] == [0, 2]
+    with database(postgres, "template_memory") as dsn, pytest.raises(CannotReplay, match="after sequence 30"):
+        rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)
