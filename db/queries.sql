@@ -315,12 +315,13 @@ ORDER BY (SELECT count(*) FROM outcome v WHERE v.memory_id = o.memory_id), o.yes
 LIMIT 1
 
 -- :name example_promoted
--- A promoted memory to tell of: one that is alive, and of these the most used.
+-- A promoted memory to tell of: alive, with a short history if there is one, and of these the most used.
 SELECT o.memory_id::text
 FROM outcome o
 LEFT JOIN strength s USING (memory_id)
 WHERE o.outcome = 'promoted'
-ORDER BY s.reinforced + s.accesses DESC NULLS LAST, o.yes, o.shard, o.epoch, o.position
+ORDER BY s.memory_id IS NULL, (SELECT count(*) FROM outcome v WHERE v.memory_id = o.memory_id) > 2,
+    s.reinforced + s.accesses DESC, o.yes, o.shard, o.epoch, o.position
 LIMIT 1
 
 -- :name explain_notes
