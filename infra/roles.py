@@ -95,6 +95,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         tick_ms=settings.tick_ms,
         stop=stop,
         ready=ready,
+        telemetry=telemetry,
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal
 
@@ -28,7 +28,9 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Reason, Refusal, TickIntent
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, IntakeRefused
 from memquorum.ports import Vault, VaultUnavailable
-from workers import loop
+from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.tracing import Hop
+from workers import loop, spans
 from workers.ticks import last_tick
 
 _LOG = logging.getLogger("memquorum.intake")
@@ -60,19 +62,29 @@ def run(
     tick_ms: int,
     stop: loop.Stop,
     ready: Callable[[], None] = lambda: None,
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven.
 
     `ready` is called once the group has taken this process in.
     """
-    client = Intake(bootstrap, genesis, codec, vault, stop=stop)
+    client = Intake(bootstrap, genesis, codec, vault, stop=stop, telemetry=telemetry)
     client.run(tick_ms / 1000 if clock == "wall" else None, ready)
 
 
 class Intake:
     """One process of the group. `run` is all of it; the other methods are its steps."""
 
-    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault, *, stop: loop.Stop) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        genesis: Genesis,
+        codec: Codec,
+        vault: Vault,
+        *,
+        stop: loop.Stop,
+        telemetry: Telemetry | None = None,
+    ) -> None:
         self._bootstrap, self._codec, self._vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards = genesis, genesis.shards
         self._driven = False
@@ -85,6 +97,10 @@ class Intake:
         self._consumer = loop.consumer(bootstrap, "intake", **{"session.timeout.ms": 6000})
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
+        self._shown = (telemetry or Telemetry()).stage("intake")
+        # Since the last flush.
+        self._hops: list[Hop] = []
+        self._sent: Counter[str] = Counter()
 
     def run(self, tick_s: float | None, ready: Callable[[], None]) -> None:
         """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
@@ -92,6 +108,7 @@ class Intake:
         told = False
         try:
             while not self._stop:
+                self._shown.health.turn()
                 if self.ready and not told:
                     ready()
                     told = True
@@ -135,8 +152,9 @@ class Intake:
     def _noted(self, messages: Sequence[Message]) -> list[Message]:
         """Notes how far was read; lays clock requests aside and returns the rest."""
         rest: list[Message] = []
+        self._shown.took(Counter(str(message.topic()) for message in messages).items())
         for message in messages:
-            self._read[_place(message)] = _offset(message) + 1
+            self._read[loop.place(message)] = loop.offset(message) + 1
             (self._clocks if message.topic() == topics.CLOCK else rest).append(message)
         return rest
 
@@ -157,15 +175,20 @@ class Intake:
         """Judges, seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop."""
         if not messages:
             return
+        began, since_ns = time.monotonic(), time.time_ns()
         now_ms = self._as_of if self._driven else _wall_ms()
         judged = [(m, origin, self._judge(m, origin, now_ms)) for m in messages for origin in (_origin(m),)]
         keys = self._keys(_wanted(origin, answer) for _, origin, answer in judged)
         if keys is None:
             return
         for message, origin, answer in judged:
-            self._send(message, origin, answer, keys)
+            hop = spans.let_in(self._shown.tracing, origin, answer, loop.traceparent(message), since_ns)
+            self._hops.append(hop)
+            self._send(message, origin, answer, keys, hop)
         if self._flushed():
             self._commit(messages)
+            self._shown.worked(time.monotonic() - began)
+            self._shown.done((message.timestamp()[1] for message in messages), _wall_ms())
 
     def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
         return intake.accept(
@@ -189,11 +212,14 @@ class Intake:
                 keys = self._vault.create(distinct)
             except VaultUnavailable as error:
                 _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
+                self._shown.health.wait("vault", "it does not answer")
+                self._shown.health.turn()
                 self._stay_in_group()
                 self._stop.wait(pause)
                 pause = min(2 * pause, 5.0)
                 continue
             if pause > 0.1:
+                self._shown.health.go("vault")
                 self._consumer.resume(self._consumer.assignment())
             return keys
         return None
@@ -204,30 +230,34 @@ class Intake:
         message = self._consumer.poll(0)
         if message is not None and message.error() is None:
             # It came just before the pause: it is read again later.
-            self._consumer.seek(TopicPartition(message.topic() or "", message.partition() or 0, _offset(message)))
+            self._consumer.seek(TopicPartition(message.topic() or "", message.partition() or 0, loop.offset(message)))
 
-    def _send(self, message: Message, origin: Origin, answer: Intent | Refusal, keys: dict[str, bytes]) -> None:
+    def _send(
+        self, message: Message, origin: Origin, answer: Intent | Refusal, keys: dict[str, bytes], hop: Hop
+    ) -> None:
         if isinstance(answer, TickIntent):
             self._tick(answer, loop.traceparent(message))
             return
         if isinstance(answer, EpisodeIntent):
             key = keys.get(answer.memory_id)
             if key is None:
-                self._refuse(message, origin, _FORGOTTEN, keys)
+                self._refuse(message, origin, _FORGOTTEN, keys, hop)
                 return
-            self._accept(message, intake.seal_episode(answer, origin, key, os.urandom(sealing.NONCE_BYTES)))
+            self._accept(intake.seal_episode(answer, origin, key, os.urandom(sealing.NONCE_BYTES)), hop)
         elif isinstance(answer, Refusal):
-            self._refuse(message, origin, answer, keys)
+            self._refuse(message, origin, answer, keys, hop)
         else:
-            self._accept(message, answer)
+            self._accept(answer, hop)
 
-    def _accept(self, message: Message, record: EpisodeAccepted | AccessAccepted) -> None:
-        shard = ids.shard_of(record.namespace, self._shards)
-        key, parent = record.namespace.encode(), loop.traceparent(message)
-        self._produce(topics.ACCEPTED, shard, key, record, event_id=record.event_id, parent=parent)
+    def _accept(self, record: EpisodeAccepted | AccessAccepted, hop: Hop) -> None:
+        shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
+        parent = hop.send(topics.ACCEPTED, shard, event_id)
+        self._produce(topics.ACCEPTED, shard, record.namespace.encode(), record, event_id=event_id, parent=parent)
 
-    def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes]) -> None:
+    def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:
         _LOG.info("refused %s/%d/%d: %s %s", *_at(origin), refusal.reason, refusal.field or "")
+        self._shown.refused(refusal.reason)
+        hop.tell(outcome="refused", reason=refusal.reason)
         letter = intake.dead_letter_id(origin)
         key = keys.get(letter)
         payload = message.value() or b""
@@ -248,7 +278,8 @@ class Intake:
             signature=_signature(message) if sealed else None,
         )
         place = "/".join(map(str, _at(origin)))
-        shard, parent = origin.partition % self._shards, loop.traceparent(message)
+        shard = origin.partition % self._shards
+        parent = hop.send(topics.REFUSED, shard, letter)
         self._produce(topics.REFUSED, shard, place.encode(), record, event_id=letter, parent=parent)
 
     # Ticks
@@ -270,7 +301,8 @@ class Intake:
     def _assigned(self, client: Consumer, partitions: list[TopicPartition]) -> None:
         for p in client.committed(partitions, timeout=10):
             low, _ = client.get_watermark_offsets(p, timeout=10)
-            self._read[p.topic, p.partition] = max(p.offset, low)
+            self._read[p.topic, p.partition] = place = max(p.offset, low)
+            self._shown.at(p.topic, p.partition, place)
         self._leads = (topics.EPISODES, 0) in self._read
         # Whoever had the clock before may have ticked since this process last looked.
         self._as_of = max(self._as_of, last_tick(self._bootstrap, self._codec))
@@ -279,12 +311,14 @@ class Intake:
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         for p in partitions:
             self._read.pop((p.topic, p.partition), None)
+            self._shown.places.leave("intake", p.topic, [p.partition])
         self._leads = (topics.EPISODES, 0) in self._read
-        self._clocks = deque(m for m in self._clocks if _place(m) in self._read)
+        self._clocks = deque(m for m in self._clocks if loop.place(m) in self._read)
 
     def _produce(
         self, topic: str, partition: int, key: bytes | None, record: object, *, event_id: str, parent: str | None
     ) -> None:
+        self._sent[topic] += 1
         value = self._codec.encode(record)
         headers = loop.headers(type(record).__name__, _SOURCE, event_id, parent)
         while True:
@@ -306,10 +340,18 @@ class Intake:
                 return False
         if self._failed is not None:
             raise KafkaException(self._failed)
+        for hop in self._hops:
+            hop.end()
+        for topic, count in self._sent.items():
+            self._shown.sent(topic, count)
+        self._hops.clear()
+        self._sent.clear()
         return True
 
     def _commit(self, messages: Sequence[Message]) -> None:
-        ends = {_place(m): _offset(m) + 1 for m in messages}
+        ends = {loop.place(m): loop.offset(m) + 1 for m in messages}
+        for (topic, partition), end in ends.items():
+            self._shown.at(topic, partition, end)
         offsets = [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()]
         try:
             self._consumer.commit(offsets=offsets, asynchronous=False)
@@ -336,24 +378,12 @@ def _signature(message: Message) -> bytes | None:
 
 
 def _origin(message: Message) -> Origin:
-    topic, partition = _place(message)
-    return Origin(topic, partition, _offset(message), message.timestamp()[1])
+    topic, partition = loop.place(message)
+    return Origin(topic, partition, loop.offset(message), message.timestamp()[1])
 
 
 def _at(origin: Origin) -> tuple[str, int, int]:
     return origin.topic, origin.partition, origin.offset
-
-
-def _place(message: Message) -> tuple[str, int]:
-    topic, partition = message.topic(), message.partition()
-    assert topic is not None and partition is not None
-    return topic, partition
-
-
-def _offset(message: Message) -> int:
-    offset = message.offset()
-    assert offset is not None
-    return offset
 
 
 def _wall_ms() -> int:

@@ -100,12 +100,8 @@ def records(client: Consumer, most: int, wait_s: float, ended: set[tuple[str, in
         return []
     found = (first, *client.consume(most - 1, 0))
     if ended is not None:
-        ended.update(_place(m) for m in found if (e := m.error()) is not None and e.code() == KafkaError._PARTITION_EOF)
+        ended.update(place(m) for m in found if (e := m.error()) is not None and e.code() == KafkaError._PARTITION_EOF)
     return [m for m in found if _sound(m)]
-
-
-def _place(message: Message) -> tuple[str, int]:
-    return str(message.topic()), int(message.partition() or 0)
 
 
 def _sound(message: Message) -> bool:
@@ -132,6 +128,20 @@ def headers(kind: str, source: str, event_id: str, parent: str | None = None) ->
     ]
     if parent:
         found.append(("traceparent", parent))
+    return found
+
+
+def place(message: Message) -> tuple[str, int]:
+    """The topic and partition of a record that was read."""
+    topic, partition = message.topic(), message.partition()
+    assert topic is not None and partition is not None
+    return topic, partition
+
+
+def offset(message: Message) -> int:
+    """The offset of a record that was read."""
+    found = message.offset()
+    assert found is not None
     return found
 
 

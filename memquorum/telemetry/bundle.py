@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from memquorum.telemetry.health import Health
@@ -18,3 +19,45 @@ class Telemetry:
     meters: Meters = field(default_factory=Meters)
     health: Health = field(default_factory=Health)
     places: Places = field(default_factory=Places)
+
+    def stage(self, name: str) -> Stage:
+        """The same for one stage of the process."""
+        return Stage(self, name)
+
+
+class Stage:
+    """What one stage counts. A metric's child is looked up once, not for every record."""
+
+    def __init__(self, telemetry: Telemetry, name: str) -> None:
+        self.name, self.tracing, self.health = name, telemetry.tracing, telemetry.health
+        self.places, self.meters = telemetry.places, telemetry.meters
+        self._worked = telemetry.meters.worked.labels(name)
+        self._latency = telemetry.meters.latency.labels(name)
+
+    def took(self, counts: Iterable[tuple[str, int]]) -> None:
+        """So many records of each topic came."""
+        for topic, count in counts:
+            self.meters.consumed.labels(self.name, topic).inc(count)
+
+    def sent(self, topic: str, count: int = 1) -> None:
+        """So many records stand in the topic now."""
+        self.meters.sent.labels(self.name, topic).inc(count)
+
+    def refused(self, reason: str, count: int = 1) -> None:
+        """So many records could not be used."""
+        self.meters.refused.labels(self.name, reason).inc(count)
+
+    def worked(self, seconds: float) -> None:
+        """A batch is done with."""
+        self._worked.observe(seconds)
+
+    def done(self, written_ms: Iterable[int], now_ms: int) -> None:
+        """Records are done with that stood in their topics since then (milliseconds since the epoch)."""
+        for since in written_ms:
+            # A publisher's clock may be ahead of ours, and some say no time at all (-1).
+            if since > 0:
+                self._latency.observe(max(0, now_ms - since) / 1000)
+
+    def at(self, topic: str, partition: int, offset: int) -> None:
+        """Everything before the offset is done with."""
+        self.places.at(self.name, topic, partition, offset)
