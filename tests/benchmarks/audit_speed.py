@@ -2,7 +2,8 @@
 
     python -m tests.benchmarks.audit_speed [episodes] [decisions of 256 proposals]
 
-Broker, Postgres and this process share the machine, so the CPU time is what to compare by. The journal is written by the commit worker itself.
+Broker, Postgres and this process share the machine, so the CPU time is what to compare by. The journal is written by
+the commit worker itself.
 """
 
 from __future__ import annotations
