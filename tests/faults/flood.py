@@ -1,0 +1,363 @@
+"""Floods a whole fleet with good and bad records and accounts for every one of them.
+
+`python -m tests.faults.flood --records 100000 --seed 1` starts an installation of its own, publishes, waits until
+everything is applied, and prints what became of each kind and what it cost each process. Exit status 1 if anything is
+not as it must be.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+from confluent_kafka import KafkaError, Message, Producer
+from rich.console import Console
+from rich.table import Table
+
+from infra import genesis, settings, supervisor
+from infra.settings import Settings
+from memquorum import topics
+from memquorum.core import ids
+from memquorum.core.records import AccessAccepted, ClockRequested, EpisodeAccepted, IntakeRefused
+from memquorum.schema_files import load_codec
+from tests.faults.badrecords import traffic
+from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
+from workers import loop
+
+Place = tuple[str, int, int]
+"""Topic, partition, offset."""
+# What becomes of a good episode; another outcome (unscored, unreadable) is a loss.
+OUTCOMES = {"stored", "reinforced", "below_threshold"}
+
+
+@dataclass(slots=True)
+class Sent:
+    """A publication and what the broker said to it."""
+
+    publication: Publication
+    place: Place | None = None
+    error: KafkaError | None = None
+
+
+@dataclass(slots=True)
+class Found:
+    """What stands in topics and store after a flood. Events: (namespace, event id) → (outcome, content)."""
+
+    refused: dict[Place, IntakeRefused]
+    refused_times: Counter[Place]
+    episodes: Counter[Place]
+    accesses: set[tuple[str, str]]
+    events: dict[tuple[str, str], tuple[str, str | None]]
+    repeated: int
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of a flood. `problems` is empty if every record met its end and no process died."""
+
+    sent: list[Sent]
+    problems: list[str]
+    seconds: float
+    memory: dict[str, tuple[int, int, int]] = field(default_factory=dict)
+    """Process → resident memory before, at most and after, in KiB."""
+
+
+@contextmanager
+def installation(folder: Path) -> Iterator[Settings]:
+    """A fleet with a driven clock, at START, in which one namespace takes signed records alone."""
+    configured = replace(settings.load({}, folder), clock="driven", encoder="hashing", throwaway=True)
+    genesis.create(configured, agent_keys={SIGNER: PUBLIC}, signed=[SIGNED])
+    with supervisor.started(configured) as running:
+        tick(running, START)
+        yield running
+
+
+def flood(running: Settings, seed: int, count: int, *, bad: float = 0.5, patience_s: float = 60) -> Report:
+    """Publishes `count` records drawn by `seed`, waits until all of it is applied, and accounts for it."""
+    with watched(running) as memory:
+        began = time.monotonic()
+        cluster = genesis.read(running).cluster
+        sent = publish(running.bootstrap, traffic(seed, count, cluster=cluster, bad=bad))
+        tick(running, START + 1000, patience_s)
+        seconds = time.monotonic() - began
+    problems = [*account(sent, find(running)), *deaths(running)]
+    return Report(sent, problems, seconds, memory)
+
+
+# Publishing --------------------------------------------------------------------------------------------------------
+
+
+def publish(bootstrap: str, publications: Iterable[Publication]) -> list[Sent]:
+    """Sends everything, and returns it with its places once the broker has answered for all of it."""
+    sent: list[Sent] = []
+    producers: dict[tuple[str, bool], Producer] = {}
+    for publication in publications:
+        one = Sent(publication)
+        sent.append(one)
+        # What the broker turns away takes its whole batch along, so it travels alone.
+        alone = publication.end == TURNED_AWAY
+        key = (publication.packed, alone)
+        if key not in producers:
+            producers[key] = _producer(bootstrap, *key)
+        _produce(producers[key], one)
+    for producer in producers.values():
+        assert producer.flush(60) == 0
+    return sent
+
+
+def _producer(bootstrap: str, packed: str, alone: bool) -> Producer:
+    return Producer({
+        "bootstrap.servers": bootstrap, "compression.type": packed, "linger.ms": 5, "log_level": 3,
+        "message.max.bytes": 20_000_000, "batch.size": 1 if alone else 500_000, "acks": "all",
+    })  # fmt: skip
+
+
+def _produce(producer: Producer, one: Sent) -> None:
+    def answered(error: KafkaError | None, message: Message) -> None:
+        one.error = error
+        if error is None:
+            topic, partition, offset = message.topic(), message.partition(), message.offset()
+            assert topic is not None and partition is not None and offset is not None
+            one.place = (topic, partition, offset)
+
+    p = one.publication
+    more: dict[str, Any] = {"headers": list(p.headers)} if p.headers else {}
+    if p.partition is not None:
+        more["partition"] = p.partition
+    if p.timestamp is not None:
+        more["timestamp"] = p.timestamp
+    while True:
+        try:
+            producer.produce(p.topic, value=p.value, key=p.key, on_delivery=answered, **more)
+            producer.poll(0)
+            return
+        except BufferError:
+            producer.poll(0.1)
+
+
+def tick(running: Settings, as_of: int, patience_s: float = 30) -> None:
+    """Moves every shard's time; returns when the store has it, and so everything that was published before."""
+    producer = loop.producer(running.bootstrap)
+    producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)), partition=0)
+    assert producer.flush(10) == 0
+    deadline = time.monotonic() + patience_s
+    with psycopg.connect(running.memory_dsn, autocommit=True) as connection:
+        connection.execute("LISTEN journal")
+        while (connection.execute("SELECT min(as_of) FROM shard").fetchone() or (0,))[0] < as_of:
+            assert time.monotonic() < deadline, f"the tick {as_of} was not applied in {patience_s:.0f} s"
+            for _ in connection.notifies(timeout=0.5, stop_after=1):
+                pass
+
+
+# Accounting --------------------------------------------------------------------------------------------------------
+
+
+def find(running: Settings) -> Found:
+    """Everything behind the wall and outside of it, as it stands."""
+    shards = genesis.read(running).shards
+    codec, found = load_codec(), Found({}, Counter(), Counter(), set(), {}, 0)
+    for topic, data in _read(running.bootstrap, (topics.REFUSED, topics.ACCEPTED), shards):
+        record = codec.decode(data)
+        if topic == topics.REFUSED:
+            place = (record.origin_topic, record.origin_partition, record.origin_offset)
+            found.refused[place] = record
+            found.refused_times[place] += 1
+        elif isinstance(record, EpisodeAccepted):
+            found.episodes[record.origin_topic, record.origin_partition, record.origin_offset] += 1
+        elif isinstance(record, AccessAccepted):
+            found.accesses.add((record.namespace, record.event_id))
+    with psycopg.connect(running.memory_dsn) as connection:
+        rows = connection.execute(
+            "SELECT e.namespace, e.event_id, e.outcome, c.body FROM event e"
+            " LEFT JOIN content c ON c.memory_id = e.memory_id AND e.outcome = 'stored'"
+        )
+        found.events = {(namespace, event_id): (outcome, body) for namespace, event_id, outcome, body in rows}
+        counted = connection.execute("SELECT count(*) FROM journal WHERE effect = 'repeated'").fetchone()
+        found.repeated = counted[0] if counted else 0
+    return found
+
+
+def _read(bootstrap: str, wanted: Iterable[str], shards: int) -> Iterator[tuple[str, bytes]]:
+    reader = loop.consumer(bootstrap)
+    places = [(topic, shard) for topic in wanted for shard in range(shards)]
+    left = {place: end for place, end in loop.ends(reader, iter(places)).items() if end > 0}
+    loop.assign(reader, dict.fromkeys(places))
+    deadline = time.monotonic() + 60
+    while left:
+        assert time.monotonic() < deadline, f"not read to the end: {left}"
+        for message in loop.records(reader, 5_000, 0.5):
+            topic, shard, offset = message.topic(), message.partition(), message.offset()
+            assert topic is not None and shard is not None and offset is not None
+            yield topic, message.value() or b""
+            if offset + 1 >= left.get((topic, shard), sys.maxsize):
+                left.pop((topic, shard))
+    reader.close()
+
+
+def account(sent: list[Sent], found: Found) -> list[str]:
+    """What is not as it must be, a line each."""
+    problems = [f"{one.publication.kind} at {one.place}: {wrong}" for one in sent if (wrong := _wrong(one, found))]
+    published = {one.place for one in sent if one.place is not None}
+    problems += [f"a dead letter of {place}, where nothing stands" for place in found.refused.keys() - published]
+    problems += [f"{n} dead letters of {place}" for place, n in found.refused_times.items() if n > 1]
+    problems += [f"{place} came in {n} times" for place, n in found.episodes.items() if n > 1]
+    twice = Counter(one.publication.event for one in sent if one.publication.event and one.publication.event[1])
+    again = sum(n - 1 for n in twice.values())
+    if found.repeated != again:
+        problems.append(f"{found.repeated} events were taken for repeated, {again} are")
+    first: dict[tuple[str, str | None], Sent] = {}
+    for one in sent:
+        event = one.publication.event
+        if one.publication.end == KEPT and event is not None and event[1] is not None:
+            first.setdefault(event, one)
+    for event, one in first.items():
+        outcome, content = found.events.get((event[0], str(event[1])), ("nothing", None))
+        said = _content(one.publication)
+        if outcome == "stored" and said is not None and content != said:
+            problems.append(f"{one.publication.kind} at {one.place}: the store holds another content")
+    return problems
+
+
+def _content(publication: Publication) -> str | None:
+    """What a JSON episode says."""
+    try:
+        return str(json.loads(publication.value or b"")["content"])
+    except ValueError:
+        return None
+
+
+def _wrong(one: Sent, found: Found) -> str | None:
+    """What is wrong with the end that a publication met; None if nothing."""
+    expected = one.publication
+    if expected.end == TURNED_AWAY or one.place is None:
+        turned = one.error is not None and not one.error.retriable()
+        return None if expected.end == TURNED_AWAY and turned else f"the broker said {one.error}"
+    letter, came_in = found.refused.get(one.place), one.place in found.episodes
+    if expected.end == EITHER:
+        return None if (letter is not None) != came_in else f"refused: {letter is not None}, came in: {came_in}"
+    if expected.end == REFUSED:
+        if came_in or letter is None:
+            return "was not refused"
+        told = (letter.reason, letter.field)
+        return None if told == (expected.reason, expected.field) else f"refused for {told}, not {expected.reason}"
+    if letter is not None:
+        return f"was refused: {letter.reason} {letter.field or ''}: {letter.detail}"
+    if expected.topic == topics.ACCESSES:
+        value = json.loads(expected.value or b"")
+        return None if (value["namespace"], value["event_id"]) in found.accesses else "did not come in"
+    assert expected.event is not None
+    namespace, event_id = expected.event
+    outcome, _ = found.events.get((namespace, event_id or ids.origin_event_id(*one.place)), ("no outcome", None))
+    return None if outcome in OUTCOMES and came_in else outcome
+
+
+# Processes ---------------------------------------------------------------------------------------------------------
+
+
+def processes(running: Settings) -> dict[str, dict[str, Any]]:
+    """The fleet's processes, as pids.json has them."""
+    found: dict[str, dict[str, Any]] = supervisor.read_pids(running.run_dir)["processes"]
+    return found
+
+
+def deaths(running: Settings) -> list[str]:
+    """Processes that were started more than once, or do not run."""
+    return [
+        f"{name}: {process}"
+        for name, process in processes(running).items()
+        if process["state"] != "running" or process.get("starts", 1) != 1
+    ]
+
+
+def resident(pid: int) -> int:
+    """A process's resident memory in KiB; 0 if there is none."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmRSS:")), 0)
+
+
+@contextmanager
+def watched(running: Settings) -> Iterator[dict[str, tuple[int, int, int]]]:
+    """Resident memory before, at most and after, by process; filled when the block ends."""
+    pids = {name: process["pid"] for name, process in processes(running).items()}
+    before = {name: resident(pid) for name, pid in pids.items()}
+    most, over, found = dict(before), threading.Event(), dict[str, tuple[int, int, int]]()
+
+    def look() -> None:
+        while not over.wait(0.2):
+            for name, pid in pids.items():
+                most[name] = max(most[name], resident(pid))
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        watcher.join()
+        found |= {name: (before[name], most[name], resident(pid)) for name, pid in pids.items()}
+
+
+# Telling -----------------------------------------------------------------------------------------------------------
+
+
+def show(report: Report, console: Console) -> None:
+    """Prints a report: kinds, processes, problems."""
+    kinds: dict[tuple[str, str], list[Sent]] = defaultdict(list)
+    for one in report.sent:
+        p = one.publication
+        kinds[p.end, p.kind].append(one)
+    table = Table("kind", "records", "must end", "reason", "field", box=None, pad_edge=False)
+    for (end, kind), members in sorted(kinds.items(), key=lambda item: (item[0][0] != KEPT, item[0])):
+        reasons = {m.publication.reason for m in members} - {None}
+        fields = sorted({m.publication.field for m in members if m.publication.field})
+        table.add_row(kind, f"{len(members):,}", end, ", ".join(map(str, reasons)), ", ".join(fields))
+    console.print(table)
+    memory = Table("process", "resident before, MiB", "at most", "after", box=None, pad_edge=False)
+    for name, figures in report.memory.items():
+        memory.add_row(name, *(f"{kib / 1024:.0f}" for kib in figures))
+    console.print(memory)
+    ends = Counter(one.publication.end for one in report.sent)
+    console.print(
+        f"{len(report.sent):,} records in {report.seconds:.1f} s ({len(report.sent) / report.seconds:,.0f} a second): "
+        + ", ".join(f"{n:,} {end}" for end, n in sorted(ends.items()))
+    )
+    for problem in report.problems[:50]:
+        console.print(f"  WRONG {problem}", soft_wrap=True)
+    console.print(
+        f"{len(report.problems):,} problems" if report.problems else "every record met its end, no process died"
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.flood", description=__doc__)
+    parser.add_argument("--records", type=int, default=5_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--bad", type=float, default=0.5, help="share of bad records (default: 0.5)")
+    parsed = parser.parse_args(arguments)
+    console = Console(highlight=False, width=120)
+    console.print(f"{parsed.records:,} records, seed {parsed.seed}, {parsed.bad:.0%} bad; {os.cpu_count()} cores, load "
+                  f"{os.getloadavg()[0]:.1f} before")  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder, installation(Path(folder)) as running:
+        report = flood(running, parsed.seed, parsed.records, bad=parsed.bad, patience_s=60 + parsed.records / 100)
+    show(report, console)
+    console.print(f"load {os.getloadavg()[0]:.1f} after")
+    return 1 if report.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

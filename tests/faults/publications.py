@@ -1,0 +1,207 @@
+"""Publications to the outside topics, with the end that each must meet; and the good kinds, some of them odd.
+
+The expected end is written down, kind by kind, and never asked of the code that is tested.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+from nacl.signing import SigningKey
+
+from memquorum import topics
+from memquorum.core import ids, signatures
+from memquorum.core.avro import Codec
+from memquorum.core.records import EpisodeRecorded
+from memquorum.schema_files import load_codec
+from tests.unit.genesis import seed_of
+
+START = 1_750_000_000_000
+DAY = 24 * 3600 * 1000
+NAMESPACES = tuple(f"flood-{i}" for i in range(16))
+SIGNED, SIGNER = "flood-signed", "planner"
+AGENTS = ("planner", "executor", "reviewer", "perception")
+SEED = seed_of(f"agent:{SIGNER}")
+PUBLIC = bytes(SigningKey(SEED).verify_key)
+WORDS = tuple(
+    """
+    valve pump tank basket crate lamp sensor bay nitrate pressure motor belt filter hose gauge relay cable spare shelf
+    opens closes holds leaks drops rises was replaced moved measured checked near under above before after at noon
+    """.split()  # noqa: SIM905
+)
+
+REFUSED, KEPT, TURNED_AWAY, EITHER = "refused", "kept", "turned away", "either"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """One record to be published. `end`: where it must end; `event`: whose row tells of it, once kept (an event id of
+    None is the one that intake gives); `packed`: how its producer packs it."""
+
+    kind: str
+    topic: str
+    value: bytes | None
+    end: str = KEPT
+    reason: str | None = None
+    field: str | None = None
+    event: tuple[str, str | None] | None = None
+    key: bytes | None = None
+    partition: int | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    timestamp: int | None = None
+    packed: str = "none"
+
+
+@dataclass(slots=True)
+class Maker:
+    """What the kinds share: the dice, a number for names that must not repeat, and the codec."""
+
+    dice: Random
+    cluster: bytes
+    shards: int
+    codec: Codec = field(default_factory=load_codec)
+    number: int = 0
+
+    def fresh(self) -> str:
+        self.number += 1
+        return f"e{self.number}"
+
+    def say(self) -> str:
+        return " ".join(self.dice.choices(WORDS, k=12)) + f" {self.dice.randrange(10_000)}"
+
+    def episode(self, **changes: Any) -> dict[str, Any]:
+        """The fields of a good episode."""
+        made = {
+            "namespace": self.dice.choice(NAMESPACES), "event_id": self.fresh(), "agent": self.dice.choice(AGENTS),
+            "content": self.say(),
+        }  # fmt: skip
+        return made | changes
+
+    def good(self, kind: str, fields: dict[str, Any], value: bytes | None = None, **more: Any) -> Publication:
+        event = (fields.get("namespace", "default"), fields.get("event_id"))
+        return Publication(kind, topics.EPISODES, value or json.dumps(fields).encode(), event=event, **more)
+
+    def bad(self, kind: str, value: Any, reason: str, field: str | None = None, **more: Any) -> Publication:
+        data = value if isinstance(value, bytes | None) else json.dumps(value).encode()
+        topic = more.pop("topic", topics.EPISODES)
+        return Publication(kind, topic, data, REFUSED, reason, field, **more)
+
+
+Make = Callable[[Maker], Publication | tuple[Publication, ...]]
+GOOD: dict[str, Make] = {}
+# Of so many publications of its side, one is of this kind; the others share the rest.
+SELDOM: dict[str, int] = {}
+
+
+def kind(table: dict[str, Make], seldom: int = 0) -> Callable[[Make], Make]:
+    def enter(make: Make) -> Make:
+        name = make.__name__.removeprefix("_").replace("_", " ")
+        table[name] = make
+        if seldom:
+            SELDOM[name] = seldom
+        return make
+
+    return enter
+
+
+# Good traffic, some of it odd --------------------------------------------------------------------------------------
+
+
+@kind(GOOD)
+def _plain_json(m: Maker) -> Publication:
+    return m.good("plain json", m.episode())
+
+
+@kind(GOOD)
+def _avro(m: Maker) -> Publication:
+    fields = m.episode(reward=round(m.dice.random(), 3), occurred_at=START - m.dice.randrange(DAY))
+    return m.good("avro", fields, m.codec.encode(EpisodeRecorded(**fields)))
+
+
+@kind(GOOD)
+def _without_an_event_id(m: Maker) -> Publication:
+    fields = m.episode()
+    del fields["event_id"]
+    return m.good("without an event id", fields)
+
+
+@kind(GOOD)
+def _null_key(m: Maker) -> Publication:
+    return m.good("null key", m.episode(), key=None)
+
+
+@kind(GOOD)
+def _key_of_nothing(m: Maker) -> Publication:
+    return m.good("key of nothing", m.episode(), key=m.dice.choice([b"", b"\xff\xfe\0", b"k" * 5_000]))
+
+
+@kind(GOOD)
+def _wrong_partition(m: Maker) -> Publication:
+    fields = m.episode()
+    wrong = (ids.shard_of(fields["namespace"], m.shards) + 1 + m.dice.randrange(m.shards - 1)) % m.shards
+    return m.good("wrong partition", fields, partition=wrong)
+
+
+@kind(GOOD)
+def _strange_headers(m: Maker) -> Publication:
+    headers: tuple[tuple[str, bytes | None], ...] = m.dice.choice([
+        (("traceparent", b"\xff\xfe not a trace"),),
+        (("traceparent", None), ("ce_id", b"\0")),
+        tuple((f"h{i}", b"x" * 50) for i in range(100)),
+        (("ce_type", b"JournalEntry"), ("ce_type", b"ClockTicked"), ("content-type", b"text/html")),
+    ])  # fmt: skip
+    return m.good("strange headers", m.episode(), headers=headers)
+
+
+@kind(GOOD)
+def _blanks_around(m: Maker) -> Publication:
+    fields = m.episode()
+    return m.good("blanks around", fields, b"\r\n\t " + json.dumps(fields).encode() + b"\n ")
+
+
+@kind(GOOD)
+def _packed(m: Maker) -> Publication:
+    return m.good("packed", m.episode(), packed=m.dice.choice(["gzip", "lz4", "snappy", "zstd"]))
+
+
+@kind(GOOD)
+def _at_the_limits(m: Maker) -> Publication:
+    names = {"event_id": f"{m.fresh():é>128}", "agent": "名" * 128, "session": "s" * 128, "role": "🫖", "reward": 1}
+    return m.good("at the limits", m.episode(**names, occurred_at=946_684_800_000, confidence=0.0))
+
+
+@kind(GOOD, seldom=1_000)
+def _as_long_as_may_be(m: Maker) -> Publication:
+    return m.good("as long as may be", m.episode(content="né " * 16_384))
+
+
+@kind(GOOD)
+def _access_to_nothing(m: Maker) -> Publication:
+    namespace, event_id = m.dice.choice(NAMESPACES), m.fresh()
+    value = {
+        "namespace": namespace, "event_id": event_id, "agent": "a", "memory_id": ids.memory_id(namespace, "no such")
+    }  # fmt: skip
+    return Publication("access to nothing", topics.ACCESSES, json.dumps(value).encode())
+
+
+@kind(GOOD)
+def _one_id_with_two_contents(m: Maker) -> tuple[Publication, ...]:
+    first = m.episode()
+    second = first | {"content": m.say(), "agent": "somebody else"}
+    # In one partition, so that the first stays the first.
+    at = m.dice.randrange(m.shards)
+    return tuple(m.good("one id with two contents", fields, partition=at) for fields in (first, second))
+
+
+@kind(GOOD)
+def _signed(m: Maker) -> Publication:
+    fields = m.episode(namespace=SIGNED, agent=SIGNER)
+    return replace(m.good("signed", fields), headers=signature(m, json.dumps(fields).encode(), SEED))
+
+
+def signature(m: Maker, value: bytes, seed: bytes) -> tuple[tuple[str, bytes], ...]:
+    return ((signatures.HEADER, signatures.sign(m.cluster, topics.EPISODES, seed, value)),)
