@@ -30,6 +30,8 @@ class Survey:
     episodes: int = 0
     confident: int = 0
     """Episodes that say how sure they are."""
+    namespace: str | None = None
+    """Of the first record."""
     first: int | None = None
     last: int = 0
     agents: Counter[str] = field(default_factory=Counter)
@@ -47,6 +49,7 @@ def survey(records: Iterable[Record]) -> Survey:
     for record in records:
         at = when(record)
         found.records += 1
+        found.namespace = found.namespace or record.namespace
         found.first = at if found.first is None else min(found.first, at)
         found.last = max(found.last, at)
         found.agents[record.agent] += 1

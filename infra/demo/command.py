@@ -127,7 +127,7 @@ def _run(parsed: argparse.Namespace, console: Console, log: Log) -> bool:
         driver = parts.enter_context(_driver(now, made))
         _drive(screen, driver, log, now)
         held = _report(screen, driver, log, now, made)
-    report.show_next(console, now.run_dir if parsed.keep else None)
+    report.show_next(console, now.run_dir if parsed.keep else None, log.survey.namespace or log.namespace)
     return held
 
 

@@ -23,6 +23,19 @@ from memquorum.core.policy import Policy, to_json
 _BARS = "▁▂▃▄▅▆▇█"
 _ROWS = 10
 
+_STOPPED = (
+    ("make demo KEEP=1", "the same, and everything stays up to look around"),
+    ("make demo INPUT=PATH", "a log of yours: chat transcripts or our own records"),
+    ("make up", "the line on its own, for agents of yours; the README shows how"),
+)
+_KEPT = (
+    ('.venv/bin/memquorum search --peek -n {namespace} "..."', "what the fleet still knows"),
+    (".venv/bin/memquorum explain ID", "why a memory is where it is; search tells the ids"),
+    ("make psql", "then: SELECT * FROM audit_forgotten LIMIT 5;"),
+    ("make verify", "check everything again"),
+    ("make down", "stop it"),
+)
+
 
 def line(console: Console, text: str | Text, style: str = "") -> None:
     """A line of a section, two blanks in; where it is too long, it goes on below and two blanks further in."""
@@ -63,29 +76,21 @@ def show_refused(console: Console, refused: Sequence[Refused]) -> None:
         line(console, text, style="dim")
 
 
-def show_next(console: Console, kept: Path | None) -> None:
-    """What to try now."""
+def show_next(console: Console, kept: Path | None, namespace: str) -> None:
+    """What to try now. `kept`: the run folder of an installation that still runs."""
     heading(console, "What to try next")
     if kept is not None:
-        here = f"MEMQUORUM_RUN_DIR={kept}"
-        lines = [
-            f"{here} make psql          SELECT * FROM audit_forgotten LIMIT 5;",
-            f"{here} make status",
-            f"{here} make down",
-        ]
-    else:
-        lines = [
-            "make demo KEEP=1                 the same, and everything stays up to look around",
-            "make demo INPUT=PATH             a log of yours: chat transcripts or our own records",
-            "make up                          the line on its own, for agents of yours; the README shows how",
-        ]
-    for text in lines:
-        console.print(f"  {text}", soft_wrap=True)
+        console.print(f"  export MEMQUORUM_RUN_DIR={kept}", soft_wrap=True)
+    for command, what in _KEPT if kept is not None else _STOPPED:
+        text = f"  {command.format(namespace=namespace):<48}  {what}"
+        console.print(text, soft_wrap=True, markup=False)
 
 
 def show_sums(console: Console, found: Sequence[Sum]) -> None:
-    """One line for each sum: the whole, its parts, and whether they add up."""
+    """One line for each sum: the whole, its parts, and whether they add up. Nothing about nothing."""
     for one in found:
+        if one.holds and not one.whole[1]:
+            continue
         name, whole = one.whole
         parts = ""
         for index, (part, n) in enumerate(one.parts):

@@ -115,3 +115,11 @@ def test_durations(seconds, text):
 def test_moments():
     assert moment(0) == "before the log"
     assert moment(1_736_150_400_000) == "2025-01-06 08:00"
+
+
+@pytest.mark.parametrize(("kept", "said"), [(None, "make demo KEEP=1"), (Path("/x"), "export MEMQUORUM_RUN_DIR=/x")])
+def test_what_to_try_next(kept, said):
+    console, out = plain()
+    report.show_next(console, kept, "garden")
+    assert said in out.getvalue()
+    assert ("-n garden" in out.getvalue()) == (kept is not None)
