@@ -119,6 +119,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         schedule=PostgresSchedule(settings.memory_dsn),
         nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
         data_dir=data_dir,
+        telemetry=telemetry,
     )
 
 

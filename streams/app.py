@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import faust
@@ -16,6 +17,8 @@ from faust.worker import Worker
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.ports import Encoder, Neighbourhoods, Schedule, Vault
+from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.health import Health
 from streams import decay, nomination, salience
 
 log = logging.getLogger(__name__)
@@ -27,6 +30,7 @@ _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 # A stop waits for the batches in flight; one that cannot end (its port is away) is redelivered after a restart.
 _STOP_S = 4.0
 _SELDOM_S = 10.0
+_TURN_S = 1.0
 
 
 def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, instance: str | None = None) -> faust.App:
@@ -84,17 +88,26 @@ def run(
     nomination_seed: bytes,
     data_dir: Path,
     instance: str | None = None,
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Runs salience, decay and nomination until SIGTERM or SIGINT; from the main thread of a process of its own.
 
     `instance`: see `create`. `nomination_seed`: the 32-byte Ed25519 seed of service:nomination. The process ends at
     most 4 s after the signal, if need be hard: what was not acknowledged is delivered again.
     """
+    shown = telemetry or Telemetry()
     app = create(bootstrap, data_dir, genesis.shards, instance=instance)
-    salience.attach(app, codec, genesis.policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods)
-    decay.attach(app, codec, genesis.policy, schedule)
-    nomination.attach(app, codec, genesis, nomination_seed, schedule)
+    salience.attach(
+        app, codec, genesis.policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, telemetry=shown
+    )
+    decay.attach(app, codec, genesis.policy, schedule, shown)
+    nomination.attach(app, codec, genesis, nomination_seed, schedule, telemetry=shown)
+    app.timer(_TURN_S)(partial(_turn, shown.health))
     work(app)
+
+
+async def _turn(health: Health) -> None:
+    health.turn()
 
 
 def work(app: faust.App) -> None:

@@ -17,6 +17,7 @@ from memquorum.core.decay import crossings
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry
 from memquorum.ports import Schedule
+from memquorum.telemetry.bundle import Telemetry
 from streams import stage
 from streams.stage import Arrival, Output
 
@@ -89,6 +90,8 @@ class Decay:
             )  # fmt: skip
 
 
-def attach(app: faust.App, codec: Codec, policy: Policy, schedule: Schedule) -> None:
+def attach(
+    app: faust.App, codec: Codec, policy: Policy, schedule: Schedule, telemetry: Telemetry | None = None
+) -> None:
     """Hangs the stage on the app."""
-    stage.attach(app, Decay(codec, policy, schedule), name="decay", source=topics.JOURNAL)
+    stage.attach(app, Decay(codec, policy, schedule), name="decay", source=topics.JOURNAL, telemetry=telemetry)

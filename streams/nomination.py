@@ -26,8 +26,10 @@ from memquorum.core.consensus.messages import sign
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.ports import Schedule
+from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
-from streams.stage import Arrival, Output
+from streams.stage import Arrival, Begin, Output
 
 log = logging.getLogger(__name__)
 
@@ -114,10 +116,23 @@ class Nomination:
             kind=NominationProposed.__name__,
             event_id=f"nomination/{record.shard}/{record.epoch}/{record.accepted_offset}",
             traceparent=arrival.traceparent,
+            begins=Begin(
+                trace_of_vote(record.cluster, record.shard, record.epoch),
+                [proposal.memory_id for proposal in record.proposals],
+                {"shard": record.shard, "epoch": record.epoch, "proposals": len(record.proposals)},
+            ),
         )
 
 
-def attach(app: faust.App, codec: Codec, genesis: Genesis, seed: bytes, schedule: Schedule) -> None:
+def attach(
+    app: faust.App,
+    codec: Codec,
+    genesis: Genesis,
+    seed: bytes,
+    schedule: Schedule,
+    *,
+    telemetry: Telemetry | None = None,
+) -> None:
     """Hangs the stage on the app. `seed`: the 32-byte Ed25519 seed of service:nomination."""
     processor = Nomination(codec, genesis, seed, schedule)
-    stage.attach(app, processor, name="nomination", source=topics.CROSSED)
+    stage.attach(app, processor, name="nomination", source=topics.CROSSED, telemetry=telemetry)

@@ -22,6 +22,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
 from memquorum.ports import Encoder, Neighbourhoods, StoreUnavailable, Vault, VaultUnavailable
+from memquorum.telemetry.bundle import Telemetry
 from streams import stage
 from streams.stage import Arrival, Output
 
@@ -237,7 +238,8 @@ def attach(
     encoder: Encoder,
     vault: Vault,
     neighbourhoods: Neighbourhoods,
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
     processor = Salience(codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods)
-    stage.attach(app, processor, name="salience", source=topics.ACCEPTED, batch=_BATCH)
+    stage.attach(app, processor, name="salience", source=topics.ACCEPTED, batch=_BATCH, telemetry=telemetry)

@@ -16,15 +16,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import faust
 from faust.types import TP, EventT, TopicT
 
 from memquorum.ports import StoreUnavailable, VaultUnavailable
+from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.tracing import Hop
 
 log = logging.getLogger(__name__)
 
@@ -38,17 +42,30 @@ _LOG_EVERY = 15
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A record as it was read. `traceparent` is passed along to what it causes."""
+    """A record as it was read. `traceparent` is passed along to what it causes; `written_ms`: its time, 0: unknown."""
 
     partition: int
     offset: int
     value: bytes
     traceparent: str | None = None
+    written_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """The trace that an output begins: its id, the memories that it speaks of, and what to say of it."""
+
+    trace: int
+    memories: Sequence[str] = ()
+    told: Mapping[str, str | int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """A record to be written to an explicit partition; `kind` is the record's name, `event_id` the idempotency key."""
+    """A record to be written to an explicit partition; `kind` is the record's name, `event_id` the idempotency key.
+
+    It stands in the trace of the arrival whose `traceparent` it bears, unless it `begins` one.
+    """
 
     topic: str
     partition: int
@@ -57,6 +74,7 @@ class Output:
     kind: str
     event_id: str
     traceparent: str | None = None
+    begins: Begin | None = None
 
 
 class Processor(Protocol):
@@ -89,13 +107,15 @@ def attach(
     batch: int = 64,
     within_s: float = 0.02,
     transient: tuple[type[Exception], ...] = (),
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs a processor on the app as the agent `name` that reads the topic `source`.
 
     `within_s` is how long an arrival waits at most for others to share its batch: the stage's idle latency. `transient`
     are further exceptions that mean "try again", beside those of the ports.
     """
-    runner = _Runner(app, processor, name, source, (VaultUnavailable, StoreUnavailable, *transient))
+    patient: tuple[type[Exception], ...] = (VaultUnavailable, StoreUnavailable, *transient)
+    runner = _Runner(app, processor, name, source, transient=patient, telemetry=telemetry)
 
     # `Any`: Faust's types know neither what noack_take yields nor how a signal calls.
     async def read(stream: Any) -> None:
@@ -103,7 +123,9 @@ def attach(
             await runner.handle(events)
 
     on_assigned: Any = runner.assigned
+    on_revoked: Any = runner.revoked
     app.on_partitions_assigned.connect(on_assigned, weak=False)
+    app.on_partitions_revoked.connect(on_revoked, weak=False)
     app.agent(raw(app, source), name=name, concurrency=1)(read)
 
 
@@ -116,7 +138,14 @@ class _Runner:
     """Carries batches through a processor: its thread, its second tries, its outputs, its acknowledgements."""
 
     def __init__(
-        self, app: faust.App, processor: Processor, name: str, source: str, transient: tuple[type[Exception], ...]
+        self,
+        app: faust.App,
+        processor: Processor,
+        name: str,
+        source: str,
+        *,
+        transient: tuple[type[Exception], ...],
+        telemetry: Telemetry | None = None,
     ) -> None:
         self._app = app
         self._processor = processor
@@ -125,11 +154,24 @@ class _Runner:
         self._transient = transient
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._begun: set[int] = set()
+        self._mine: set[int] = set()
         self._topics: dict[str, TopicT] = {}
+        self._shown = (telemetry or Telemetry()).stage(name)
+        self._shown.health.wait(f"{name}'s partitions", "the group has not assigned any yet")
 
     async def assigned(self, _app: Any, assigned: set[TP], **_: Any) -> None:
         """Faust's signal. The processor hears of it in its own thread, before its next batch."""
-        self._begun.update(tp.partition for tp in assigned if tp.topic == self._source)
+        own = [tp.partition for tp in assigned if tp.topic == self._source]
+        self._begun.update(own)
+        self._mine.update(own)
+        self._shown.places.begin(self._name, self._source, own, self._app.conf.id)
+        self._shown.health.go(f"{self._name}'s partitions")
+
+    async def revoked(self, _app: Any, revoked: set[TP], **_: Any) -> None:
+        """Faust's signal: these partitions may go to another process."""
+        gone = [tp.partition for tp in revoked if tp.topic == self._source]
+        self._mine.difference_update(gone)
+        self._shown.places.leave(self._name, self._source, gone)
 
     async def handle(self, events: Sequence[EventT[bytes]]) -> None:
         """Processes, writes, and only then acknowledges. Ends only by success or by cancellation."""
@@ -137,10 +179,53 @@ class _Runner:
             partitions, self._begun = frozenset(self._begun), set()
             await self._call(self._processor.assigned, partitions)
         arrivals = [_arrival(event) for event in events]
+        began, since_ns = time.monotonic(), time.time_ns()
+        self._shown.took([(self._source, len(arrivals))])
         outputs = await self._outputs(arrivals)
-        await self._written(outputs)
+        hops = self._hops(arrivals, outputs, since_ns)
+        await self._written([(output, _headers(output, self._name, self._parent(output, hops))) for output in outputs])
         for event in events:
             event.ack()
+        for hop in hops.values():
+            hop.end()
+        self._count(arrivals, outputs, time.monotonic() - began)
+
+    def _hops(self, arrivals: Sequence[Arrival], outputs: Sequence[Output], since_ns: int) -> dict[str, Hop]:
+        """The spans of a batch: of arrivals by their traceparent, of outputs that begin a trace by their event id."""
+        tracing = self._shown.tracing
+        hops = {
+            a.traceparent: tracing.process(
+                self._source, a.traceparent, partition=a.partition, offset=a.offset, since_ns=since_ns
+            )
+            for a in arrivals
+            if a.traceparent is not None
+        }
+        for output in outputs:
+            if output.begins is None:
+                continue
+            hop = tracing.process(
+                self._source, None, partition=output.partition, begin=output.begins.trace, since_ns=since_ns
+            )
+            if hop.sampled:
+                hop.link([output.traceparent])
+                hop.tell(**output.begins.told)
+                for memory_id in output.begins.memories:
+                    hop.link_memory(memory_id)
+                hops[output.event_id] = hop
+        return hops
+
+    def _parent(self, output: Output, hops: Mapping[str, Hop]) -> str | None:
+        hop = hops.get(output.event_id) or hops.get(output.traceparent or "")
+        return output.traceparent if hop is None else hop.send(output.topic, output.partition, output.event_id)
+
+    def _count(self, arrivals: Sequence[Arrival], outputs: Sequence[Output], seconds: float) -> None:
+        for topic, count in Counter(output.topic for output in outputs).items():
+            self._shown.sent(topic, count)
+        for partition, offset in {a.partition: a.offset for a in arrivals}.items():
+            if partition in self._mine:
+                self._shown.at(self._source, partition, offset + 1)
+        self._shown.worked(seconds)
+        self._shown.done((arrival.written_ms for arrival in arrivals), time.time_ns() // 1_000_000)
 
     async def _outputs(self, arrivals: Sequence[Arrival]) -> list[Output]:
         try:
@@ -150,6 +235,7 @@ class _Runner:
                 # Only the error's type: its words may hold content.
                 log.warning("%s: %s, so %d records one by one now", self._name, type(error).__name__, len(arrivals))
                 return [output for arrival in arrivals for output in await self._outputs([arrival])]
+            self._shown.refused(type(error).__name__)
             return list(await self._call(self._processor.poisoned, arrivals[0], error))
 
     async def _patiently(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -157,12 +243,14 @@ class _Runner:
         tries = 0
         while True:
             try:
-                return await self._call(function, *arguments)
+                answer = await self._call(function, *arguments)
+                self._shown.health.go(self._name)
+                return answer
             except self._transient as error:
                 await self._wait(tries, error)
                 tries += 1
 
-    async def _written(self, outputs: Sequence[Output]) -> None:
+    async def _written(self, outputs: Sequence[tuple[Output, dict[str, bytes]]]) -> None:
         """Writes in order and waits for the broker's word on every record; all again if it is not given.
 
         So a reader may see a record of the batch twice, and one that failed after those that followed it.
@@ -170,20 +258,19 @@ class _Runner:
         tries = 0
         while True:
             try:
-                confirmed = [await self._send(output) for output in outputs]
+                confirmed = [await self._send(output, headers) for output, headers in outputs]
                 await asyncio.gather(*confirmed)
+                self._shown.health.go(self._name)
                 return
             except Exception as error:
                 await self._wait(tries, error)
                 tries += 1
 
-    async def _send(self, output: Output) -> Any:
+    async def _send(self, output: Output, headers: dict[str, bytes]) -> Any:
         topic = self._topics.get(output.topic)
         if topic is None:
             topic = self._topics[output.topic] = raw(self._app, output.topic)
-        return await topic.send(
-            key=output.key, value=output.value, partition=output.partition, headers=_headers(output, self._name)
-        )
+        return await topic.send(key=output.key, value=output.value, partition=output.partition, headers=headers)
 
     async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
@@ -191,6 +278,7 @@ class _Runner:
     async def _wait(self, tries: int, error: Exception) -> None:
         if tries % _LOG_EVERY == 0:
             log.warning("%s: waiting (try %d): %r", self._name, tries + 1, error)
+        self._shown.health.wait(self._name, f"{type(error).__name__}; tried {tries + 1} times")
         await asyncio.sleep(_BACKOFF_S[min(tries, len(_BACKOFF_S) - 1)])
 
 
@@ -202,10 +290,11 @@ def _arrival(event: EventT[bytes]) -> Arrival:
         offset=message.offset,
         value=message.value or b"",
         traceparent=parent.decode("ascii", "replace") if isinstance(parent, bytes) else None,
+        written_ms=int((message.timestamp or 0) * 1000),
     )
 
 
-def _headers(output: Output, stage: str) -> dict[str, bytes]:
+def _headers(output: Output, stage: str, parent: str | None) -> dict[str, bytes]:
     """CloudEvents headers in binary mode, and the trace's parent where there is one (DESIGN 5)."""
     found = {
         "ce_specversion": "1.0",
@@ -214,6 +303,6 @@ def _headers(output: Output, stage: str) -> dict[str, bytes]:
         "ce_source": f"memquorum/{stage}",
         "content-type": "application/avro",
     }
-    if output.traceparent:
-        found["traceparent"] = output.traceparent
+    if parent:
+        found["traceparent"] = parent
     return {name: value.encode() for name, value in found.items()}

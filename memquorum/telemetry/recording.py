@@ -67,12 +67,11 @@ class TraceIds(RandomIdGenerator):
 
     def generate_trace_id(self) -> int:
         """The id that was asked for, or a random one."""
-        return tracing.wanted.get() or super().generate_trace_id()
+        return tracing.wanted.get()[0] or super().generate_trace_id()
 
     def generate_span_id(self) -> int:
-        """The root's id where a trace's was asked for, or a random one."""
-        asked = tracing.wanted.get()
-        return tracing.root_span(asked) if asked else super().generate_span_id()
+        """The id that was asked for, or a random one."""
+        return tracing.wanted.get()[1] or super().generate_span_id()
 
     def is_trace_id_random(self) -> bool:
         """No: samplers that draw from the id's bits would draw from a UUID's fixed ones."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
@@ -32,12 +33,12 @@ _VOTE = b"memquorum/epoch/1"
 _UNSAMPLED = "00"
 _LENGTH = 55  # of a traceparent of version 00
 
-# The next trace's id, for the generator of ids (`recording.TraceIds`).
-wanted: ContextVar[int] = ContextVar("memquorum_trace", default=0)
+# The ids of the next trace and of its root, 0: any, for the generator of ids (`recording.TraceIds`).
+wanted: ContextVar[tuple[int, int]] = ContextVar("memquorum_trace", default=(0, 0))
 
 
 def trace_of_memory(memory_id: str) -> int:
-    """The trace of a memory, or of any event of that id."""
+    """The trace of a memory, or of any event of that id. Raises ValueError for what is no UUID."""
     return UUID(memory_id).int
 
 
@@ -105,9 +106,11 @@ class Hop:
                     self._span.add_link(context)
 
     def link_memory(self, memory_id: str, **attributes: str) -> None:
-        """Links a memory's trace. `attributes` say what became of the memory here."""
-        if self._span is not None:
-            told = {f"memquorum.{name}": value for name, value in attributes.items()}
+        """Links a memory's trace. `attributes` say what became of the memory here. What is no memory id is left out."""
+        if self._span is None:
+            return
+        told = {f"memquorum.{name}": value for name, value in attributes.items()}
+        with suppress(ValueError):
             self._span.add_link(_root(trace_of_memory(memory_id)), told)
 
     def tell(self, **attributes: str | int) -> None:
@@ -147,11 +150,13 @@ class Tracing:
         partition: int | None = None,
         offset: int | None = None,
         begin: int | None = None,
+        rooted: bool = False,
         since_ns: int | None = None,
     ) -> Hop:
         """A stage handles a record, since `since_ns` (now, where it is not given).
 
-        `begin`: the trace to begin where the record belongs to none; without it such a record is not traced.
+        `begin`: the trace to begin where the record belongs to none; without it such a record is not traced. `rooted`:
+        it can be linked from elsewhere, so its root has the id that follows from the trace's.
         """
         if parent is None and begin is None:
             return NOTHING
@@ -164,7 +169,8 @@ class Tracing:
         if offset is not None:
             attributes["messaging.kafka.offset"] = offset
         name = f"process {topic}"
-        span = _start(self._tracer, name, SpanKind.CONSUMER, attributes, parent=context, begin=begin, since_ns=since_ns)
+        ids = None if begin is None else (begin, root_span(begin) if rooted else 0)
+        span = _start(self._tracer, name, SpanKind.CONSUMER, attributes, parent=context, begin=ids, since_ns=since_ns)
         return Hop(self._tracer, span) if span.is_recording() else Hop(None, None, parent)
 
     def memory(
@@ -183,7 +189,7 @@ class Tracing:
         own, came = trace_of_memory(memory_id), extract(parent)
         if came is not None and came.trace_id == own:
             return self.process(topic, parent, partition=partition, offset=offset, since_ns=since_ns)
-        hop = self.process(topic, None, partition=partition, offset=offset, begin=own, since_ns=since_ns)
+        hop = self.process(topic, None, partition=partition, offset=offset, begin=own, rooted=True, since_ns=since_ns)
         if came is None or parent is None:
             return hop
         if not hop.sampled:
@@ -199,7 +205,7 @@ class Tracing:
         """What a stage does of its own accord, or for a caller over HTTP: a span of its own that begins a trace."""
         if self._tracer is None:
             return NOTHING
-        span = _start(self._tracer, name, SpanKind.INTERNAL, {}, begin=begin)
+        span = _start(self._tracer, name, SpanKind.INTERNAL, {}, begin=(begin, 0))
         return Hop(self._tracer, span) if span.is_recording() else NOTHING
 
 
@@ -219,7 +225,8 @@ class _Publication(Hop):
             attributes["messaging.message.id"] = event_id
         caller = _current()
         name = f"send {topic}"
-        span = _start(self._tracer, name, SpanKind.PRODUCER, attributes, parent=caller, begin=self._begins)
+        begin = (self._begins, root_span(self._begins))
+        span = _start(self._tracer, name, SpanKind.PRODUCER, attributes, parent=caller, begin=begin)
         if span.is_recording():
             self._span = span
         # A caller's trace is passed on even where it is not recorded.
@@ -233,11 +240,11 @@ def _start(
     attributes: Mapping[str, Any],
     *,
     parent: SpanContext | None = None,
-    begin: int | None = None,
+    begin: tuple[int, int] | None = None,
     since_ns: int | None = None,
 ) -> Span:
     around = trace.set_span_in_context(trace.INVALID_SPAN if parent is None else trace.NonRecordingSpan(parent))
-    token = wanted.set(0 if parent is not None or begin is None else begin)
+    token = wanted.set((0, 0) if parent is not None or begin is None else begin)
     try:
         return tracer.start_span(name, around, kind, attributes, start_time=since_ns)
     finally:

@@ -7,12 +7,17 @@ import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from faust.types import TP
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from memquorum.ports import StoreUnavailable, VaultUnavailable
+from memquorum.telemetry import recording
+from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.tracing import Tracing
 from streams import stage
 from streams.stage import Arrival, Output
 
@@ -24,6 +29,10 @@ class Broker:
     notes: list[str] = field(default_factory=list)
     refuse: list[bytes] = field(default_factory=list)  # values whose next record is not confirmed
     headers: list[dict[str, bytes]] = field(default_factory=list)
+
+    @property
+    def conf(self) -> Any:
+        return SimpleNamespace(id="group")
 
     def topic(self, name: str, **_: Any) -> Broker:
         self.notes.append(f"topic {name}")
@@ -50,6 +59,7 @@ class Message:
     offset: int
     value: bytes
     headers: list[tuple[str, bytes]]
+    timestamp: float | None = 1_700_000_000.5
 
 
 class Event:
@@ -97,9 +107,15 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stage, "_BACKOFF_S", (0.0,))
 
 
-async def carry(processor: Echo, broker: Broker, *batches: str, transient: tuple[type[Exception], ...] = ()) -> None:
+async def carry(
+    processor: Echo,
+    broker: Broker,
+    *batches: str,
+    transient: tuple[type[Exception], ...] = (),
+    telemetry: Telemetry | None = None,
+) -> None:
     known = (VaultUnavailable, StoreUnavailable, *transient)
-    runner = stage._Runner(broker, processor, "echo", "in", known)  # type: ignore[arg-type]
+    runner = stage._Runner(broker, processor, "echo", "in", transient=known, telemetry=telemetry)  # type: ignore[arg-type]
     await runner.assigned(None, {TP("in", 1), TP("other", 2)})
     for batch in batches:
         await runner.handle([Event(broker, value) for value in batch])  # type: ignore[misc]
@@ -167,3 +183,68 @@ async def test_a_stop_is_not_taken_for_an_outage() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert broker.notes == []
+
+
+class Opening(Echo):
+    """Begins a trace with every output, as the nomination does."""
+
+    def _output(self, arrival: Arrival, value: str) -> Output:
+        begins = stage.Begin(7, ["0f5fa48a-7b7f-5f2e-9d0f-0e8f66a0c1aa", "no id"], {"epoch": 3})
+        return Output("out", arrival.partition, b"k", value.encode(), "Kind", "id", None, begins)
+
+
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+
+
+@pytest.mark.parametrize("echo", [Echo(), Opening()])
+async def test_a_batch_continues_its_records_traces_or_begins_one(echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, broker = InMemorySpanExporter(), Broker()
+    provider = recording.provider("streams", 10, kept)
+    telemetry = Telemetry(tracing=Tracing(provider.get_tracer("x")))
+    monkeypatch.setattr(stage, "_arrival", lambda event: Arrival(1, 7, event.message.value, PARENT, 1))
+    await carry(echo, broker, "a", telemetry=telemetry)
+    provider.shutdown()
+    spans = {span.name: span for span in kept.get_finished_spans()}
+    process, send = spans["process in"].context, spans["send out"].context
+    assert process is not None and send is not None
+    assert broker.headers[0]["traceparent"].decode() == f"00-{send.trace_id:032x}-{send.span_id:016x}-01"
+    told = spans["process in"]
+    if isinstance(echo, Opening):
+        assert process.trace_id == 7 and told.parent is None
+        assert (told.attributes or {})["memquorum.epoch"] == 3
+        assert [link.context.trace_id for link in told.links] == [0x0F5FA48A7B7F5F2E9D0F0E8F66A0C1AA]
+    else:
+        assert f"00-{process.trace_id:032x}-{told.parent.span_id:016x}-01" == PARENT  # type: ignore[union-attr]
+
+
+async def test_what_a_stage_did_is_counted_and_what_it_waits_for_is_told() -> None:
+    telemetry = Telemetry()
+    value = telemetry.meters.registry.get_sample_value
+    broker, echo = Broker(), Echo(always={"b": KeyError()}, once={"c": StoreUnavailable("away")})
+    waits: list[dict[str, str]] = []
+
+    class Watched(Echo):
+        def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
+            waits.append(telemetry.health.waits)
+            return echo.process(arrivals)
+
+    await carry(Watched(), broker, "abc", telemetry=telemetry)
+    assert value("messaging_client_consumed_messages_total", {"stage": "echo", "topic": "in"}) == 3
+    assert value("messaging_client_sent_messages_total", {"stage": "echo", "topic": "out"}) == 3
+    assert value("memquorum_refused_total", {"stage": "echo", "reason": "KeyError"}) == 1
+    assert value("memquorum_latency_seconds_count", {"stage": "echo"}) == 3
+    assert {"start": "it starts", "echo": "StoreUnavailable; tried 1 times"} in waits
+    assert telemetry.health.waits == {"start": "it starts"}
+    assert dict(telemetry.places.now()) == {("echo", "in", 1): 8}
+
+
+async def test_partitions_that_went_to_another_process_have_no_place() -> None:
+    telemetry = Telemetry()
+    runner = stage._Runner(Broker(), Echo(), "echo", "in", transient=(), telemetry=telemetry)  # type: ignore[arg-type]
+    assert "echo's partitions" in telemetry.health.waits
+    await runner.assigned(None, {TP("in", 1), TP("in", 2)})
+    assert dict(telemetry.places.now()) == {("echo", "in", 1): None, ("echo", "in", 2): None}
+    assert (telemetry.places.group("echo"), telemetry.health.waits) == ("group", {"start": "it starts"})
+    await runner.revoked(None, {TP("in", 1), TP("other", 2)})
+    await runner.handle([Event(Broker(), "a")])  # type: ignore[list-item]
+    assert dict(telemetry.places.now()) == {("echo", "in", 2): None}
