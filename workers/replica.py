@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -135,8 +135,6 @@ class Replica:
         self._consumer = loop.consumer(bootstrap, None, **settings)
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
-        # Partitions whose end was reached since the start.
-        self._ended: set[tuple[str, int]] = set()
         self._paused: set[tuple[str, int]] = set()
         self._report_at = clock() + _REPORT_S
         self._reported: Counter[str] = Counter()
@@ -146,7 +144,9 @@ class Replica:
         self._assign()
         announced = False
         while not stop:
-            self.turn(loop.records(self._consumer, _BATCH, self._patience(), self._ended))
+            ended: set[tuple[str, int]] = set()
+            messages = loop.records(self._consumer, _BATCH, self._patience(), ended)
+            self.turn(messages, ended)
             if not announced and all(seat.live for seat in self._seats):
                 announced = True
                 ready()
@@ -156,14 +156,15 @@ class Replica:
         self._consumer.close()
         self._producer.flush(2)
 
-    def turn(self, messages: Sequence[Message]) -> None:
-        """One turn of the loop over what was read."""
+    def turn(self, messages: Sequence[Message], ended: Iterable[tuple[str, int]]) -> None:
+        """One turn of the loop over what was read, and the partitions whose end was reached."""
         with self._view.batch():
             for message in messages:
                 self._hand_in(message)
+            for topic, shard in ended:
+                self._seats[shard].end(topic)
             for seat in self._seats:
                 seat.turn()
-                self._wake(seat)
         self._say()
         self._read_again()
         self._balance()
@@ -178,10 +179,6 @@ class Replica:
         if topic == topics.NOMINATIONS:
             self._seats[shard].parent = loop.traceparent(message)
         self._seats[shard].take(topic, offset, message.value() or b"")
-
-    def _wake(self, seat: Seat) -> None:
-        if not seat.live and all((topic, seat.shard) in self._ended for topic in LOGS.values()):
-            seat.go_live()
 
     # Speaking ------------------------------------------------------------------------------------------------------
 

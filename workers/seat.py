@@ -62,6 +62,7 @@ class Seat:
         self.positions: dict[str, int] = {}
         self.parent: str | None = None  # traceparent of the nomination
         self.live = False
+        self._ended: set[str] = set()
         self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
         self._timers: dict[t.Timer, tuple[float, int]] = {}
         self._need: t.NeedBallot | None = None
@@ -104,11 +105,15 @@ class Seat:
                 del self._timers[timer]
                 self._carry_out(self.core.handle(t.TimerFired(timer, seq)))
 
-    def go_live(self) -> None:
-        """The log was read up to its end: from here on this seat speaks."""
-        self.live = True
-        self._carry_out(self.core.handle(t.CaughtUp()))
-        self.turn()
+    def end(self, topic: str) -> None:
+        """A partition was read up to its end. Once all logs were, with nothing to be read again, the seat speaks."""
+        message = _MESSAGES.get(topic)
+        if self.live or message is None or message in self.rereads:
+            return
+        self._ended.add(topic)
+        if len(self._ended) == len(LOGS):
+            self.live = True
+            self._carry_out(self.core.handle(t.CaughtUp()))
 
     def wake_at(self) -> float:
         """When `turn` has something to do though no record came; infinity: never."""
@@ -169,6 +174,7 @@ class Seat:
                     _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
                 case t.Reread():
                     self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
+                    self._ended.discard(LOGS[effect.message])
                 case t.Halt():
                     raise SignConflict(f"shard {self.shard}: {effect.reason}")
 

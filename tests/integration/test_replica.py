@@ -18,6 +18,7 @@ from memquorum.core.records import Commit
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes
 
+LONG_AGO = 20
 GENESIS = make_bytes(agents={f"agent-{i}": i for i in range(4)})
 
 
@@ -56,10 +57,15 @@ def test_epochs_are_decided_while_replicas_die_and_return(
         assert [o.outcome for o in checked.outcomes] == ["forgotten"] * 4
         assert len(checked.ballots) == 4
 
+    # More than a window of epochs, for whoever has to read them all again.
+    for epoch in range(2, LONG_AGO):
+        world.nominate(1, epoch, late, memories[1][7:8])
+        decisions.wait((1, epoch))
+
     # Without the primary of shard 1, shard 0 goes on with three ballots; shard 1 waits for it.
     replicas.kill(1)
-    for shard in (0, 1):
-        world.nominate(shard, 2, late, [memories[shard][4], memories[shard][7]])
+    for shard, epoch in ((0, 2), (1, LONG_AGO)):
+        world.nominate(shard, epoch, late, [memories[shard][4], memories[shard][7]])
     (checked,) = decisions.wait((0, 2))
     assert [b.member for b in checked.ballots] == [0, 2, 3]
     assert [o.outcome for o in checked.outcomes] == ["forgotten", "kept"]  # the second was read just now
@@ -70,10 +76,10 @@ def test_epochs_are_decided_while_replicas_die_and_return(
     for file in (replicas.run_dir / "replica-1").glob("view.db*"):
         file.unlink()
     replicas.start(1)
-    decisions.wait((1, 2))
-    for shard, epoch in ((0, 4), (1, 3)):
+    decisions.wait((1, LONG_AGO))
+    for shard, epoch in ((0, 4), (1, LONG_AGO + 1)):
         world.nominate(shard, epoch, late, memories[shard][6:7])
-    for checked in decisions.wait((0, 4), (1, 3)):
+    for checked in decisions.wait((0, 4), (1, LONG_AGO + 1)):
         assert [b.member for b in checked.ballots] == [0, 1, 2, 3]
 
     began = time.monotonic()

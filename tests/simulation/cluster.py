@@ -23,6 +23,7 @@ from tests.unit.genesis import seed_of
 
 KINDS_OF_LOG = (Message.NOMINATION, Message.BALLOT, Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT)
 AS_OF = 1_000_000_000
+WINDOW = 1
 
 Step = Callable[[], None]
 
@@ -124,7 +125,7 @@ class Cluster:
             timings=t.Timings(),
             seq=disk.seq,
             epoch=disk.epoch,
-            window=1,
+            window=WINDOW,
         )
         node.positions = dict(disk.positions)
         node.ends = {kind: len(records) for kind, records in self.log.items()}
@@ -239,7 +240,7 @@ class Cluster:
 
     def settle(self, most: int = 20_000) -> None:
         """Runs the honest world until nothing is left to do, the grace timer included."""
-        for _ in range(most):
+        for count in range(most):
             steps = self.steps() or [
                 lambda n=node: self.fire(n, t.Timer.BALLOT_GRACE)  # type: ignore[misc]
                 for node in self.nodes.values()
@@ -247,7 +248,7 @@ class Cluster:
             ]
             if not steps:
                 return
-            steps[0]()
+            steps[count * 7919 % len(steps)]()
         raise AssertionError("no rest: the replicas go on for ever")
 
     def heal(self) -> None:

@@ -20,7 +20,7 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.transitions import Message
 from memquorum.core.records import Commit, Prepare, PrePrepare
 from memquorum.schema_files import load_codec
-from tests.simulation.cluster import KINDS_OF_LOG, Cluster, Node, Step
+from tests.simulation.cluster import KINDS_OF_LOG, WINDOW, Cluster, Node, Step
 from tests.unit.genesis import make
 
 CODEC = load_codec()
@@ -185,6 +185,28 @@ def test_a_lying_primary_cannot_split_the_others(choices: list[int]) -> None:
     for node in cluster.nodes.values():
         assert node.halted is None
         assert {n.member for n in node.noted if n.note in (t.Note.CONFLICT, t.Note.INVALID)} <= {0}
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.integers(0, 9999), max_size=200), st.sets(st.integers(0, 3), min_size=1))
+def test_lost_views_are_rebuilt_from_the_log_and_nothing_is_said_twice(choices: list[int], lost: set[int]) -> None:
+    """Much more was decided than the window holds; what the members said then is settled in their sign-states."""
+    cluster = Cluster(CODEC, GENESIS)
+    decided = 4 * WINDOW + 2
+    for epoch in range(1, decided + 1):
+        cluster.nominate(epoch)
+        cluster.settle()
+    for member in lost:
+        cluster.crash(cluster.nodes[member])
+        cluster.nodes[member].disk.lose_view()
+        cluster.start(cluster.nodes[member])
+    cluster.nominate(decided + 1)
+    for choice in choices:
+        if steps := cluster.steps():
+            steps[choice % len(steps)]()
+    cluster.settle()
+    assert everybody_decided(cluster, decided + 1)
+    assert not [n.halted for n in cluster.nodes.values() if n.halted]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -74,7 +74,11 @@ class Table:
         self.view = View(path, GENESIS.cluster, ME)
         self.seat = self.sit()
         if live:
-            self.seat.go_live()
+            self.read_to_the_end()
+
+    def read_to_the_end(self) -> None:
+        for topic in LOGS.values():
+            self.seat.end(topic)
 
     def sit(self) -> Seat:
         return Seat(
@@ -159,6 +163,10 @@ def table(tmp_path: Path) -> Iterator[Table]:
     found = Table(tmp_path / "view.db")
     yield found
     found.view.close()
+
+
+def decision_on(epoch: int) -> tuple[bytes, list[bytes]]:
+    return votes.decision(CODEC, GENESIS, [votes.proposal("m1", "forget", namespace="space")], epoch=epoch)
 
 
 # When it votes --------------------------------------------------------------------------------------------------------
@@ -247,8 +255,29 @@ def test_a_seat_that_is_not_live_does_not_vote(tmp_path: Path) -> None:
     table.episode("m1")
     table.nominate(table.tick(), "m1")
     assert table.turn(1) is None
-    table.seat.go_live()
-    assert [s.message for s in table.seat.outbox] == [t.Message.BALLOT]
+    table.read_to_the_end()
+    assert table.turn() is not None
+    table.view.close()
+
+
+def test_a_seat_is_live_when_every_log_was_read_to_its_end_what_is_read_again_included(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db", live=False)
+    first, commits = decision_on(1)
+    others = [decision_on(epoch) for epoch in range(2, 8)]
+    for data in (first, *(pre_prepare for pre_prepare, _ in others)):
+        table.put(topics.PRE_PREPARES, data)  # the last two lie beyond the window of four
+    for topic in LOGS.values():
+        if topic != topics.COMMITS:
+            table.seat.end(topic)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    assert table.seat.rereads == {t.Message.PRE_PREPARE: 5}
+    table.seat.end(topics.COMMITS)
+    table.seat.end(topics.PRE_PREPARES)  # the end that was reached before it goes back
+    assert not table.seat.live
+    table.seat.rereads.clear()
+    table.seat.end(topics.PRE_PREPARES)
+    assert table.seat.live
     table.view.close()
 
 
