@@ -18,8 +18,10 @@ from nacl.signing import SigningKey
 from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.consensus.membership import SERVICES, Genesis, Member, dump, load
+from memquorum.core.stamps import Reader, Writer, for_members
 
 _KEY_BYTES = 32
+_STAMPS = ("stamps-services", "stamps-members")
 
 
 class KeyFileError(RuntimeError):
@@ -68,6 +70,8 @@ def create(
     Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
     """
     _ensure_key(settings.master_key_file)
+    for name in _STAMPS:
+        _ensure_key(_key_file(settings, name))
     if settings.genesis_file.exists():
         return read(settings)
     members = tuple(
@@ -87,6 +91,17 @@ def read(settings: Settings) -> Genesis:
         return load(settings.genesis_file.read_bytes())
     except OSError as error:
         raise SettingsError(f"no genesis file ({error}): `python -m infra genesis` makes one") from None
+
+
+def stamps(settings: Settings) -> Writer:
+    """What a service stamps with, and checks by. Raises KeyFileError."""
+    services, members = (secret(_key_file(settings, name)) for name in _STAMPS)
+    return Writer(services, members)
+
+
+def member_stamps(settings: Settings) -> Reader:
+    """What a member checks by: it needs no more than the second of the keys. Raises KeyFileError."""
+    return for_members(secret(_key_file(settings, _STAMPS[1])))
 
 
 def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:

@@ -93,6 +93,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         vault(settings),
         clock=settings.clock,
         tick_ms=settings.tick_ms,
+        stamps=genesis.stamps(settings),
         stop=stop,
         ready=ready,
         telemetry=telemetry,
@@ -159,6 +160,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         journal_seed=seed,
         stop=stop,
         ready=ready,
+        telemetry=telemetry,
     )
 
 

@@ -17,6 +17,8 @@ COMMITS = "memory.consensus.commit.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
+# Internal, and signed by nobody: their records bear the line's stamp (core/stamps.py).
+STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, CROSSED, JOURNAL})
 OUTSIDE = (EPISODES, ACCESSES, CLOCK)
 ALL = (
     *OUTSIDE,

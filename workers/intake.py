@@ -22,15 +22,18 @@ from typing import Literal
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import ids, intake, sealing, signatures
+from memquorum.core import ids, intake, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Reason, Refusal, TickIntent
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, IntakeRefused
+from memquorum.core.stamps import Writer
 from memquorum.ports import Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers import loop, spans
+from workers.arrivals import at, origin_of, signature, wanted
+from workers.strangers import stamped
 from workers.ticks import last_tick
 
 _LOG = logging.getLogger("memquorum.intake")
@@ -39,9 +42,6 @@ _BATCH = 500
 _IDLE_S = 0.2
 # The dead letters' max.message.bytes is 2 MiB.
 _PAYLOAD_BYTES_MAX = 2_000_000
-# A vault namespace that no record can have: '!' is no character of a namespace.
-_DEAD_LETTERS = "!intake"
-_SUBJECT = "dead-letter"
 _FORGOTTEN = Refusal(
     Reason.FORGOTTEN,
     "event_id",
@@ -62,13 +62,14 @@ def run(
     tick_ms: int,
     stop: loop.Stop,
     ready: Callable[[], None] = lambda: None,
+    stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven.
 
-    `ready` is called once the group has taken this process in.
+    `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     """
-    client = Intake(bootstrap, genesis, codec, vault, stop=stop, telemetry=telemetry)
+    client = Intake(bootstrap, genesis, codec, vault, stop=stop, stamps=stamps, telemetry=telemetry)
     client.run(tick_ms / 1000 if clock == "wall" else None, ready)
 
 
@@ -83,10 +84,11 @@ class Intake:
         vault: Vault,
         *,
         stop: loop.Stop,
+        stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
         self._bootstrap, self._codec, self._vault, self._stop = bootstrap, codec, vault, stop
-        self._genesis, self._shards = genesis, genesis.shards
+        self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
         self._driven = False
         self._as_of = 0
         self._next_tick = 0.0
@@ -177,8 +179,8 @@ class Intake:
             return
         began, since_ns = time.monotonic(), time.time_ns()
         now_ms = self._as_of if self._driven else _wall_ms()
-        judged = [(m, origin, self._judge(m, origin, now_ms)) for m in messages for origin in (_origin(m),)]
-        keys = self._keys(_wanted(origin, answer) for _, origin, answer in judged)
+        judged = [(m, origin, self._judge(m, origin, now_ms)) for m in messages for origin in (origin_of(m),)]
+        keys = self._keys(wanted(origin, answer) for _, origin, answer in judged)
         if keys is None:
             return
         for message, origin, answer in judged:
@@ -198,7 +200,7 @@ class Intake:
             now_ms,
             self._driven,
             genesis=self._genesis,
-            signature=_signature(message),
+            signature=signature(message),
         )
 
     def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:
@@ -255,7 +257,7 @@ class Intake:
         self._produce(topics.ACCEPTED, shard, record.namespace.encode(), record, event_id=event_id, parent=parent)
 
     def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:
-        _LOG.info("refused %s/%d/%d: %s %s", *_at(origin), refusal.reason, refusal.field or "")
+        _LOG.info("refused %s/%d/%d: %s %s", *at(origin), refusal.reason, refusal.field or "")
         self._shown.refused(refusal.reason)
         hop.tell(outcome="refused", reason=refusal.reason)
         letter = intake.dead_letter_id(origin)
@@ -275,9 +277,9 @@ class Intake:
             key_id=letter,
             sealed_payload=sealed,
             field=refusal.field,
-            signature=_signature(message) if sealed else None,
+            signature=signature(message) if sealed else None,
         )
-        place = "/".join(map(str, _at(origin)))
+        place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
         parent = hop.send(topics.REFUSED, shard, letter)
         self._produce(topics.REFUSED, shard, place.encode(), record, event_id=letter, parent=parent)
@@ -305,7 +307,9 @@ class Intake:
             self._shown.at(p.topic, p.partition, place)
         self._leads = (topics.EPISODES, 0) in self._read
         # Whoever had the clock before may have ticked since this process last looked.
-        self._as_of = max(self._as_of, last_tick(self._bootstrap, self._codec))
+        self._as_of = max(
+            self._as_of, last_tick(self._bootstrap, self._codec, self._stamps.reader() if self._stamps else None)
+        )
         self._joined = True
 
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
@@ -321,6 +325,7 @@ class Intake:
         self._sent[topic] += 1
         value = self._codec.encode(record)
         headers = loop.headers(type(record).__name__, _SOURCE, event_id, parent)
+        headers = stamped(headers, self._stamps, topic, partition, value)
         while True:
             try:
                 self._producer.produce(topic, value, key, partition, self._delivered, headers=headers)
@@ -358,32 +363,6 @@ class Intake:
         except KafkaException as error:
             # The partitions may have gone to another process, which then lets the same records in under the same ids.
             _LOG.warning("offsets were not committed, the records may come again: %s", error)
-
-
-def _wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | None:
-    """The vault key that an answer needs: (id, namespace, subject)."""
-    if isinstance(answer, EpisodeIntent):
-        return answer.memory_id, answer.namespace, answer.subject
-    if isinstance(answer, Refusal):
-        return intake.dead_letter_id(origin), _DEAD_LETTERS, _SUBJECT
-    return None
-
-
-def _signature(message: Message) -> bytes | None:
-    """The signature header. Two of them are none that could hold, nor is a header without a value."""
-    found = [value for name, value in loop.header_items(message) if name == signatures.HEADER]
-    if not found:
-        return None
-    return bytes(found[0]) if len(found) == 1 and isinstance(found[0], bytes) else b""
-
-
-def _origin(message: Message) -> Origin:
-    topic, partition = loop.place(message)
-    return Origin(topic, partition, loop.offset(message), message.timestamp()[1])
-
-
-def _at(origin: Origin) -> tuple[str, int, int]:
-    return origin.topic, origin.partition, origin.offset
 
 
 def _wall_ms() -> int:

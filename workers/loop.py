@@ -12,6 +12,8 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
+from memquorum.core import stamps
+
 Headers = list[tuple[str, str | bytes | None]]
 
 # Larger than any batch that a topic allows (schemas/topics: 8 MiB).
@@ -150,6 +152,14 @@ def traceparent(message: Message) -> str | None:
     for name, value in header_items(message):
         if name == "traceparent" and isinstance(value, bytes):
             return value.decode("ascii", "replace")
+    return None
+
+
+def stamp(message: Message) -> bytes | None:
+    """The line's stamp on a record, if it carries one."""
+    for name, value in header_items(message):
+        if name == stamps.HEADER and isinstance(value, bytes):
+            return value
     return None
 
 

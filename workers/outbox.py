@@ -18,7 +18,10 @@ from memquorum.core.consensus import messages
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalHead
 from memquorum.core.rows import ShardState
+from memquorum.core.stamps import Writer
+from memquorum.telemetry.tracing import NOTHING, Hop
 from workers import loop
+from workers.strangers import stamped
 
 SIGNER = "service:journal"
 _SOURCE = "memquorum/commit"
@@ -26,21 +29,24 @@ _SOURCE = "memquorum/commit"
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """A journal entry to be sent: its sequence, its event's id, its link, and the trace that it belongs to."""
+    """A journal entry to be sent: its sequence, its event's id, its link, and the span that it comes from."""
 
     seq: int
     event_id: str
     link: JournalAppended
-    traceparent: str | None = None
+    hop: Hop = NOTHING
 
 
 class Outbox:
     """Sends journals and heads. `delivered`: the last sequence of each shard that the broker has acknowledged."""
 
-    def __init__(self, producer: Producer, genesis: Genesis, codec: Codec, seed: bytes) -> None:
-        """`seed`: the 32-byte Ed25519 seed of service:journal."""
+    def __init__(
+        self, producer: Producer, genesis: Genesis, codec: Codec, seed: bytes, stamps: Writer | None = None
+    ) -> None:
+        """`seed`: the 32-byte Ed25519 seed of service:journal. `stamps`: what entries bear; heads are signed."""
         self.delivered: dict[int, int] = {}
         self._producer, self._genesis, self._codec, self._seed = producer, genesis, codec, seed
+        self._stamps = stamps
         self._failed: Exception | None = None
 
     @property
@@ -51,13 +57,14 @@ class Outbox:
     def send(self, entries: Sequence[Outgoing], state: ShardState) -> None:
         """Sends a shard's next entries, and once they are acknowledged the head `state`, where they lead to."""
         for entry in entries:
-            last = entry.seq == state.seq
+            last, event_id = entry.seq == state.seq, f"{state.shard}/{entry.seq}"
+            parent = entry.hop.send(topics.JOURNAL, state.shard, event_id)
             self._produce(
                 topics.JOURNAL,
                 state.shard,
                 self._codec.encode(entry.link),
-                loop.headers("JournalAppended", _SOURCE, f"{state.shard}/{entry.seq}", entry.traceparent),
-                on_delivery=self._note(state.shard, entry.seq, state if last else None),
+                loop.headers("JournalAppended", _SOURCE, event_id, parent),
+                on_delivery=self._note(state.shard, entry.seq, state if last else None, entry.hop),
             )
 
     def head(self, state: ShardState) -> None:
@@ -91,18 +98,20 @@ class Outbox:
         self._producer.purge()
         self._producer.close()
 
-    def _note(self, shard: int, seq: int, head: ShardState | None) -> Any:
+    def _note(self, shard: int, seq: int, head: ShardState | None, hop: Hop = NOTHING) -> Any:
         def acknowledged(error: Any, _: Any) -> None:
             if error is not None:
                 self._failed = KafkaException(error)
                 return
             self.delivered[shard] = max(seq, self.delivered.get(shard, 0))
+            hop.end()
             if head is not None:
                 self.head(head)
 
         return acknowledged
 
     def _produce(self, topic: str, shard: int, value: bytes, headers: loop.Headers, on_delivery: Any) -> None:
+        headers = stamped(headers, self._stamps, topic, shard, value)
         while True:
             try:
                 self._producer.produce(

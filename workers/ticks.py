@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from confluent_kafka import Consumer, TopicPartition
@@ -9,18 +10,26 @@ from confluent_kafka import Consumer, TopicPartition
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import ClockTicked
+from memquorum.core.stamps import Reader
 from workers import loop
+from workers.strangers import NO_STAMP, Strangers
+
+_LOG = logging.getLogger("memquorum.intake")
 
 
-def last_tick(bootstrap: str, codec: Codec) -> int:
-    """The last tick in shard 0, 0 before the first. A tick goes to every shard, shard 0 first."""
+def last_tick(bootstrap: str, codec: Codec, stamps: Reader | None = None) -> int:
+    """The last tick in shard 0, 0 before the first. A tick goes to every shard, shard 0 first.
+
+    `stamps` tells a stranger's tick, which would put the clock wherever the stranger likes.
+    """
+    strangers = Strangers(_LOG, stamps)
     reader = loop.consumer(bootstrap)
     try:
         low, end = reader.get_watermark_offsets(TopicPartition(topics.ACCEPTED, 0), timeout=10)
         start, width = end, 64
         while start > low:
             stop, start, width = start, max(low, start - width), width * 4
-            last = _last_tick_within(reader, codec, start, stop)
+            last = _last_tick_within(reader, codec, strangers, start, stop)
             if last is not None:
                 return last
         return 0
@@ -28,7 +37,7 @@ def last_tick(bootstrap: str, codec: Codec) -> int:
         reader.close()
 
 
-def _last_tick_within(reader: Consumer, codec: Codec, start: int, stop: int) -> int | None:
+def _last_tick_within(reader: Consumer, codec: Codec, strangers: Strangers, start: int, stop: int) -> int | None:
     loop.assign(reader, {(topics.ACCEPTED, 0): start})
     last, position, quiet_since = None, start, time.monotonic()
     while position < stop and time.monotonic() - quiet_since < 10:
@@ -38,6 +47,9 @@ def _last_tick_within(reader: Consumer, codec: Codec, start: int, stop: int) -> 
             position, quiet_since = offset + 1, time.monotonic()
             if position > stop:
                 break
+            if not strangers.genuine(message):
+                strangers.left_out(message, NO_STAMP)
+                continue
             try:
                 record = codec.decode(message.value() or b"")
             except DecodeError:
