@@ -160,6 +160,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         journal_seed=seed,
         stop=stop,
         ready=ready,
+        telemetry=telemetry,
     )
 
 

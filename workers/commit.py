@@ -30,10 +30,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.effects import Rules
 from memquorum.core.records import EpisodeAccepted
-from memquorum.core.rows import Keys
+from memquorum.core.rows import Change, Keys
 from memquorum.core.workset import Net, Workset
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
-from workers import loop
+from memquorum.telemetry.bundle import Stage, Telemetry
+from workers import loop, spans
 from workers.line import KIND_OF, SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
 
@@ -68,6 +69,7 @@ def run(
     journal_seed: bytes,
     stop: loop.Stop,
     ready: Callable[[], None] = lambda: None,
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal. `ready` is called when it has
     reached the store and reads; again after an outage.
@@ -80,18 +82,21 @@ def run(
     # What waits unread is bounded: read ahead further than this, a backlog would only lie in memory.
     limits: dict[str, Any] = {"queued.max.messages.kbytes": 16_384}
     consumer = loop.consumer(bootstrap, **limits)
-    failures = 0
+    failures, shown = 0, (telemetry or Telemetry()).stage("commit")
     try:
         while not stop:
             began = time.monotonic()
             try:
-                _Session(Rules(codec, genesis), store, vault, consumer, outbox=outbox, stop=stop).run(ready)
+                rules = Rules(codec, genesis)
+                _Session(rules, store, vault, consumer, outbox=outbox, stop=stop, shown=shown).run(ready)
             except StoreUnavailable as error:
                 # A session that held for a while shows that the outage before it was another one.
                 failures = 0 if time.monotonic() - began > 2 * _BACKOFF_S[-1] else failures
                 wait = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
                 log.warning("the store cannot be reached: beginning again in %.1f s (%s)", wait, error)
+                shown.health.wait("store", "it does not answer")
+                shown.health.turn()
                 stop.wait(wait)
     finally:
         outbox.close()
@@ -107,10 +112,18 @@ class _Session:
     """From reading where the store stands until the store is lost, or the stop."""
 
     def __init__(
-        self, rules: Rules, store: PostgresStore, vault: Vault, consumer: Consumer, *, outbox: Outbox, stop: loop.Stop
+        self,
+        rules: Rules,
+        store: PostgresStore,
+        vault: Vault,
+        consumer: Consumer,
+        *,
+        outbox: Outbox,
+        stop: loop.Stop,
+        shown: Stage,
     ) -> None:
         self._rules, self._store, self._vault = rules, store, vault
-        self._consumer, self._outbox, self._stop = consumer, outbox, stop
+        self._consumer, self._outbox, self._stop, self._shown = consumer, outbox, stop, shown
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
@@ -121,10 +134,12 @@ class _Session:
     def run(self, ready: Callable[[], None]) -> None:
         """Raises StoreUnavailable, DigestConflict, Fenced."""
         self._begin()
+        self._shown.health.go("store")
         ready()
         try:
             self._destroy_due(self._lines)
             while not self._stop:
+                self._shown.health.turn()
                 busy = self._step()
                 self._outbox.poll()
                 self._note_published(force=False)
@@ -147,6 +162,8 @@ class _Session:
             self._lines[shard] = Line(self._rules, standing)
             self._published[shard] = standing.published
             offsets |= {(topic, shard): standing.cursors.get(topic) for topic in SOURCES}
+            for topic in SOURCES:
+                self._shown.at(topic, shard, standing.cursors.get(topic, 0))
             self._republish(shard, max(standing.published, self._outbox.delivered.get(shard, 0)))
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
@@ -162,18 +179,34 @@ class _Session:
             self._outbox.head(state)
 
     def _read(self, wait_s: float) -> None:
-        for message in loop.records(self._consumer, _READ_MOST, wait_s):
-            topic, shard, offset, value = message.topic(), message.partition(), message.offset(), message.value()
-            assert topic is not None and shard is not None and offset is not None
-            wrong = self._lines[shard].take(topic, offset, value or b"", loop.traceparent(message))
+        messages = loop.records(self._consumer, _READ_MOST, wait_s)
+        for message in messages:
+            (topic, shard), offset = loop.place(message), loop.offset(message)
+            wrong = self._lines[shard].take(
+                topic, offset, message.value() or b"", loop.traceparent(message), message.timestamp()[1]
+            )
             if wrong is not None:
                 self._applied["refused"] += 1
+                self._shown.refused(topic)
                 log.error("%s, partition %d, offset %d left out: %s", topic, shard, offset, wrong)
+        if messages:
+            self._show_read(Counter(loop.place(message) for message in messages))
         wanted = {(topic, shard) for shard, line in self._lines.items() for topic in line.paused()}
         if wanted != self._paused:
             self._consumer.pause([TopicPartition(*place) for place in wanted - self._paused])
             self._consumer.resume([TopicPartition(*place) for place in self._paused - wanted])
             self._paused = wanted
+            for topic in SOURCES:
+                count = sum(paused == topic for paused, _ in wanted)
+                self._shown.health.slow(topic, f"{count} partitions are not read on: see the lag" if count else None)
+
+    def _show_read(self, counts: Counter[tuple[str, int]]) -> None:
+        by_topic: Counter[str] = Counter()
+        for (topic, shard), count in counts.items():
+            by_topic[topic] += count
+            if topic != topics.ACCEPTED:  # what was read of it counts once it is applied
+                self._shown.at(topic, shard, self._lines[shard].read_to[topic])
+        self._shown.took(by_topic.items())
 
     def _step(self) -> bool:
         """Applies what can be applied, in one transaction; whether there was anything."""
@@ -181,6 +214,7 @@ class _Session:
         batches = {shard: batch for shard, line in self._lines.items() if (batch := line.batch(most)) is not None}
         if not batches:
             return False
+        began, since_ns = time.monotonic(), time.time_ns()
         contents = self._open(batches.values())
         wanted = {self._lines[shard].state: batch.keys() for shard, batch in batches.items()}
         with self._store.transaction(wanted) as transaction:
@@ -190,7 +224,8 @@ class _Session:
             cursors = {place: offset for shard in batches for place, offset in self._lines[shard].cursors().items()}
             transaction.write(list(nets.values()), contents, cursors)
         for shard, batch in batches.items():
-            self._done(shard, batch, nets[shard])
+            self._done(shard, batch, nets[shard], since_ns)
+        self._shown.worked(time.monotonic() - began)
         timely = [
             shard
             for shard, batch in batches.items()
@@ -199,18 +234,32 @@ class _Session:
         self._destroy_due(timely)
         return True
 
-    def _done(self, shard: int, batch: Batch, net: Net) -> None:
+    def _done(self, shard: int, batch: Batch, net: Net, since_ns: int) -> None:
         line = self._lines[shard]
         line.applied(batch, net)
-        self._applied.update(change.entry.effect for change, _ in batch.changes)
+        self._show_applied(line, batch)
         if batch.rejected is not None:
             log.error("a decision with a sound certificate cannot be applied: %s", batch.rejected)
         for kind, offset in line.decisions.rewind().items():
             topic = next(topic for topic, name in KIND_OF.items() if name == kind)
             self._consumer.seek(TopicPartition(topic, shard, offset))
-        self._outbox.send(
-            [Outgoing(c.entry.seq, c.entry.event_id, c.appended, trace) for c, trace in batch.changes], net.after
-        )
+        outgoing = []
+        for change, item in batch.changes:
+            hop = spans.applied(self._shown.tracing, change, item, batch.parents, since_ns)
+            outgoing.append(Outgoing(change.entry.seq, change.entry.event_id, change.appended, hop))
+        self._outbox.send(outgoing, net.after)
+
+    def _show_applied(self, line: Line, batch: Batch) -> None:
+        meters, effects = self._shown.meters, Counter(change.entry.effect for change, _ in batch.changes)
+        self._applied.update(effects)
+        for effect, count in effects.items():
+            meters.journalled.labels(effect).inc(count)
+        for decision in (change.decision for change, _ in batch.changes if change.decision is not None):
+            for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
+                meters.decisions.labels(*ended).inc(count)
+        self._shown.sent(topics.JOURNAL, len(batch.changes))
+        self._shown.at(topics.ACCEPTED, line.state.shard, line.spine.next_offset)
+        self._shown.done((item.written_ms for item in batch.items), time.time_ns() // 1_000_000)
 
     def _open(self, batches: Iterable[Batch]) -> dict[str, Clear]:
         """Contents and embeddings in the clear, of what is still readable."""
@@ -241,17 +290,27 @@ class _Session:
                     nets.append(work.net())
                 transaction.write(nets, {}, {})
             for net in nets:
-                batch = Batch(None, [], [(changes[net.after.shard], None)])
-                self._done(net.after.shard, batch, net)
+                self._destroyed(net, changes[net.after.shard], due[net.after.shard])
+
+    def _destroyed(self, net: Net, change: Change, memory_ids: list[str]) -> None:
+        line, batch = self._lines[net.after.shard], Batch(None, [], changes=[(change, None)])
+        line.applied(batch, net)
+        self._show_applied(line, batch)
+        hop = spans.destroyed(self._shown.tracing, change, memory_ids)
+        self._outbox.send([Outgoing(change.entry.seq, change.entry.event_id, change.appended, hop)], net.after)
 
     def _patiently(self, ask: Callable[[], T]) -> T:
         """Asks the vault until it answers. Raises _Stopped."""
         for attempt in itertools.count():
             wait = _BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]
             try:
-                return ask()
+                answer = ask()
+                self._shown.health.go("vault")
+                return answer
             except VaultUnavailable as error:
                 log.warning("the vault cannot be reached: asking again in %.1f s (%s)", wait, error)
+                self._shown.health.wait("vault", "it does not answer")
+                self._shown.health.turn()
             if self._stop.wait(wait):
                 break
         raise _Stopped

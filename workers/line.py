@@ -18,24 +18,29 @@ from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted,
 from memquorum.core.rows import Change, Keys, Rows
 from memquorum.core.spine import Item, Spine
 from memquorum.core.workset import Net, Workset
+from memquorum.telemetry.tracing import unsampled
 
 KIND_OF = {topics.PRE_PREPARES: assembly.PRE_PREPARE, topics.COMMITS: assembly.COMMIT}
 SOURCES = (topics.ACCEPTED, topics.SCORED, *KIND_OF)
 
 # What pgvector's halfvec holds.
 _DIMENSIONS_MOST = 16_000
+_TRACES_MOST = 256
 
 
 @dataclass(slots=True)
 class Batch:
     """What is applied to one shard in one transaction: at most one decision, then records of the spine.
 
-    Filled by `apply`: the changes, what they leave to be written, and why a decision could not be applied.
+    `parents`: the traces of the decision's commits, in the order of their arrival.
+
+    Filled by `apply`: the changes, each with the record that it comes from, and why a decision could not be applied.
     """
 
     certified: Certified | None
     items: list[Item]
-    changes: list[tuple[Change, str | None]] = field(default_factory=list)
+    parents: tuple[str, ...] = ()
+    changes: list[tuple[Change, Item | None]] = field(default_factory=list)
     rejected: OutOfTurn | None = None
 
     def keys(self) -> Keys:
@@ -60,7 +65,7 @@ class Batch:
         for item in self.items:
             change = _judge(rules, work.rows, item, contents)
             work.absorb(change)
-            self.changes.append((change, item.traceparent))
+            self.changes.append((change, item))
         return work.net()
 
     def _decide(self, rules: Rules, work: Workset, certified: Certified) -> None:
@@ -87,8 +92,10 @@ class Line:
             rules.codec, rules.genesis, self.state.shard, self.state.decided_seq, standing.decided
         )
         self._codec = rules.codec
+        # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
+        self._traces: dict[bytes, str] = {}
 
-    def take(self, topic: str, offset: int, data: bytes, traceparent: str | None) -> str | None:
+    def take(self, topic: str, offset: int, data: bytes, traceparent: str | None, written_ms: int = 0) -> str | None:
         """A record of one of the sources; what is wrong with it, if nothing can be made of it.
 
         Raises assembly.DigestConflict.
@@ -98,17 +105,21 @@ class Line:
             self.decisions.pre_prepare(offset, data)
         elif topic == topics.COMMITS:
             self.decisions.commit(offset, data)
+            self._remember(data, traceparent)
         elif topic == topics.SCORED:
-            return self._score(offset, data)
+            return self._score(offset, data, traceparent)
         else:
-            return self._accept(offset, data, traceparent)
+            return self._accept(offset, data, traceparent, written_ms)
         refusals, self.decisions.refusals = self.decisions.refusals, []
         return "; ".join(refusals) or None
 
     def batch(self, most: int) -> Batch | None:
         """What can be applied now, or None."""
-        found = Batch(self.decisions.next(self.spine.next_offset), self.spine.ready(most))
-        return found if found.certified is not None or found.items else None
+        certified, items = self.decisions.next(self.spine.next_offset), self.spine.ready(most)
+        if certified is None:
+            return Batch(None, items) if items else None
+        commits = set(certified.commits)
+        return Batch(certified, items, tuple(trace for data, trace in self._traces.items() if data in commits))
 
     def paused(self) -> set[str]:
         """Sources not to be read on until some of what has arrived is applied."""
@@ -131,10 +142,19 @@ class Line:
             self.spine.applied(batch.items[-1].offset)
         if batch.certified is not None and batch.rejected is None:
             self.decisions.decided(batch.certified)
+            for data in batch.certified.commits:
+                self._traces.pop(data, None)
         elif batch.certified is not None and batch.rejected is not None:
             self.decisions.reject(batch.certified, batch.rejected)
 
-    def _accept(self, offset: int, data: bytes, traceparent: str | None) -> str | None:
+    def _remember(self, data: bytes, traceparent: str | None) -> None:
+        if traceparent is None or unsampled(traceparent):
+            return
+        self._traces[data] = traceparent
+        while len(self._traces) > _TRACES_MOST:
+            del self._traces[next(iter(self._traces))]
+
+    def _accept(self, offset: int, data: bytes, traceparent: str | None, written_ms: int) -> str | None:
         try:
             record = self._codec.decode(data)
             if not isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
@@ -143,17 +163,17 @@ class Line:
         except DecodeError as error:
             wrong = str(error)
         if wrong is None:
-            self.spine.accept(offset, record, traceparent)
+            self.spine.accept(offset, record, traceparent, written_ms)
         else:
             self.spine.skip(offset)
         return wrong
 
-    def _score(self, offset: int, data: bytes) -> str | None:
+    def _score(self, offset: int, data: bytes, traceparent: str | None) -> str | None:
         try:
             record = self._codec.decode_as(EpisodeScored, data)
         except DecodeError as error:
             return str(error)
-        self.spine.score(commit.Scored(offset, record))
+        self.spine.score(commit.Scored(offset, record, traceparent))
         return None
 
 

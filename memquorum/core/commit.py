@@ -45,10 +45,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What salience said of an episode, and where."""
+    """What salience said of an episode, and where; the trace of saying it."""
 
     offset: int
     record: EpisodeScored
+    traceparent: str | None = None
 
 
 def apply_episode(
