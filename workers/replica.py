@@ -39,6 +39,8 @@ _LOG = logging.getLogger("memquorum.replica")
 _BATCH = 1_000
 _IDLE_S = 0.25
 _REPORT_S = 60.0
+# How long a question to Kafka may take before it is asked again.
+_PATIENCE_S = 3.0
 _READ = (topics.ACCEPTED, topics.SCORED, *LOGS.values())
 # Of these the replica can do without what has expired: a commit certificate carries on without them.
 _EXPIRING = (topics.NOMINATIONS, topics.BALLOTS, topics.PREPARES)
@@ -141,7 +143,7 @@ class Replica:
 
     def run(self, stop: loop.Stop, ready: Callable[[], None]) -> None:
         """Turns until `stop`."""
-        self._assign()
+        self._assign(stop)
         announced = False
         while not stop:
             ended: set[tuple[str, int]] = set()
@@ -206,15 +208,28 @@ class Replica:
 
     # Reading -------------------------------------------------------------------------------------------------------
 
-    def _assign(self) -> None:
+    def _assign(self, stop: loop.Stop) -> None:
         """Every partition from where the view says."""
         for seat in self._seats:
             for topic in _READ:
                 place = TopicPartition(topic, seat.shard)
-                low, end = self._consumer.get_watermark_offsets(place, timeout=30)
-                seat.positions[topic] = _start(self._view.position(topic, seat.shard), low, end, place)
+                bounds = self._bounds(place, stop)
+                if bounds is None:
+                    return
+                seat.positions[topic] = _start(self._view.position(topic, seat.shard), *bounds, place)
         positions = {(topic, seat.shard): at for seat in self._seats for topic, at in seat.positions.items()}
         loop.assign(self._consumer, positions)
+
+    def _bounds(self, place: TopicPartition, stop: loop.Stop) -> tuple[int, int] | None:
+        """First and next offset of a partition, once Kafka answers; None if it is time to stop."""
+        while not stop:
+            try:
+                low, end = self._consumer.get_watermark_offsets(place, timeout=_PATIENCE_S)
+                return low, end
+            except KafkaException as error:
+                _LOG.warning("waiting for Kafka: %s", error)
+                stop.wait(1)
+        return None
 
     def _read_again(self) -> None:
         for seat in self._seats:

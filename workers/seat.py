@@ -58,7 +58,6 @@ class Seat:
         self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send] = []
         self.rereads: dict[t.Message, int] = {}
-        self.settled: list[str] = []
         self.positions: dict[str, int] = {}
         self.parent: str | None = None  # traceparent of the nomination
         self.live = False
@@ -69,8 +68,9 @@ class Seat:
         self._need_until = 0.0
         self._retry_at = 0.0
         seq, epoch = view.progress(shard)
+        self.settled = [slot for slot in signed if t.is_decided(slot, seq, epoch)]
         self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, seq=seq, epoch=epoch)
-        self._carry_out(self.core.handle(t.Restarted(signed)))
+        self._carry_out(self.core.handle(t.Restarted({s: v for s, v in signed.items() if s not in self.settled})))
 
     # Records -------------------------------------------------------------------------------------------------------
 

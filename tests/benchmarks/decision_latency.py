@@ -66,4 +66,4 @@ def main(epochs: int, proposals: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*(int(a) for a in (sys.argv[1:] + ["250", "1"][len(sys.argv) - 1 :])))
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 250, int(sys.argv[2]) if len(sys.argv) > 2 else 1)

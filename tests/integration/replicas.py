@@ -226,9 +226,13 @@ class Decisions:
         deadline = time.monotonic() + seconds
         while not all(slot in self.found for slot in slots):
             assert time.monotonic() < deadline, f"undecided: {[s for s in slots if s not in self.found]}"
-            for message in loop.records(self._consumer, 500, 0.1):
-                self._take(message.value() or b"")
+            self.read(0.1)
         return [self.found[slot] for slot in slots]
+
+    def read(self, seconds: float) -> None:
+        """Takes what is there; waits so long for the first record."""
+        for message in loop.records(self._consumer, 500, seconds):
+            self._take(message.value() or b"")
 
     def _take(self, data: bytes) -> None:
         try:

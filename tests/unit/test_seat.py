@@ -29,7 +29,7 @@ from memquorum.core.records import (
     Proposal,
     Signed,
 )
-from memquorum.ports import SignConflict, VaultUnavailable
+from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import make, seed_of
@@ -80,7 +80,7 @@ class Table:
         for topic in LOGS.values():
             self.seat.end(topic)
 
-    def sit(self) -> Seat:
+    def sit(self, signed: dict[str, SignedSlot] | None = None) -> Seat:
         return Seat(
             CODEC,
             GENESIS,
@@ -90,7 +90,7 @@ class Table:
             me=ME,
             sign=lambda body: CODEC.encode(sign(GENESIS.cluster, "member:1", seed_of("member:1"), body)),
             timings=t.Timings(),
-            signed={},
+            signed=signed or {},
             clock=lambda: self.now,
         )
 
@@ -371,6 +371,15 @@ def test_a_restart_reads_on_where_the_view_says(table: Table) -> None:
     table.episode("m2")
     table.turn()
     assert set(table.view.known(["m1", "m2"])) == {"m1", "m2"}
+
+
+def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -> None:
+    table.view.decided(0, seq=1, epoch=1, forgotten=[], accepted_offset=0, read=1)
+    slots = ["0/0/1/ballot", "0/0/2/ballot", "0/0/0/1/commit", "0/0/0/2/prepare"]
+    table.seat = table.sit({slot: SignedSlot(b"d", slot.encode()) for slot in slots})
+    assert table.seat.settled == ["0/0/1/ballot", "0/0/0/1/commit"]
+    table.read_to_the_end()
+    assert [send.slot for send in table.seat.outbox] == ["0/0/2/ballot", "0/0/0/2/prepare"]
 
 
 def test_somebody_with_its_key_stops_the_process(table: Table) -> None:

@@ -153,6 +153,12 @@ def slot_name(config: int, shard: int, view: int, seq: int, message: Message) ->
     return f"{config}/{shard}/{view}/{seq}/{message}"
 
 
+def is_decided(slot: str, seq: int, epoch: int) -> bool:
+    """Whether a slot of this name lies before the next sequence and epoch to be decided."""
+    *_, number, message = slot.split("/")
+    return int(number) < (epoch if message == Message.BALLOT else seq)
+
+
 # Events: what the world tells a replica ----------------------------------------------------------------------------
 
 
