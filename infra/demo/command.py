@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psycopg
 from rich.console import Console
+from rich.text import Text
 
 from db.queries import QUERIES
 from db.schedule import PostgresSchedule
@@ -73,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
         log = _read(parsed)
         held = _run(parsed, console, log)
     except _PLAIN as error:
-        console.print(f"[bold red]memquorum:[/] {type(error).__name__}: {error}", markup=True, soft_wrap=True)
+        console.print(Text.assemble(("memquorum: ", "bold red"), f"{type(error).__name__}: {error}"), soft_wrap=True)
         return 1
     except KeyboardInterrupt:
         console.print("stopped")

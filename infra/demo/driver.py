@@ -107,6 +107,7 @@ class Driver:
                 self._tick(step.as_of)
         if self._genesis.policy.forget.grace_ms == 0:
             self._await(lambda: self.ledger.tiers()[SEALED] == 0, "the keys of forgotten memories to be destroyed")
+        self.ledger.settle()
 
     # Publishing
 

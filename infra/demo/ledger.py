@@ -15,6 +15,7 @@ from memquorum.core.ids import memory_id
 from memquorum.core.records import Accessed, Decided, Destroyed, JournalEntry, NominationProposed, Result, Stored
 
 SHORT_TERM, LONG_TERM, SEALED, GONE = "short-term", "long-term", "sealed", "gone"
+_ALIVE = (SHORT_TERM, LONG_TERM)
 AGAIN = "repeated access"
 _ENDS = {"forgotten": SEALED, "promoted": LONG_TERM}
 
@@ -61,9 +62,12 @@ class Ledger:
     epochs: dict[tuple[int, int], Epoch] = field(default_factory=dict)
     moments: list[Moment] = field(default_factory=list)
     tier: dict[str, str] = field(default_factory=dict)
+    """Memory id → tier. Only `_move` writes it."""
     stands_for: dict[str, str] = field(default_factory=dict)
     """Memory id of an episode that reinforced another → the memory that it reinforced."""
     _size: dict[str, int] = field(default_factory=dict)
+    _tiers: Counter[str] = field(default_factory=Counter)
+    _alive_characters: int = 0
     _early: dict[tuple[int, int], tuple[Decided, int]] = field(default_factory=dict)
     _everything: int = 0
     _seq: dict[int, int] = field(default_factory=dict)
@@ -86,8 +90,8 @@ class Ledger:
         if isinstance(detail, Stored) and entry.effect != "repeated":
             self._everything += detail.characters
         if entry.effect == "stored" and entry.memory_id is not None:
-            self.tier[entry.memory_id] = SHORT_TERM
             self._size[entry.memory_id] = detail.characters
+            self._move(entry.memory_id, SHORT_TERM)
         elif entry.effect == "reinforced" and entry.memory_id is not None and entry.namespace is not None:
             self.stands_for[memory_id(entry.namespace, entry.event_id)] = entry.memory_id
         elif entry.effect == "dropped":
@@ -95,10 +99,14 @@ class Ledger:
         elif isinstance(detail, Accessed):
             self.idle_accesses += entry.effect == "accessed" and not detail.applied
         elif isinstance(detail, Decided):
-            self.tier |= {r.memory_id: _ENDS[r.outcome] for r in detail.results if r.outcome in _ENDS}
+            for result in detail.results:
+                if result.outcome in _ENDS:
+                    self._move(result.memory_id, _ENDS[result.outcome])
             self._decided(entry.shard, detail, at)
         elif isinstance(detail, Destroyed):
-            self.tier |= {m: GONE for m in detail.memory_ids if self.tier.get(m) == SEALED}
+            for memory in detail.memory_ids:
+                if self.tier.get(memory) == SEALED:
+                    self._move(memory, GONE)
         elif entry.effect == "ticked":
             self._ticked(entry.as_of)
 
@@ -120,12 +128,12 @@ class Ledger:
 
     def tiers(self) -> dict[str, int]:
         """Memories by tier, now."""
-        found = Counter(self.tier.values())
-        return {tier: found[tier] for tier in (SHORT_TERM, LONG_TERM, SEALED, GONE)}
+        return {tier: self._tiers[tier] for tier in (SHORT_TERM, LONG_TERM, SEALED, GONE)}
 
-    def alive_characters(self) -> int:
-        """Characters of all memories alive, now."""
-        return sum(n for m, n in self._size.items() if self.tier[m] in (SHORT_TERM, LONG_TERM))
+    def settle(self) -> None:
+        """Makes the last moment speak of now: a tick is journalled before what it leads to."""
+        if self.moments:
+            self._ticked(self.moments[-1].as_of)
 
     def recorded(self) -> int:
         """Episodes that the journal speaks of, repeated ones left out."""
@@ -160,11 +168,19 @@ class Ledger:
             return
         self.epochs[key] = replace(self.epochs[key], decided_at=at, results=decided.results)
 
+    def _move(self, memory: str, tier: str) -> None:
+        before, size = self.tier.get(memory), self._size.get(memory, 0)
+        self._alive_characters += size * ((tier in _ALIVE) - (before in _ALIVE))
+        self._tiers[tier] += 1
+        if before is not None:
+            self._tiers[before] -= 1
+        self.tier[memory] = tier
+
     def _ticked(self, as_of: int) -> None:
         # Every shard ticks; the last one of them speaks for the moment.
         if self.moments and self.moments[-1].as_of == as_of:
             self.moments.pop()
-        self.moments.append(Moment(as_of, self.recorded(), self.tiers(), self.alive_characters(), self._everything))
+        self.moments.append(Moment(as_of, self.recorded(), self.tiers(), self._alive_characters, self._everything))
 
 
 def percentile(ascending: list[int], share: float) -> int:

@@ -79,7 +79,18 @@ def test_an_epoch_whichever_topic_is_read_first(journal_first):
     assert ledger.tiers() == {"short-term": 2, "long-term": 1, "sealed": 0, "gone": 1}
     assert ledger.outcomes() == {"forgotten": 1, "promoted": 1, "kept": 1, "voided": 1, "open": 0}
     assert (ledger.nominations(), ledger.latencies()) == (4, [250])
-    assert ledger.alive_characters() == 30
+    ledger.entry(entry("ticked", ClockTicked("t", 7)), 0)
+    assert ledger.moments[-1].characters == 30
+
+
+def test_the_last_moment_speaks_of_what_its_tick_led_to():
+    ledger = Ledger(CODEC)
+    ledger.settle()
+    ledger.entry(entry("stored", said(), "A", "A"), 0)
+    ledger.entry(entry("ticked", ClockTicked("t", 7)), 0)
+    ledger.entry(entry("decided", decided(1, A="forgotten")), 0)
+    ledger.settle()
+    assert [(m.as_of, m.tiers["sealed"], m.characters) for m in ledger.moments] == [(7, 1, 0)]
 
 
 def test_what_was_published_again_is_counted_once():

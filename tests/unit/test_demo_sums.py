@@ -21,7 +21,8 @@ def run() -> tuple[Tally, Counter, Ledger]:
     ledger.effects.update(stored=4, reinforced=1, dropped=2, repeated=1, accessed=1)
     ledger.effects[AGAIN] = 1
     ledger.reasons.update(below_threshold=1, unsure=1)
-    ledger.tier.update(A="gone", B="sealed", C="long-term", D="short-term")
+    for memory, tier in {"A": "gone", "B": "sealed", "C": "long-term", "D": "short-term"}.items():
+        ledger._move(memory, tier)
     ends = ("forgotten", "forgotten", "promoted", "kept")
     results = tuple(Result(m, "forget", end, "quorum") for m, end in zip("ABCD", ends, strict=True))
     ledger.epochs[0, 1] = Epoch(0, 1, 7, "interval", 4, 1000, 1250, results)
@@ -54,8 +55,8 @@ def test_everything_adds_up():
             "proposals nominated",
             lambda t, p, book: book.epochs.update({(0, 1): replace(book.epochs[0, 1], proposals=5)}),
         ),
-        ("memories stored", lambda t, p, book: book.tier.update(E="gone")),
-        ("memories forgotten", lambda t, p, book: book.tier.update(A="short-term")),
+        ("memories stored", lambda t, p, book: book._move("E", "gone")),
+        ("memories forgotten", lambda t, p, book: book._move("A", "short-term")),
     ],
 )
 def test_what_is_lost_or_counted_twice_shows(whole, spoil):
