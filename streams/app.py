@@ -16,6 +16,7 @@ from faust.worker import Worker
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.stamps import Writer
 from memquorum.ports import Encoder, Neighbourhoods, Schedule, Vault
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
@@ -88,20 +89,29 @@ def run(
     nomination_seed: bytes,
     data_dir: Path,
     instance: str | None = None,
+    stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Runs salience, decay and nomination until SIGTERM or SIGINT; from the main thread of a process of its own.
 
-    `instance`: see `create`. `nomination_seed`: the 32-byte Ed25519 seed of service:nomination. The process ends at
-    most 4 s after the signal, if need be hard: what was not acknowledged is delivered again.
+    `instance`: see `create`; `stamps`: see `stage.attach`. `nomination_seed`: the 32-byte Ed25519 seed of
+    service:nomination. The process ends at most 4 s after the signal, if need be hard: what was not acknowledged is
+    delivered again.
     """
     shown = telemetry or Telemetry()
     app = create(bootstrap, data_dir, genesis.shards, instance=instance)
     salience.attach(
-        app, codec, genesis.policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, telemetry=shown
+        app,
+        codec,
+        genesis.policy,
+        encoder=encoder,
+        vault=vault,
+        neighbourhoods=neighbourhoods,
+        stamps=stamps,
+        telemetry=shown,
     )
-    decay.attach(app, codec, genesis.policy, schedule, shown)
-    nomination.attach(app, codec, genesis, nomination_seed, schedule, telemetry=shown)
+    decay.attach(app, codec, genesis.policy, schedule, stamps=stamps, telemetry=shown)
+    nomination.attach(app, codec, genesis, nomination_seed, schedule, stamps=stamps, telemetry=shown)
     app.timer(_TURN_S)(partial(_turn, shown.health))
     work(app)
 

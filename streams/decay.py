@@ -16,6 +16,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.decay import crossings
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry
+from memquorum.core.stamps import Writer
 from memquorum.ports import Schedule
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
@@ -91,7 +92,14 @@ class Decay:
 
 
 def attach(
-    app: faust.App, codec: Codec, policy: Policy, schedule: Schedule, telemetry: Telemetry | None = None
+    app: faust.App,
+    codec: Codec,
+    policy: Policy,
+    schedule: Schedule,
+    *,
+    stamps: Writer | None = None,
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
-    stage.attach(app, Decay(codec, policy, schedule), name="decay", source=topics.JOURNAL, telemetry=telemetry)
+    processor = Decay(codec, policy, schedule)
+    stage.attach(app, processor, name="decay", source=topics.JOURNAL, stamps=stamps, telemetry=telemetry)

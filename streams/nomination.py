@@ -25,6 +25,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
+from memquorum.core.stamps import Writer
 from memquorum.ports import Schedule
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
@@ -131,8 +132,9 @@ def attach(
     seed: bytes,
     schedule: Schedule,
     *,
+    stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app. `seed`: the 32-byte Ed25519 seed of service:nomination."""
     processor = Nomination(codec, genesis, seed, schedule)
-    stage.attach(app, processor, name="nomination", source=topics.CROSSED, telemetry=telemetry)
+    stage.attach(app, processor, name="nomination", source=topics.CROSSED, stamps=stamps, telemetry=telemetry)

@@ -21,6 +21,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
+from memquorum.core.stamps import Writer
 from memquorum.ports import Encoder, Neighbourhoods, StoreUnavailable, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
@@ -238,8 +239,11 @@ def attach(
     encoder: Encoder,
     vault: Vault,
     neighbourhoods: Neighbourhoods,
+    stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
     processor = Salience(codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods)
-    stage.attach(app, processor, name="salience", source=topics.ACCEPTED, batch=_BATCH, telemetry=telemetry)
+    stage.attach(
+        app, processor, name="salience", source=topics.ACCEPTED, batch=_BATCH, stamps=stamps, telemetry=telemetry
+    )

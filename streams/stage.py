@@ -26,8 +26,10 @@ from typing import Any, Protocol, TypeVar
 import faust
 from faust.types import TP, EventT, TopicT
 
+from memquorum.core.stamps import HEADER, Writer
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.leftout import NO_STAMP, LeftOut
 from memquorum.telemetry.tracing import Hop
 
 log = logging.getLogger(__name__)
@@ -107,15 +109,17 @@ def attach(
     batch: int = 64,
     within_s: float = 0.02,
     transient: tuple[type[Exception], ...] = (),
+    stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs a processor on the app as the agent `name` that reads the topic `source`.
 
     `within_s` is how long an arrival waits at most for others to share its batch: the stage's idle latency. `transient`
-    are further exceptions that mean "try again", beside those of the ports.
+    are further exceptions that mean "try again", beside those of the ports. `stamps`: what the line's records bear; a
+    record without them is counted and passed over. None, for tests: whoever writes is believed.
     """
     patient: tuple[type[Exception], ...] = (VaultUnavailable, StoreUnavailable, *transient)
-    runner = _Runner(app, processor, name, source, transient=patient, telemetry=telemetry)
+    runner = _Runner(app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry)
 
     # `Any`: Faust's types know neither what noack_take yields nor how a signal calls.
     async def read(stream: Any) -> None:
@@ -145,6 +149,7 @@ class _Runner:
         source: str,
         *,
         transient: tuple[type[Exception], ...],
+        stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
         self._app = app
@@ -156,6 +161,8 @@ class _Runner:
         self._begun: set[int] = set()
         self._mine: set[int] = set()
         self._topics: dict[str, TopicT] = {}
+        self._stamps, self._reader = stamps, stamps.reader() if stamps else None
+        self._left_out = LeftOut(log)
         self._shown = (telemetry or Telemetry()).stage(name)
         self._shown.health.wait(f"{name}'s partitions", "the group has not assigned any yet")
 
@@ -178,17 +185,35 @@ class _Runner:
         if self._begun:
             partitions, self._begun = frozenset(self._begun), set()
             await self._call(self._processor.assigned, partitions)
-        arrivals = [_arrival(event) for event in events]
+        arrivals = [_arrival(event) for event in events if self._genuine(event)]
         began, since_ns = time.monotonic(), time.time_ns()
         self._shown.took([(self._source, len(arrivals))])
         outputs = await self._outputs(arrivals)
         hops = self._hops(arrivals, outputs, since_ns)
-        await self._written([(output, _headers(output, self._name, self._parent(output, hops))) for output in outputs])
+        await self._written([(output, self._headers(output, hops)) for output in outputs])
         for event in events:
             event.ack()
         for hop in hops.values():
             hop.end()
         self._count(arrivals, outputs, time.monotonic() - began)
+
+    def _genuine(self, event: EventT[bytes]) -> bool:
+        """Whether the line wrote the record."""
+        if self._reader is None:
+            return True
+        message = event.message
+        stamp = dict(message.headers or {}).get(HEADER)
+        if self._reader.genuine(self._source, message.partition, message.value or b"", stamp):
+            return True
+        self._left_out.note(self._source, message.partition, message.offset, NO_STAMP)
+        self._shown.refused("stranger")
+        return False
+
+    def _headers(self, output: Output, hops: Mapping[str, Hop]) -> dict[str, bytes]:
+        found = _headers(output, self._name, self._parent(output, hops))
+        if self._stamps is not None:
+            found[HEADER] = self._stamps.stamp(output.topic, output.partition, output.value)
+        return found
 
     def _hops(self, arrivals: Sequence[Arrival], outputs: Sequence[Output], since_ns: int) -> dict[str, Hop]:
         """The spans of a batch: of arrivals by their traceparent, of outputs that begin a trace by their event id."""

@@ -12,7 +12,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import ClockTicked
 from memquorum.core.stamps import Reader
 from workers import loop
-from workers.strangers import NO_STAMP, Strangers
+from workers.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.intake")
 
@@ -47,8 +47,7 @@ def _last_tick_within(reader: Consumer, codec: Codec, strangers: Strangers, star
             position, quiet_since = offset + 1, time.monotonic()
             if position > stop:
                 break
-            if not strangers.genuine(message):
-                strangers.left_out(message, NO_STAMP)
+            if strangers.wrote(message):
                 continue
             try:
                 record = codec.decode(message.value() or b"")

@@ -14,6 +14,7 @@ import pytest
 from faust.types import TP
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from memquorum.core.stamps import HEADER, Writer
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.telemetry import recording
 from memquorum.telemetry.bundle import Telemetry
@@ -248,3 +249,32 @@ async def test_partitions_that_went_to_another_process_have_no_place() -> None:
     await runner.revoked(None, {TP("in", 1), TP("other", 2)})
     await runner.handle([Event(Broker(), "a")])  # type: ignore[list-item]
     assert dict(telemetry.places.now()) == {("echo", "in", 2): None}
+
+
+async def test_strangers_records_are_passed_over_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    broker, echo, writer, telemetry = Broker(), Echo(), Writer(b"s" * 32, b"m" * 32), Telemetry()
+    known = (VaultUnavailable, StoreUnavailable)
+    runner = stage._Runner(
+        broker,  # type: ignore[arg-type]
+        echo,
+        "echo",
+        "in",
+        transient=known,
+        stamps=writer,
+        telemetry=telemetry,
+    )
+    events = [Event(broker, value) for value in "abcde"]
+    for event, bears in zip(events, (True, False, True, False, False), strict=True):
+        of = b"another" if event.message.value == b"e" else event.message.value
+        if bears or of == b"another":
+            event.message.headers.append((HEADER, writer.stamp("in", 1, of)))
+    await runner.handle(events)  # type: ignore[arg-type]
+    assert echo.calls == ["ac"]
+    # All are acknowledged: what a stranger wrote is not met again.
+    assert [note for note in broker.notes if note.startswith("ack")] == [f"ack {value}" for value in "abcde"]
+    assert telemetry.meters.refused.labels("echo", "stranger")._value.get() == 3
+    assert caplog.text.count("left out") == 1, "a flood of them is no flood of logs"
+    # What the stage writes can be told by whoever reads it.
+    sent = [headers[HEADER] for headers in broker.headers]
+    for value, stamp in zip((b"a", b"c"), sent, strict=True):
+        assert writer.reader().genuine("out", 1, value, stamp)
