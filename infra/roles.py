@@ -120,6 +120,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         schedule=PostgresSchedule(settings.memory_dsn),
         nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
         data_dir=data_dir,
+        stamps=genesis.stamps(settings),
         telemetry=telemetry,
     )
 
@@ -141,6 +142,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         ballot_grace_ms=settings.ballot_grace_ms,
         stop=Stop().on_signals(),
         ready=ready,
+        telemetry=telemetry,
     )
 
 
@@ -158,6 +160,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         memory_dsn=settings.memory_dsn,
         vault=keys,
         journal_seed=seed,
+        stamps=genesis.stamps(settings),
         stop=stop,
         ready=ready,
         telemetry=telemetry,

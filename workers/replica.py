@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,9 @@ from memquorum.core.consensus.messages import sign
 from memquorum.core.consensus.transitions import Send, Timings
 from memquorum.core.evidence import RULES, Evidence
 from memquorum.ports import SignState, Vault
+from memquorum.telemetry import metrics
+from memquorum.telemetry.bundle import Stage, Telemetry
+from memquorum.telemetry.tracing import Hop
 from workers import loop
 from workers.judge import Judge
 from workers.seat import LOGS, Seat
@@ -64,6 +68,7 @@ def run(
     evidence: Evidence = RULES,
     ready: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Runs the member until `stop`; `ready` is called once every shard is live.
 
@@ -79,7 +84,7 @@ def run(
         closing(View(folder / "view.db", genesis.cluster, member_id)) as view,
     ):
         judge = Judge(view, vault, genesis, evidence)
-        signer = f"member:{member_id}"
+        signer, shown = f"member:{member_id}", (telemetry or Telemetry()).stage("replica")
         with view.batch():
             seats = [
                 Seat(
@@ -93,11 +98,12 @@ def run(
                     timings=Timings(ballot_grace_ms=ballot_grace_ms),
                     signed=signed.load(f"{genesis.config}/{shard}/"),
                     clock=clock,
+                    shown=shown,
                 )
                 for shard in range(genesis.shards)
             ]
         source = f"memquorum/replica-{member_id}"
-        with closing(Replica(bootstrap, source, seats, view=view, signed=signed, clock=clock)) as replica:
+        with closing(Replica(bootstrap, source, seats, view=view, signed=signed, clock=clock, shown=shown)) as replica:
             replica.run(stop, ready)
 
 
@@ -131,7 +137,10 @@ class Replica:
         view: View,
         signed: SignState,
         clock: Callable[[], float],
+        shown: Stage,
     ) -> None:
+        self._shown = shown
+        shown.meters.follow(metrics.IGNORED, lambda: {(shown.name, why): n for why, n in self._ignored().items()})
         self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
         settings: dict[str, Any] = {"enable.partition.eof": True}
         self._consumer = loop.consumer(bootstrap, None, **settings)
@@ -143,6 +152,7 @@ class Replica:
 
     def run(self, stop: loop.Stop, ready: Callable[[], None]) -> None:
         """Turns until `stop`."""
+        self._shown.health.wait("log", "it reads what was said before it started")
         self._assign(stop)
         announced = False
         while not stop:
@@ -151,6 +161,7 @@ class Replica:
             self.turn(messages, ended)
             if not announced and all(seat.live for seat in self._seats):
                 announced = True
+                self._shown.health.go("log")
                 ready()
 
     def close(self) -> None:
@@ -160,6 +171,7 @@ class Replica:
 
     def turn(self, messages: Sequence[Message], ended: Iterable[tuple[str, int]]) -> None:
         """One turn of the loop over what was read, and the partitions whose end was reached."""
+        began = time.monotonic()
         with self._view.batch():
             for message in messages:
                 self._hand_in(message)
@@ -174,13 +186,26 @@ class Replica:
         if self._failed is not None:
             raise KafkaException(self._failed)
         self._report()
+        self._shown.health.turn()
+        if messages:
+            self._shown.worked(time.monotonic() - began)
+            self._show(Counter(loop.place(message) for message in messages))
 
     def _hand_in(self, message: Message) -> None:
         topic, shard, offset = message.topic(), message.partition(), message.offset()
         assert topic is not None and shard is not None and offset is not None
-        if topic == topics.NOMINATIONS:
-            self._seats[shard].parent = loop.traceparent(message)
-        self._seats[shard].take(topic, offset, message.value() or b"")
+        seat = self._seats[shard]
+        seat.watch.heard(topic, offset, loop.traceparent(message), message.timestamp()[1])
+        seat.take(topic, offset, message.value() or b"")
+        seat.watch.over()
+
+    def _show(self, counts: Counter[tuple[str, int]]) -> None:
+        by_topic: Counter[str] = Counter()
+        for (topic, shard), count in counts.items():
+            by_topic[topic] += count
+            seat = self._seats[shard]
+            self._shown.at(topic, shard, seat.positions[topic] if topic in LOGS.values() else seat.walk.next_of(topic))
+        self._shown.took(by_topic.items())
 
     # Speaking ------------------------------------------------------------------------------------------------------
 
@@ -189,6 +214,7 @@ class Replica:
             self._produce(seat, send, data)
 
     def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
+        parent, hop = seat.watch.sending(send, LOGS[send.message])
         while True:
             try:
                 self._producer.produce(
@@ -196,15 +222,18 @@ class Replica:
                     value=data,
                     key=str(seat.shard).encode(),
                     partition=seat.shard,
-                    headers=loop.headers("Signed", self._source, send.slot, seat.parent),
-                    on_delivery=self._delivered,
+                    headers=loop.headers("Signed", self._source, send.slot, parent),
+                    on_delivery=partial(self._delivered, LOGS[send.message], hop),
                 )
                 return
             except BufferError:
                 self._producer.poll(0.1)
 
-    def _delivered(self, error: KafkaError | None, _: Message) -> None:
+    def _delivered(self, topic: str, hop: Hop, error: KafkaError | None, _: Message) -> None:
         self._failed = self._failed or error
+        if error is None:
+            hop.end()
+            self._shown.sent(topic)
 
     # Reading -------------------------------------------------------------------------------------------------------
 
@@ -219,6 +248,8 @@ class Replica:
                 seat.positions[topic] = _start(self._view.position(topic, seat.shard), *bounds, place)
         positions = {(topic, seat.shard): at for seat in self._seats for topic, at in seat.positions.items()}
         loop.assign(self._consumer, positions)
+        for (topic, shard), at in positions.items():
+            self._shown.at(topic, shard, at)
 
     def _bounds(self, place: TopicPartition, stop: loop.Stop) -> tuple[int, int] | None:
         """First and next offset of a partition, once Kafka answers; None if it is time to stop."""
@@ -228,6 +259,7 @@ class Replica:
                 return low, end
             except KafkaException as error:
                 _LOG.warning("waiting for Kafka: %s", error)
+                self._shown.health.turn()
                 stop.wait(1)
         return None
 
@@ -249,6 +281,9 @@ class Replica:
                 elif not full and place in self._paused:
                     self._consumer.resume([TopicPartition(*place)])
                     self._paused.remove(place)
+        for topic in (topics.ACCEPTED, topics.SCORED):
+            paused = sum(topic == place[0] for place in self._paused)
+            self._shown.health.slow(topic, f"{paused} partitions are not read on: see the lag" if paused else None)
 
     def _patience(self) -> float:
         """How long to wait for a record, in seconds."""
@@ -259,10 +294,13 @@ class Replica:
         if self._clock() < self._report_at:
             return
         self._report_at = self._clock() + _REPORT_S
-        ignored = sum((seat.core.ignored for seat in self._seats), Counter[str]())
+        ignored = self._ignored()
         if ignored != self._reported:
             _LOG.info("passed over so far: %s", ", ".join(f"{n} {why}" for why, n in sorted(ignored.items())))
             self._reported = ignored
+
+    def _ignored(self) -> Counter[str]:
+        return sum((seat.core.ignored.copy() for seat in self._seats), Counter[str]())
 
 
 def _start(stored: int | None, low: int, end: int, place: TopicPartition) -> int:

@@ -17,7 +17,9 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
 from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
+from memquorum.telemetry.bundle import Stage
 from workers.judge import Judge
+from workers.votes import VoteWatch
 from workers.walk import Walk
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -53,13 +55,13 @@ class Seat:
         timings: t.Timings,
         signed: Mapping[str, SignedSlot],
         clock: Callable[[], float],
+        shown: Stage | None = None,
     ) -> None:
         """`signed`: this identity's unsettled slots of the shard. `clock`: seconds that never run backwards."""
         self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send] = []
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
-        self.parent: str | None = None  # traceparent of the nomination
         self.live = False
         self._ended: set[str] = set()
         self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
@@ -68,6 +70,7 @@ class Seat:
         self._need_until = 0.0
         self._retry_at = 0.0
         seq, epoch = view.progress(shard)
+        self.watch = VoteWatch(genesis, shard, epoch, shown)
         self.settled = [slot for slot in signed if t.is_decided(slot, seq, epoch)]
         self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, seq=seq, epoch=epoch)
         self._carry_out(self.core.handle(t.Restarted({s: v for s, v in signed.items() if s not in self.settled})))
@@ -144,15 +147,18 @@ class Seat:
             opinions = self._judge.opinions(nomination)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self.shard, nomination.epoch, error)
+            self.watch.shown.health.wait("vault", "it does not answer")
             self._retry_at = self._clock() + _VAULT_RETRY_S
             return
         self._need = None
+        self.watch.shown.health.go("vault")
         self._carry_out(self.core.handle(t.BallotReady(nominated.digest, opinions)))
 
     def _refuse(self, reason: str) -> None:
         assert self._need is not None
         digest = self._need.nominated.digest
         self._need = None
+        self.watch.refused()
         self._carry_out(self.core.handle(t.BallotRefused(digest, reason)))
 
     # Effects -------------------------------------------------------------------------------------------------------
@@ -162,8 +168,10 @@ class Seat:
             match effect:
                 case t.Send():
                     self.outbox.append(effect)
+                    self.watch.says(effect)
                 case t.NeedBallot():
                     self._need, self._need_until, self._retry_at = effect, 0.0, 0.0
+                    self.watch.asked(effect.nominated.record)
                 case t.SetTimer():
                     self._timers[effect.timer] = (self._clock() + effect.ms / 1000, effect.seq)
                 case t.CancelTimer():
@@ -180,6 +188,7 @@ class Seat:
 
     def _decided(self, decided: t.Decided) -> None:
         checked = decided.checked
+        self.watch.decided(decided)
         decided_now = [o for o in checked.outcomes if o.decided]
         forgotten = [o.memory_id for o in decided_now if o.outcome == "forgotten"]
         self._view.decided(

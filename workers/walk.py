@@ -30,6 +30,10 @@ class Walk:
         """The first accepted offset that is not in the view."""
         return self._spine.next_offset
 
+    def next_of(self, topic: str) -> int:
+        """How far it has come on one of its two topics."""
+        return self.next_accepted if topic == topics.ACCEPTED else self._next_scored
+
     def accept(self, offset: int, record: Accepted) -> None:
         """The next record of the accepted stream."""
         self._spine.accept(offset, record)

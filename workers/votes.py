@@ -1,0 +1,134 @@
+"""What a seat tells of a vote: a span for each of its steps, and the numbers of each epoch.
+
+A step's parent is the message that completed it (the last ballot, the last prepare of a quorum); the others that it
+took are linked. So the branch of a vote's trace that ends last is the path that made it take so long.
+
+Only contexts of the epochs in flight are kept, known by their trace ids, and few of each kind: whoever floods the log
+leaves nothing here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from memquorum import topics
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.transitions import Decided, Message, Send
+from memquorum.core.records import NominationProposed
+from memquorum.telemetry.bundle import Stage, Telemetry
+from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_vote, unsampled
+
+_AHEAD = 4  # epochs whose messages may come before the one in flight is decided
+
+_CAUSE: Mapping[Message, str] = {
+    Message.BALLOT: topics.NOMINATIONS,
+    Message.PRE_PREPARE: topics.BALLOTS,
+    Message.PREPARE: topics.PRE_PREPARES,
+    Message.COMMIT: topics.PREPARES,
+}
+"""What a message follows from, where no message of this moment completed it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    topic: str
+    offset: int
+    traceparent: str
+    since_ns: int
+
+
+class VoteWatch:
+    """One seat's. `heard` and `over` go around every message that the seat takes; the rest follows its effects."""
+
+    def __init__(self, genesis: Genesis, shard: int, epoch: int, shown: Stage | None = None) -> None:
+        """`epoch`: the next to be decided."""
+        self.shown = shown or Telemetry().stage("replica")
+        self._genesis, self._shard = genesis, shard
+        self._open = self.shown.meters.open.labels(str(shard))
+        self._kept: dict[str, list[_Heard]] = {}
+        self._now: _Heard | None = None
+        self._hop: Hop | None = None
+        self._unsent: dict[str, Hop] = {}
+        self._written_ms = self._nominated_ms = 0
+        self._expect(epoch)
+
+    def heard(self, topic: str, offset: int, traceparent: str | None, written_ms: int) -> None:
+        """A message was read and is about to be taken."""
+        if topic == topics.NOMINATIONS:
+            self._written_ms = written_ms
+        if traceparent is None or unsampled(traceparent) or not self.shown.tracing.on:
+            return
+        kept = self._kept.get(traceparent[3:35])
+        if kept is not None:
+            self._now = _Heard(topic, offset, traceparent, time.time_ns())
+            if len(kept) < 8 * self._genesis.n:
+                kept.append(self._now)
+
+    def over(self) -> None:
+        """What followed from the message has been told."""
+        self._now = self._hop = None
+
+    def asked(self, nomination: NominationProposed) -> None:
+        """The seat is to vote on it."""
+        self._nominated_ms = self._written_ms
+        self._open.set(len(nomination.proposals))
+
+    def refused(self) -> None:
+        """The nomination contradicts what this member has read."""
+        self._open.set(0)
+
+    def says(self, send: Send) -> None:
+        """The seat wants a message sent."""
+        hop = self._step(_CAUSE.get(send.message, ""))
+        if hop.sampled:
+            self._unsent[send.slot] = hop
+
+    def sending(self, send: Send, topic: str) -> tuple[str | None, Hop]:
+        """The traceparent of a message that is produced now, and the hop to end once it is in the log."""
+        hop = self._unsent.pop(send.slot, NOTHING)
+        return hop.send(topic, self._shard, send.slot), hop
+
+    def decided(self, decided: Decided) -> None:
+        """An epoch is decided."""
+        checked = decided.checked
+        self._open.set(0)
+        self.shown.meters.epochs.inc()
+        for member in set(range(self._genesis.n)) - {ballot.member for ballot in checked.ballots}:
+            self.shown.meters.late.labels(str(member)).inc()
+        if self._nominated_ms:
+            self.shown.done([self._nominated_ms], time.time_ns() // 1_000_000)
+            self._nominated_ms = 0
+        hop = self._step(topics.COMMITS)
+        hop.tell(ballots=len(checked.ballots), seq=decided.seq, effect="decided")
+        hop.end()
+        # What else follows from the message belongs to the next epoch.
+        self.over()
+        self._expect(decided.epoch + 1)
+
+    def _step(self, cause: str) -> Hop:
+        """The span of the step that is taken now: of the message in hand, or of the last that it follows from."""
+        if self._hop is not None:
+            return self._hop
+        kept = self._kept[self._vote]
+        of_kind = [heard for heard in kept if heard.topic == cause]
+        at = self._now or next(reversed(of_kind or kept), None)
+        if at is None:
+            return NOTHING
+        hop = self.shown.tracing.process(
+            at.topic, at.traceparent, partition=self._shard, offset=at.offset, since_ns=at.since_ns
+        )
+        hop.link(heard.traceparent for heard in of_kind if heard is not at)
+        hop.tell(shard=self._shard, epoch=self._epoch)
+        if self._now is not None:
+            self._hop = hop
+        return hop
+
+    def _expect(self, epoch: int) -> None:
+        """The epoch in flight and those that may come before it is decided; what is older is let go."""
+        self._epoch = epoch
+        ahead: Iterable[int] = range(epoch, epoch + _AHEAD)
+        named = [f"{trace_of_vote(self._genesis.cluster, self._shard, e):032x}" for e in ahead]
+        self._kept = {name: self._kept.get(name, []) for name in named}
+        self._vote = named[0]
