@@ -61,6 +61,8 @@ def broken(change: Any) -> bytes:
         (lambda d: d["members"][0].update(reliability_milli=1001), "reliability"),
         # SPEC A, decision 0: with weights (1.5, 1, 1, 1) the heaviest member alone holds a third.
         (lambda d: d["members"][1].update(weight_milli=1000), "third of the weight"),
+        # Weights that pass, reliabilities that leave the first member a third of what counts.
+        (lambda d: [m.update(reliability_milli=500) for m in d["members"][1:]], "loudest"),
         (lambda d: d["services"].pop("journal"), "services"),
         (lambda d: d["agents"].update(x=4), "not there"),
         (lambda d: d["policy"]["forget"].update(alpha="1/2"), "forget.alpha"),

@@ -190,6 +190,7 @@ def _check(genesis: Genesis) -> None:
     members = genesis.members
     keys = [m.public_key for m in members] + list(genesis.services.values()) + list(genesis.agent_keys.values())
     heaviest = sum(sorted((m.weight_milli for m in members), reverse=True)[: genesis.f])
+    loudest = sum(sorted((m.voice for m in members), reverse=True)[: genesis.f])
     rules = (
         (isinstance(genesis.shards, int) and genesis.shards >= 1, "shards must be at least 1"),
         (genesis.n >= 4, f"{genesis.n} members cannot bear a liar; 4 are the least"),
@@ -202,6 +203,7 @@ def _check(genesis: Genesis) -> None:
         (all(0 < m.reliability_milli <= 1000 for m in members), "a reliability lies in (0, 1]"),
         # SPEC A, decision 0: otherwise f members could block or carry a weighted vote that honest members cannot undo.
         (3 * heaviest < sum(m.weight_milli for m in members), "the f heaviest members hold a third of the weight"),
+        (3 * loudest < genesis.voice, "the f loudest members hold a third of Σ weight·reliability"),
         (all(0 <= m < genesis.n for m in genesis.agents.values()), "an agent is given to a member that is not there"),
         (all(names.name_fault(name) is None for name in genesis.agent_keys), "agent_keys: no agent can have that name"),
         (all(names.namespace_fault(name) is None for name in genesis.signed), "namespaces: one cannot have that name"),
