@@ -31,12 +31,14 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.effects import Rules
 from memquorum.core.records import EpisodeAccepted
 from memquorum.core.rows import Change, Keys
+from memquorum.core.stamps import Writer
 from memquorum.core.workset import Net, Workset
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, spans
 from workers.line import KIND_OF, SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
+from workers.strangers import Strangers
 
 __all__ = ["DigestConflict", "Fenced", "run"]
 
@@ -69,16 +71,19 @@ def run(
     journal_seed: bytes,
     stop: loop.Stop,
     ready: Callable[[], None] = lambda: None,
+    stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal. `ready` is called when it has
-    reached the store and reads; again after an outage.
+    reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too; None,
+    for tests: whoever writes is believed.
 
     Raises DigestConflict (two quorums contradict each other: halt, and let people look) and Fenced (a second commit
     worker writes to the database, or it is another cluster's). Outages of Postgres, vault and Kafka are waited out.
     """
     store = PostgresStore(memory_dsn)
-    outbox = Outbox(loop.producer(bootstrap), genesis, codec, journal_seed)
+    outbox = Outbox(loop.producer(bootstrap), genesis, codec, journal_seed, stamps)
+    strangers = Strangers(log, stamps.reader() if stamps else None)
     # What waits unread is bounded: read ahead further than this, a backlog would only lie in memory.
     limits: dict[str, Any] = {"queued.max.messages.kbytes": 16_384}
     consumer = loop.consumer(bootstrap, **limits)
@@ -88,7 +93,9 @@ def run(
             began = time.monotonic()
             try:
                 rules = Rules(codec, genesis)
-                _Session(rules, store, vault, consumer, outbox=outbox, stop=stop, shown=shown).run(ready)
+                _Session(rules, store, vault, consumer, outbox=outbox, strangers=strangers, stop=stop, shown=shown).run(
+                    ready
+                )
             except StoreUnavailable as error:
                 # A session that held for a while shows that the outage before it was another one.
                 failures = 0 if time.monotonic() - began > 2 * _BACKOFF_S[-1] else failures
@@ -119,11 +126,13 @@ class _Session:
         consumer: Consumer,
         *,
         outbox: Outbox,
+        strangers: Strangers,
         stop: loop.Stop,
         shown: Stage,
     ) -> None:
         self._rules, self._store, self._vault = rules, store, vault
         self._consumer, self._outbox, self._stop, self._shown = consumer, outbox, stop, shown
+        self._strangers = strangers
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
@@ -182,13 +191,17 @@ class _Session:
         messages = loop.records(self._consumer, _READ_MOST, wait_s)
         for message in messages:
             (topic, shard), offset = loop.place(message), loop.offset(message)
+            if self._strangers.wrote(message):
+                self._lines[shard].skip(topic, offset)
+                self._shown.refused("stranger")
+                continue
             wrong = self._lines[shard].take(
                 topic, offset, message.value() or b"", loop.traceparent(message), message.timestamp()[1]
             )
             if wrong is not None:
                 self._applied["refused"] += 1
                 self._shown.refused(topic)
-                log.error("%s, partition %d, offset %d left out: %s", topic, shard, offset, wrong)
+                self._strangers.note(topic, shard, offset, wrong)
         if messages:
             self._show_read(Counter(loop.place(message) for message in messages))
         wanted = {(topic, shard) for shard, line in self._lines.items() for topic in line.paused()}

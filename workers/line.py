@@ -113,6 +113,12 @@ class Line:
         refusals, self.decisions.refusals = self.decisions.refusals, []
         return "; ".join(refusals) or None
 
+    def skip(self, topic: str, offset: int) -> None:
+        """A record of one of the sources that is to be passed over unread."""
+        self.read_to[topic] = offset + 1
+        if topic == topics.ACCEPTED:
+            self.spine.skip(offset)
+
     def batch(self, most: int) -> Batch | None:
         """What can be applied now, or None."""
         certified, items = self.decisions.next(self.spine.next_offset), self.spine.ready(most)

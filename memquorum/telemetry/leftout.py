@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 
 _EVERY_S = 10.0
+_MOST = 10
 
 NO_STAMP = "not written by this line: no stamp of its own"
 """Why a record is left out whose stamp does not hold."""
@@ -20,18 +21,19 @@ class LeftOut:
         """`clock`: seconds that never run backwards."""
         self.counts: Counter[str] = Counter()
         self._log, self._clock = log, clock
-        self._said: dict[tuple[str, str], float] = {}
-        self._silent: Counter[str] = Counter()
+        # Topic → since when, how many were said since, and how many not.
+        self._said: dict[str, tuple[float, int, int]] = {}
 
-    def note(self, topic: str, partition: int, offset: int, why: str, kind: str | None = None) -> None:
-        """Counts a record. Of each topic and kind of reason (by default the reason itself) one is said in ten seconds,
-        with how many were not."""
+    def note(self, topic: str, partition: int, offset: int, why: str) -> None:
+        """Counts a record. Of each topic ten are said in ten seconds, and how many were not by the next."""
         self.counts[topic] += 1
-        now, of = self._clock(), (topic, kind or why)
-        if now - self._said.get(of, -_EVERY_S) < _EVERY_S:
-            self._silent[topic] += 1
+        now = self._clock()
+        since, said, silent = self._said.get(topic, (now, 0, 0))
+        if now - since >= _EVERY_S:
+            since, said = now, 0
+        if said >= _MOST:
+            self._said[topic] = (since, said, silent + 1)
             return
-        self._said[of] = now
-        silent = self._silent.pop(topic, 0)
+        self._said[topic] = (since, said + 1, 0)
         more = f" ({silent} others since the last that was said)" if silent else ""
         self._log.error("%s, partition %d, offset %d left out: %s%s", topic, partition, offset, why, more)
