@@ -113,6 +113,7 @@ def _rebuild(
             until_as_of=until_as_of,
             until_seq={shard: state.seq for shard, state in standing.items()},
             namespace=namespace,
+            stamps=genesis.stamps(settings).reader(),
             progress=tell,
         )
 

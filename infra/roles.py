@@ -140,6 +140,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         seed=genesis.signing_seed(settings, f"member-{member}", made.members[member].public_key),
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,
+        stamps=genesis.member_stamps(settings),
         stop=Stop().on_signals(),
         ready=ready,
         telemetry=telemetry,

@@ -9,6 +9,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from memquorum.core.chain import Record, Source
 from workers import loop
+from workers.strangers import Strangers
 
 _READ_MOST = 2_000
 _POLL_S = 0.1
@@ -23,9 +24,12 @@ class TopicUnreadable(RuntimeError):
 class Partition:
     """A partition of a topic. `end`: the offset after its last record when this was made."""
 
-    def __init__(self, bootstrap: str, topic: str, partition: int) -> None:
-        """Connects. Raises KafkaException where the broker cannot be reached, or has no such partition."""
-        self._place = (topic, partition)
+    def __init__(self, bootstrap: str, topic: str, partition: int, strangers: Strangers | None = None) -> None:
+        """Connects. `strangers`: whose records are passed over, by their stamps; None: all records come.
+
+        Raises KafkaException where the broker cannot be reached, or has no such partition.
+        """
+        self._place, self._strangers = (topic, partition), strangers
         self._consumer: Consumer = loop.consumer(bootstrap, None, **{"queued.max.messages.kbytes": 32_768})
         try:
             _, self.end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
@@ -54,6 +58,8 @@ class Partition:
                 offset = message.offset()
                 assert offset is not None
                 position = offset + 1
+                if self._strangers is not None and self._strangers.wrote(message):
+                    continue
                 yield Record(offset, message.value() or b"")
             now = time.monotonic()
             if found:

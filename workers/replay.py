@@ -10,6 +10,7 @@ it goes, and stops at the first that is wrong.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -29,9 +30,13 @@ from memquorum.core.effects import Rules
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.replay import CannotReplay, Read, Replay, Sealed, open_content
 from memquorum.core.rows import Keys, ShardState
+from memquorum.core.stamps import Reader
 from memquorum.ports import StoreUnavailable, Vault
 from workers.audit import PATIENCE_S, Progress
 from workers.partition import Partition, Shelf
+from workers.strangers import Strangers
+
+_LOG = logging.getLogger("memquorum.replay")
 
 # Entries written in one transaction.
 _BATCH = 2_000
@@ -84,6 +89,7 @@ def rebuild(
     until_as_of: int | None = None,
     until_seq: Mapping[int, int] | None = None,
     namespace: str | None = None,
+    stamps: Reader | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> RebuildReport:
     """Makes the state again in an empty, migrated database: everything that the topics hold at this moment.
@@ -91,7 +97,8 @@ def rebuild(
     `until_as_of`: stops where the shard's time passes this, in milliseconds: the state as it was then. `until_seq`:
     shard → last journal sequence to follow (absent: none), to be compared with a snapshot of a store that goes on;
     entries that are still being published are waited for. `namespace`: only this one's memories. The first and the last
-    make a database to look at, from which no commit worker should go on.
+    make a database to look at, from which no commit worker should go on. `stamps` tells what strangers wrote to the
+    journal's topic, which is passed over; None: it stops the rebuild.
 
     Raises NotEmpty, CannotReplay, KeysMissing (after everything was written), Fenced (another cluster's), and
     StoreUnavailable, VaultUnavailable, KafkaException or TopicUnreadable where a part cannot be reached.
@@ -103,7 +110,8 @@ def rebuild(
     try:
         store.start(genesis.cluster, genesis.shards)
         with ExitStack() as stack:
-            journals = [_open(stack, bootstrap, topics.JOURNAL, shard) for shard in range(genesis.shards)]
+            strangers = Strangers(_LOG, stamps)
+            journals = [_open(stack, bootstrap, topics.JOURNAL, shard, strangers) for shard in range(genesis.shards)]
             told = _Told(progress, sum(partition.end for partition in journals))
             for shard, partition in enumerate(journals):
                 replay = Replay(Rules(codec, genesis), shard, namespace)
@@ -153,8 +161,8 @@ def _unreadable(dsn: str) -> tuple[str, ...]:
     return found
 
 
-def _open(stack: ExitStack, bootstrap: str, topic: str, shard: int) -> Partition:
-    partition = Partition(bootstrap, topic, shard)
+def _open(stack: ExitStack, bootstrap: str, topic: str, shard: int, strangers: Strangers | None = None) -> Partition:
+    partition = Partition(bootstrap, topic, shard, strangers)
     stack.callback(partition.close)
     return partition
 

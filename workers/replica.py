@@ -30,6 +30,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
 from memquorum.core.consensus.transitions import Send, Timings
 from memquorum.core.evidence import RULES, Evidence
+from memquorum.core.stamps import Reader
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry
@@ -37,6 +38,7 @@ from memquorum.telemetry.tracing import Hop
 from workers import loop
 from workers.judge import Judge
 from workers.seat import LOGS, Seat
+from workers.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.replica")
 
@@ -67,6 +69,7 @@ def run(
     stop: loop.Stop,
     evidence: Evidence = RULES,
     ready: Callable[[], None] = lambda: None,
+    stamps: Reader | None = None,
     clock: Callable[[], float] = time.monotonic,
     telemetry: Telemetry | None = None,
 ) -> None:
@@ -74,7 +77,8 @@ def run(
 
     `seed`: the member's 32-byte Ed25519 seed. Files lie in `run_dir`/replica-N: signed.db, never to be lost or copied,
     and view.db, which can be deleted. Raises SignConflict where this identity would contradict itself (do not restart),
-    LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with.
+    LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with. `stamps` tells strangers'
+    records from the line's where nobody signs; None, for tests: whoever writes is believed.
     """
     if bytes(SigningKey(seed).verify_key) != genesis.members[member_id].public_key:
         raise ValueError(f"the key is not that of member {member_id} in the genesis file")
@@ -103,7 +107,10 @@ def run(
                 for shard in range(genesis.shards)
             ]
         source = f"memquorum/replica-{member_id}"
-        with closing(Replica(bootstrap, source, seats, view=view, signed=signed, clock=clock, shown=shown)) as replica:
+        strangers = Strangers(_LOG, stamps)
+        with closing(
+            Replica(bootstrap, source, seats, view=view, signed=signed, strangers=strangers, clock=clock, shown=shown)
+        ) as replica:
             replica.run(stop, ready)
 
 
@@ -136,12 +143,14 @@ class Replica:
         *,
         view: View,
         signed: SignState,
+        strangers: Strangers,
         clock: Callable[[], float],
         shown: Stage,
     ) -> None:
         self._shown = shown
         shown.meters.follow(metrics.IGNORED, lambda: {(shown.name, why): n for why, n in self._ignored().items()})
         self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
+        self._strangers = strangers
         settings: dict[str, Any] = {"enable.partition.eof": True}
         self._consumer = loop.consumer(bootstrap, None, **settings)
         self._producer = loop.producer(bootstrap)
@@ -195,6 +204,10 @@ class Replica:
         topic, shard, offset = message.topic(), message.partition(), message.offset()
         assert topic is not None and shard is not None and offset is not None
         seat = self._seats[shard]
+        if self._strangers.wrote(message):
+            seat.skip(topic, offset)
+            self._shown.refused("stranger")
+            return
         seat.watch.heard(topic, offset, loop.traceparent(message), message.timestamp()[1])
         seat.take(topic, offset, message.value() or b"")
         seat.watch.over()

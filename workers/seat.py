@@ -96,6 +96,12 @@ class Seat:
         elif topic == topics.ACCEPTED:
             self.walk.skip(offset)
 
+    def skip(self, topic: str, offset: int) -> None:
+        """A record that is to be passed over unread."""
+        self.positions[topic] = offset + 1
+        if topic == topics.ACCEPTED:
+            self.walk.skip(offset)
+
     # Time ----------------------------------------------------------------------------------------------------------
 
     def turn(self) -> None:
