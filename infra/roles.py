@@ -181,6 +181,7 @@ def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
         host=settings.retrieval_host,
         port=settings.retrieval_port,
         ready=ready,
+        telemetry=telemetry,
     )
 
 

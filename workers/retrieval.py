@@ -18,8 +18,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 import uuid
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
@@ -33,6 +34,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as ASGIMessage
 
 from db.reads import Outcomes, Reads
 from memquorum import topics
@@ -42,11 +45,15 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval import BadRequest, Hit, Search
 from memquorum.ports import Encoder, StoreUnavailable
+from memquorum.telemetry.bundle import Stage, Telemetry
+from memquorum.telemetry.metrics import Meters
+from memquorum.telemetry.tracing import HEADER, Hop
 from workers import loop
 
 _LOG = logging.getLogger("memquorum.retrieval")
 _SOURCE = "memquorum/retrieval"
 _PUBLISH_S = 2.0
+_LOOK_S = 2.0
 # As many encodings at once as there are cores to share with the rest of the line.
 _ENCODINGS = 2
 _UNSIGNED = (
@@ -67,6 +74,7 @@ def run(
     port: int,
     hosts: Sequence[str] | None = None,
     ready: Callable[[], None] = lambda: None,
+    telemetry: Telemetry | None = None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. `ready` is called once it does.
 
@@ -75,7 +83,15 @@ def run(
     """
     if hosts is None:
         hosts = LOOPBACK if host in LOOPBACK else ("*",)
-    built = app(memory_dsn=memory_dsn, bootstrap=bootstrap, genesis=genesis, codec=codec, encoder=encoder, hosts=hosts)
+    built = app(
+        memory_dsn=memory_dsn,
+        bootstrap=bootstrap,
+        genesis=genesis,
+        codec=codec,
+        encoder=encoder,
+        hosts=hosts,
+        telemetry=telemetry,
+    )
     config = uvicorn.Config(
         built, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
     )
@@ -101,27 +117,60 @@ def app(
     codec: Codec,
     encoder: Encoder,
     hosts: Sequence[str] = LOOPBACK,
+    telemetry: Telemetry | None = None,
 ) -> Starlette:
     """The ASGI application."""
-    service = _Service(memory_dsn, bootstrap, genesis, codec, encoder)
+    shown = (telemetry or Telemetry()).stage("retrieval")
+    service = _Service(memory_dsn, bootstrap, genesis, codec, encoder, shown=shown)
+    routes = [
+        Route("/search", service.search, methods=["POST"]),
+        Route("/memories/{memory_id}", service.memory),
+        Route("/memories/{memory_id}/explain", service.explain),
+        Route("/events/{namespace}/{event_id:path}", service.event),
+        Route("/livez", service.livez),
+        Route("/readyz", service.readyz),
+    ]
     return Starlette(
-        routes=[
-            Route("/search", service.search, methods=["POST"]),
-            Route("/memories/{memory_id}", service.memory),
-            Route("/memories/{memory_id}/explain", service.explain),
-            Route("/events/{namespace}/{event_id:path}", service.event),
-            Route("/livez", service.livez),
-            Route("/readyz", service.readyz),
+        routes=routes,
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
+            Middleware(_Measured, meters=shown.meters, paths={route.name: route.path for route in routes}),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))],
         exception_handlers={BadRequest: _bad_request, StoreUnavailable: _unavailable},
         lifespan=service.lifespan,
     )
 
 
+class _Measured:
+    """Notes how long each answer took, by route."""
+
+    def __init__(self, app: ASGIApp, meters: Meters, paths: Mapping[str, str]) -> None:
+        self._app, self._requests, self._paths = app, meters.requests, paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 500
+
+        async def noting(message: ASGIMessage) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            # Unknown paths share one name: they are for strangers to choose.
+            route = self._paths.get(getattr(scope.get("endpoint"), "__name__", ""), "unknown")
+            self._requests.labels(route, str(status)).observe(time.monotonic() - began)
+
+
 class _Service:
-    def __init__(self, memory_dsn: str, bootstrap: str, genesis: Genesis, codec: Codec, encoder: Encoder) -> None:
-        self._genesis, self._codec, self._encoder = genesis, codec, encoder
+    def __init__(
+        self, memory_dsn: str, bootstrap: str, genesis: Genesis, codec: Codec, encoder: Encoder, *, shown: Stage
+    ) -> None:
+        self._genesis, self._codec, self._encoder, self._shown = genesis, codec, encoder, shown
         self._dsn, self._bootstrap = memory_dsn, bootstrap
 
     @asynccontextmanager
@@ -138,7 +187,9 @@ class _Service:
         try:
             await self._producer.start()
             async with self._outcomes.running():
+                watching = asyncio.create_task(self._watch())
                 yield
+                watching.cancel()
         finally:
             await self._producer.stop()
             await self._reads.close()
@@ -149,7 +200,7 @@ class _Service:
             vectors = await asyncio.to_thread(self._encoder.encode, [search.query])
         hits = await self._reads.search(search.namespace, self._encoder.name, vectors[0], search.k)
         answer: dict[str, Any] = {"namespace": search.namespace, "hits": [asdict(hit) for hit in hits]}
-        answer["used"], warning = await self._use(search, hits)
+        answer["used"], warning = await self._use(search, hits, request.headers.get(HEADER))
         if warning:
             answer["warning"] = warning
         return JSONResponse(answer)
@@ -183,6 +234,12 @@ class _Service:
         return JSONResponse({"alive": True})
 
     async def readyz(self, _: Request) -> Response:
+        parts = await self._parts()
+        ready = not any(parts.values())
+        return JSONResponse({"ready": ready, "encoder": self._encoder.name} | parts, status_code=200 if ready else 503)
+
+    async def _parts(self) -> dict[str, str]:
+        """What it needs, and what is wrong with each; empty where nothing is."""
         parts = {
             "store": "",
             "journal": "" if self._outcomes.listening else "not listening",
@@ -192,35 +249,51 @@ class _Service:
             await self._reads.ping()
         except StoreUnavailable as error:
             parts["store"] = str(error)
-        ready = not any(parts.values())
-        return JSONResponse({"ready": ready, "encoder": self._encoder.name} | parts, status_code=200 if ready else 503)
+        return parts
 
-    async def _use(self, search: Search, hits: Sequence[Hit]) -> tuple[int, str | None]:
+    async def _watch(self) -> None:
+        """Tells the process's health that the loop turns, and whether it could answer."""
+        health = self._shown.health
+        while True:
+            for part, wrong in (await self._parts()).items():
+                if wrong:
+                    health.wait(part, wrong)
+                else:
+                    health.go(part)
+            health.turn()
+            await asyncio.sleep(_LOOK_S)
+
+    async def _use(self, search: Search, hits: Sequence[Hit], parent: str | None) -> tuple[int, str | None]:
         """Publishes the hits' accesses; how many Kafka has, and a warning if that is not all."""
         accesses = retrieval.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
         if not accesses:
             return 0, None
         if search.namespace in self._genesis.signed:
             return 0, _UNSIGNED
+        hop = self._shown.tracing.serve("POST /search", parent)
+        hop.tell(hits=len(hits))
         try:
             async with asyncio.timeout(_PUBLISH_S):
-                sent = [await self._send(access) for access in accesses]
+                sent = [await self._send(access, hop) for access in accesses]
                 await asyncio.gather(*sent)
         except (TimeoutError, KafkaError) as error:
             self._kafka_fails = f"accesses were not published: {error or type(error).__name__}"
             _LOG.warning("%s", self._kafka_fails)
             return 0, "Kafka did not confirm the accesses in time; these hits may not count as used"
         self._kafka_fails = ""
+        hop.end()
+        self._shown.sent(topics.ACCESSES, len(accesses))
         return len(accesses), None
 
-    async def _send(self, access: AccessRecorded) -> asyncio.Future[Any]:
+    async def _send(self, access: AccessRecorded, hop: Hop) -> asyncio.Future[Any]:
         value, key = self._codec.encode(access), (access.namespace or "").encode()
-        sent: asyncio.Future[Any] = await self._producer.send(topics.ACCESSES, value, key=key, headers=_headers(access))
+        headers = _headers(access, hop.send(topics.ACCESSES, None, access.event_id))
+        sent: asyncio.Future[Any] = await self._producer.send(topics.ACCESSES, value, key=key, headers=headers)
         return sent
 
 
-def _headers(access: AccessRecorded) -> list[tuple[str, bytes]]:
-    found = loop.headers("AccessRecorded", _SOURCE, access.event_id or "")
+def _headers(access: AccessRecorded, parent: str | None) -> list[tuple[str, bytes]]:
+    found = loop.headers("AccessRecorded", _SOURCE, access.event_id or "", parent)
     return [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in found]
 
 

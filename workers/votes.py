@@ -94,7 +94,7 @@ class VoteWatch:
         """An epoch is decided."""
         checked = decided.checked
         self._open.set(0)
-        self.shown.meters.epochs.inc()
+        self.shown.meters.epochs.labels(self.shown.name).inc()
         for member in set(range(self._genesis.n)) - {ballot.member for ballot in checked.ballots}:
             self.shown.meters.late.labels(str(member)).inc()
         if self._nominated_ms:

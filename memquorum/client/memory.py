@@ -19,14 +19,15 @@ from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
 from memquorum import topics
-from memquorum.client import settings
+from memquorum.client import settings, traces
 from memquorum.client.errors import Invalid, NoOutcome, NotFound, Unreachable
 from memquorum.client.signer import Signer
 from memquorum.client.values import Explanation, Receipt
-from memquorum.core import intake, signatures
+from memquorum.core import ids, intake, signatures
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
 from memquorum.core.retrieval import Hit
+from memquorum.telemetry.tracing import HEADER, NOTHING, Hop, Tracing, trace_of_memory
 
 _LOG = logging.getLogger("memquorum.client")
 _SOURCE = "memquorum/client"
@@ -59,6 +60,7 @@ class AsyncMemory:
         self._producer: AIOKafkaProducer | None = None
         self._http: httpx.AsyncClient | None = None
         self._starting = asyncio.Lock()
+        self._tracing, self._end_traces = Tracing(), _nothing
 
     @property
     def namespace(self) -> str:
@@ -79,6 +81,7 @@ class AsyncMemory:
         http, self._http = self._http, None
         if producer is not None:
             await producer.stop()
+            await asyncio.to_thread(self._end_traces)
         if http is not None:
             await http.aclose()
 
@@ -173,19 +176,28 @@ class AsyncMemory:
     async def _send(self, topic: str, kind: str, records: list[tuple[str, str, bytes]]) -> None:
         """Sends (namespace, event id, value) in order and waits until Kafka has confirmed all."""
         producer = await self._kafka()
+        hops = [self._hop(namespace, event_id) for namespace, event_id, _ in records]
         try:
             sent = [
                 await producer.send(
                     topic,
                     value,
                     key=namespace.encode(),
-                    headers=[*_headers(kind, event_id), *self._signed(topic, value)],
+                    headers=[*_headers(kind, event_id, hop.send(topic, None, event_id)), *self._signed(topic, value)],
                 )
-                for namespace, event_id, value in records
+                for hop, (namespace, event_id, value) in zip(hops, records, strict=True)
             ]
             await asyncio.gather(*sent)
         except KafkaError as error:
             raise Unreachable(f"Kafka at {self._place.kafka} did not confirm: {error}") from error
+        for hop in hops:
+            hop.end()
+
+    def _hop(self, namespace: str, event_id: str) -> Hop:
+        """The span of a publication; a memory's trace has the memory's id; any event has one so made."""
+        if not self._tracing.on:
+            return NOTHING
+        return self._tracing.publish(trace_of_memory(ids.memory_id(namespace, event_id)))
 
     def _signed(self, topic: str, value: bytes) -> list[tuple[str, bytes]]:
         return [] if self._signer is None else [(signatures.HEADER, self._signer.sign(topic, value))]
@@ -202,6 +214,7 @@ class AsyncMemory:
                     raise Unreachable(
                         f"Kafka at {address} cannot be reached: does it run (`make status`)? ({error})"
                     ) from error
+                self._tracing, self._end_traces = await asyncio.to_thread(traces.start, self._place)
                 self._producer = producer
         return self._producer
 
@@ -250,7 +263,11 @@ def _checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
     return answer, data
 
 
-def _headers(kind: str, event_id: str) -> list[tuple[str, bytes]]:
+def _nothing() -> None:
+    """No traces were begun."""
+
+
+def _headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, bytes]]:
     told = {
         "ce_specversion": "1.0",
         "ce_id": event_id,
@@ -258,4 +275,6 @@ def _headers(kind: str, event_id: str) -> list[tuple[str, bytes]]:
         "ce_source": _SOURCE,
         "content-type": "application/json",
     }
+    if parent is not None:
+        told[HEADER] = parent
     return [(name, value.encode()) for name, value in told.items()]

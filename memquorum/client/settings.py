@@ -24,6 +24,10 @@ class Place:
     namespace: str
     agent: str
     run_dir: Path | None
+    # Whether the run folder's installation is the one that is spoken to, and how that one traces.
+    local: bool = False
+    trace_rate: int = 0
+    otlp_endpoint: str = ""
 
     def need_kafka(self) -> str:
         """The brokers' address. Raises NotConfigured."""
@@ -58,12 +62,16 @@ def find(
     saved = _saved(run_dir)
     port = saved.get("retrieval_port")
     served = f"http://{saved.get('retrieval_host', '127.0.0.1')}:{port}" if port else ""
+    brokers = kafka or environment.get("MEMQUORUM_BOOTSTRAP") or str(saved.get("bootstrap", ""))
     return Place(
-        kafka=kafka or environment.get("MEMQUORUM_BOOTSTRAP") or str(saved.get("bootstrap", "")),
+        kafka=brokers,
         url=(url or environment.get("MEMQUORUM_URL") or served).rstrip("/"),
         namespace=namespace or environment.get("MEMQUORUM_NAMESPACE") or "default",
         agent=agent or environment.get("MEMQUORUM_AGENT", ""),
         run_dir=run_dir,
+        local=bool(brokers) and brokers == saved.get("bootstrap"),
+        trace_rate=int(saved.get("trace_rate", 0)),
+        otlp_endpoint=str(saved.get("otlp_endpoint", "")),
     )
 
 

@@ -82,7 +82,7 @@ OPEN = Definition(
     "Proposals of the epoch that a member is voting on; 0 between epochs.",
 )  # fmt: skip
 EPOCHS = Definition(
-    "memquorum_epochs_decided_total", "counter", (),
+    "memquorum_epochs_decided_total", "counter", ("stage",),
     "Epochs that a member saw decided.",
 )  # fmt: skip
 LATE = Definition(

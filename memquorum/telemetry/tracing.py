@@ -201,8 +201,15 @@ class Tracing:
         """What a publisher sends outside of any hop: `send` of the result begins the trace, or joins the caller's."""
         return _Publication(self._tracer, begin) if self._tracer is not None else NOTHING
 
+    def serve(self, name: str, parent: str | None) -> Hop:
+        """A service answers a request; it joins its caller's trace where the caller names one."""
+        if self._tracer is None:
+            return Hop(None, None, parent)
+        span = _start(self._tracer, name, SpanKind.SERVER, {}, parent=extract(parent))
+        return Hop(self._tracer, span) if span.is_recording() else Hop(None, None, parent)
+
     def work(self, name: str, begin: int) -> Hop:
-        """What a stage does of its own accord, or for a caller over HTTP: a span of its own that begins a trace."""
+        """What a stage does of its own accord: a span of its own that begins a trace."""
         if self._tracer is None:
             return NOTHING
         span = _start(self._tracer, name, SpanKind.INTERNAL, {}, begin=(begin, 0))

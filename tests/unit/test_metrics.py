@@ -33,7 +33,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         (metrics.JOURNALLED, meters.journalled), (metrics.DECISIONS, meters.decisions), (metrics.LATE, meters.late),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
-    meters.epochs.inc()
+    meters.epochs.labels("replica").inc()
     meters.open.labels("0").set(2)
     for histogram in (meters.worked, meters.latency):
         histogram.labels("a").observe(0.1)

@@ -1,0 +1,37 @@
+"""Where a client's own spans go: into its program's traces where it has any, else beside a local installation.
+
+A client far from the installation whose program does not trace sends no header; the memory's trace begins at intake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from opentelemetry import trace
+
+from memquorum.client.settings import Place
+from memquorum.telemetry import tracing
+from memquorum.telemetry.tracing import Tracing
+
+FILE = "client.jsonl"
+
+Close = Callable[[], None]
+
+
+def start(place: Place) -> tuple[Tracing, Close]:
+    """The client's tracing, and what to call when it ends. It may import much: not on an event loop."""
+    provider = trace.get_tracer_provider()
+    if not isinstance(provider, trace.ProxyTracerProvider | trace.NoOpTracerProvider):
+        return Tracing(provider.get_tracer(tracing.NAME)), lambda: None
+    if place.run_dir is None or not place.local or place.trace_rate == 0:
+        return Tracing(), lambda: None
+    try:
+        from memquorum.telemetry import recording
+    except ImportError:  # the package's extra `telemetry` is not installed
+        return Tracing(), lambda: None
+    if place.otlp_endpoint:
+        exporter = recording.otlp(place.otlp_endpoint)
+    else:
+        exporter = recording.FileExporter(place.run_dir / "traces" / FILE)
+    own = recording.provider("client", place.trace_rate, exporter)
+    return Tracing(own.get_tracer(tracing.NAME)), own.shutdown
