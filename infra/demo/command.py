@@ -181,6 +181,7 @@ def _drive(screen: Screen, driver: Driver, log: Log, now: Settings) -> None:
 def _watch(now: Settings) -> Callable[[], None]:
     """Raises SupervisorError when the fleet cannot go on; looks once a second however often it is called."""
     last = 0.0
+    at_first: dict[str, int] = {}
 
     def look() -> None:
         nonlocal last
@@ -191,8 +192,9 @@ def _watch(now: Settings) -> Callable[[], None]:
         if not found:
             raise SupervisorError(f"the installation is gone; its logs are in {now.logs_dir}")
         for name, process in found.get("processes", {}).items():
-            broken = process.get("state") == "halted" or int(process.get("starts") or 0) > _STARTS_MAX
-            if broken:
+            starts = int(process.get("starts") or 0)
+            again = starts - at_first.setdefault(name, starts)
+            if process.get("state") == "halted" or again > _STARTS_MAX:
                 raise SupervisorError(f"{name} does not stay up; {tail(now.logs_dir / f'{name}.log')}")
 
     return look
