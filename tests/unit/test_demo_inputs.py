@@ -101,7 +101,7 @@ def test_one_message_a_line_and_a_folder_in_order(tmp_path):
 def test_tool_calls_and_parts_become_text(tmp_path):
     call = {"id": "1", "type": "function", "function": {"name": "book", "arguments": '{"seat": 3}'}}
     parts = [{"type": "text", "text": "see"}, {"type": "image_url", "image_url": {"url": "x"}}, "plain"]
-    claude = [
+    blocks = [
         {"type": "tool_use", "name": "look", "input": {"at": 1}},
         {"type": "tool_result", "content": [{"text": "3"}]},
     ]
@@ -111,7 +111,7 @@ def test_tool_calls_and_parts_become_text(tmp_path):
             {"role": "assistant", "content": None, "tool_calls": [call, call]},
             {"role": "assistant", "content": "wait", "function_call": {"name": "old", "arguments": "{}"}},
             {"role": "user", "content": parts},
-            {"role": "assistant", "content": claude},
+            {"role": "assistant", "content": blocks},
         ],
     )
     records, _ = load(path)
