@@ -51,7 +51,7 @@ def tell(console: Console, story: Story, genesis: Genesis, log: Iterable[Record]
     for told in telling.lines(account, genesis):
         line(console, told) if told else console.print()
     whence = (
-        "only the log that the demo has read still has it"
+        "the log that the demo read still has it, and the outside topic until it expires"
         if account.tier == "gone"
         else "any agent of its namespace may read it"
     )

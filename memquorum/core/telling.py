@@ -24,7 +24,7 @@ _TRIGGER = {
     "interval": "opened after the interval",
     "pressure": "opened under memory pressure",
 }
-_WHY = {
+WHY = {
     "quorum": "votes and weight suffice",
     "too_few_votes": "too few votes for it",
     "too_little_weight": "enough votes, but too little weight",
@@ -66,7 +66,7 @@ def _headline(account: Account) -> str:
         "short-term": "alive, in short-term memory",
         "long-term": "alive, promoted to long-term memory",
         "sealed": "forgotten and sealed; its key still exists",
-        "gone": "forgotten, its key destroyed: nobody can read it any more",
+        "gone": "forgotten, its key destroyed: what is sealed stays sealed",
     }.get(account.tier, f"never stored ({outcome.replace('_', ' ')})")
 
 
@@ -128,9 +128,9 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
         f"  {vote.yes} of {vote.members} members are for it, {vote.quorum} are needed; their weight is "
         f"{share(vote.weight_ppm)} of {share(vote.total_ppm)}, {share(vote.needed_ppm)} is needed."
     )
-    yield f"  {vote.tallied.capitalize()}: {_WHY.get(vote.tallied_because, vote.tallied_because)}."
+    yield f"  {vote.tallied.capitalize()}: {WHY.get(vote.tallied_because, vote.tallied_because)}."
     if vote.outcome != vote.tallied:
-        yield f"  {vote.outcome.capitalize()}: {_WHY.get(vote.reason, vote.reason)}."
+        yield f"  {vote.outcome.capitalize()}: {WHY.get(vote.reason, vote.reason)}."
     if vote.confidence_ppm is not None and vote.outcome == "promoted":
         yield f"  Consolidated confidence: {share(vote.confidence_ppm)}, the {_nth(vote.quorum)} best score for it."
     proof = vote.certificate
@@ -188,7 +188,7 @@ def _decay(profile: Profile, policy: Policy) -> str:
 
 def _now(account: Account, policy: Policy) -> Iterator[str]:
     if account.tier == "gone":
-        yield f"  Its key was destroyed at {moment(account.changed or 0)}: no copy of it can be read any more."
+        yield f"  Its key was destroyed at {moment(account.changed or 0)}: no sealed copy can be opened any more."
     elif account.tier == "sealed":
         yield f"  Sealed since {moment(account.changed or 0)} and never served; its key is destroyed from"
         yield f"  {moment(account.sealed_until or 0)} on."
