@@ -1,4 +1,4 @@
-"""Stamps: who may write to the internal topics that carry no signatures (infra/decisions/0011).
+"""Stamps: who may write to the internal topics that carry no signatures (infra/decisions/0010).
 
 Accepted, scored, crossed and journal records are many, and a signature on each would cost a third of the line. They
 bear a stamp in the header `stamp` instead: two keyed BLAKE2b tags over topic, partition and value, one for the services

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import sys
 import tempfile
@@ -35,6 +36,7 @@ from memquorum.schema_files import load_codec
 from tests.faults.badrecords import traffic
 from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
 from workers import loop
+from workers.strangers import Strangers
 
 Place = tuple[str, int, int]
 """Topic, partition, offset."""
@@ -165,10 +167,10 @@ def tick(running: Settings, as_of: int, patience_s: float = 30) -> None:
 
 
 def find(running: Settings) -> Found:
-    """Everything behind the wall and outside of it, as it stands."""
+    """Everything that the line wrote behind the wall and outside of it, as it stands."""
     shards = genesis.read(running).shards
     codec, found = load_codec(), Found({}, Counter(), Counter(), set(), {}, 0)
-    for topic, data in _read(running.bootstrap, (topics.REFUSED, topics.ACCEPTED), shards):
+    for topic, data in _read(running, (topics.REFUSED, topics.ACCEPTED), shards):
         record = codec.decode(data)
         if topic == topics.REFUSED:
             place = (record.origin_topic, record.origin_partition, record.origin_offset)
@@ -189,8 +191,9 @@ def find(running: Settings) -> Found:
     return found
 
 
-def _read(bootstrap: str, wanted: Iterable[str], shards: int) -> Iterator[tuple[str, bytes]]:
-    reader = loop.consumer(bootstrap)
+def _read(running: Settings, wanted: Iterable[str], shards: int) -> Iterator[tuple[str, bytes]]:
+    strangers = Strangers(logging.getLogger(__name__), genesis.stamps(running).reader())
+    reader = loop.consumer(running.bootstrap)
     places = [(topic, shard) for topic in wanted for shard in range(shards)]
     left = {place: end for place, end in loop.ends(reader, iter(places)).items() if end > 0}
     loop.assign(reader, dict.fromkeys(places))
@@ -200,7 +203,8 @@ def _read(bootstrap: str, wanted: Iterable[str], shards: int) -> Iterator[tuple[
         for message in loop.records(reader, 5_000, 0.5):
             topic, shard, offset = message.topic(), message.partition(), message.offset()
             assert topic is not None and shard is not None and offset is not None
-            yield topic, message.value() or b""
+            if not strangers.wrote(message):
+                yield topic, message.value() or b""
             if offset + 1 >= left.get((topic, shard), sys.maxsize):
                 left.pop((topic, shard))
     reader.close()
@@ -208,7 +212,7 @@ def _read(bootstrap: str, wanted: Iterable[str], shards: int) -> Iterator[tuple[
 
 def account(sent: list[Sent], found: Found) -> list[str]:
     """What is not as it must be, a line each."""
-    problems = [f"{one.publication.kind} at {one.place}: {wrong}" for one in sent if (wrong := _wrong(one, found))]
+    problems = [f"{one.publication.kind} at {one.place}: {said}" for one in sent if (said := wrong(one, found))]
     published = {one.place for one in sent if one.place is not None}
     problems += [f"a dead letter of {place}, where nothing stands" for place in found.refused.keys() - published]
     problems += [f"{n} dead letters of {place}" for place, n in found.refused_times.items() if n > 1]
@@ -238,7 +242,7 @@ def _content(publication: Publication) -> str | None:
         return None
 
 
-def _wrong(one: Sent, found: Found) -> str | None:
+def wrong(one: Sent, found: Found) -> str | None:
     """What is wrong with the end that a publication met; None if nothing."""
     expected = one.publication
     if expected.end == TURNED_AWAY or one.place is None:
