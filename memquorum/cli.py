@@ -92,6 +92,12 @@ def parser() -> argparse.ArgumentParser:
     explain.add_argument("memory_id", metavar="ID")
     key = command("key", _key, "Make a signing key in FILE, and print its public half for the genesis file.")
     key.add_argument("file", type=Path, metavar="FILE")
+    trace = command("trace", _trace, "Print the way of a memory through the line, with times, and the votes about it.")
+    trace.add_argument("id", metavar="ID", help="a memory's id, or a trace's")
+    tail = command("tail", _tail, "Follow the journal in words, live; of one namespace with --namespace.")
+    tail.add_argument("--from", dest="since", default="now", metavar="WHEN", help="start, now, or 90s, 10m, 2h, 1d ago")
+    tail.add_argument("--once", action="store_true", help="stop where the journal ends now")
+    tail.add_argument("--ticks", action="store_true", help="also where nothing but time went by")
     verify = command("verify", _verify, "Check chain, certificates and signatures with the genesis file alone.")
     verify.add_argument("--topics-only", action="store_true", help="ask Kafka alone, not the operator's database too")
     verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
@@ -224,6 +230,59 @@ def _explain(parsed: argparse.Namespace) -> int:
 def _key(parsed: argparse.Namespace) -> int:
     public = make_key(parsed.file)
     print(json.dumps({"public_key": public.hex()}) if parsed.json else public.hex())
+    return OK
+
+
+def _trace(parsed: argparse.Namespace) -> int:
+    from memquorum.telemetry import reading
+
+    asked = reading.normal(parsed.id)
+    if asked is None:
+        raise Invalid("bad_id", "ID", "neither a memory's id nor a trace's: 32 hexadecimal digits, hyphens or not")
+    place = settings.find(kafka=parsed.kafka)
+    if place.run_dir is None:
+        raise NotConfigured("traces are kept in the folder of an installation (`make up`): work beside one")
+    found = reading.find(place.run_dir / "traces", asked)
+    if not found:
+        raise NotFound(_untraced(asked, place))
+    if parsed.json:
+        for span in (span for trace in found for span in trace.spans):
+            print(json.dumps(reading.plain(span)))
+        return OK
+    for line in reading.lines(found, asked):
+        print(line)
+    return OK
+
+
+def _untraced(asked: str, place: settings.Place) -> str:
+    if place.otlp_endpoint:
+        return f"traces of this installation go to {place.otlp_endpoint}: look for trace {asked} there"
+    if place.trace_rate == 0:
+        return "this installation records no traces: its setting trace_rate is 0"
+    return (
+        f"nothing is kept of trace {asked}: too long ago, or one of more than {place.trace_rate} a second that began "
+        "(setting trace_rate)"
+    )
+
+
+def _tail(parsed: argparse.Namespace) -> int:
+    from memquorum.client import tail
+    from memquorum.core.avro import DecodeError
+    from memquorum.core.tail import Tail
+    from memquorum.schema_files import load_codec
+
+    told = Tail(load_codec(), parsed.namespace, ticks=parsed.ticks)
+    for data in tail.follow(settings.find(kafka=parsed.kafka).need_kafka(), parsed.since, forever=not parsed.once):
+        try:
+            entry = told.entry(data)
+            lines = told.lines(entry)
+        except DecodeError as error:
+            print(f"memquorum: a record that is no entry: {error}", file=sys.stderr)
+            continue
+        if parsed.json and lines:
+            lines = [json.dumps({name: value for name, value in asdict(entry).items() if name != "detail"})]
+        for line in lines:
+            print(line, flush=True)
     return OK
 
 

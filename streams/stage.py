@@ -216,14 +216,17 @@ class _Runner:
         return found
 
     def _hops(self, arrivals: Sequence[Arrival], outputs: Sequence[Output], since_ns: int) -> dict[str, Hop]:
-        """The spans of a batch: of arrivals by their traceparent, of outputs that begin a trace by their event id."""
-        tracing = self._shown.tracing
+        """The spans of a batch: of arrivals by their traceparent, of outputs that begin a trace by their event id.
+
+        What a stage passes over, as the decay stage does most of the journal, has none.
+        """
+        tracing, answered = self._shown.tracing, {output.traceparent for output in outputs}
         hops = {
             a.traceparent: tracing.process(
                 self._source, a.traceparent, partition=a.partition, offset=a.offset, since_ns=since_ns
             )
             for a in arrivals
-            if a.traceparent is not None
+            if a.traceparent is not None and a.traceparent in answered
         }
         for output in outputs:
             if output.begins is None:
@@ -237,6 +240,8 @@ class _Runner:
                 for memory_id in output.begins.memories:
                     hop.link_memory(memory_id)
                 hops[output.event_id] = hop
+        for hop in hops.values():
+            hop.tell(stage=self._name)
         return hops
 
     def _parent(self, output: Output, hops: Mapping[str, Hop]) -> str | None:

@@ -31,7 +31,7 @@ class Link:
 
 @dataclass(slots=True)
 class Span:
-    """A recorded span; times in nanoseconds since the epoch. `service`: the process that it ran in."""
+    """A recorded span; times in nanoseconds since the epoch. `service`: the process, or the stage, that it ran in."""
 
     trace_id: str
     span_id: str
@@ -85,8 +85,25 @@ def find(folder: Path, trace_id: str) -> list[Trace]:
     linking = {s.trace_id for s in found if any(link.trace_id == trace_id for link in s.links)} - {trace_id}
     spans = [s for s in _spans(folder, sorted(linking)) if s.trace_id in linking] if linking else []
     mine = [_tree(i, [s for s in found if s.trace_id == i]) for i in own]
-    others = [_tree(i, [s for s in spans if s.trace_id == i]) for i in linking]
+    others = [_tree(i, _concerning([s for s in spans if s.trace_id == i], trace_id)) for i in linking]
     return mine + sorted(others, key=lambda trace: trace.start)
+
+
+def _concerning(spans: Sequence[Span], trace_id: str) -> list[Span]:
+    """Of another trace's spans those that link ours, with all that led to them and all that they led to.
+
+    One search uses many memories: what became of the others is not of this one's story.
+    """
+    parents = {span.span_id: span.parent_id for span in spans}
+    linking = {span.span_id for span in spans if any(link.trace_id == trace_id for link in span.links)}
+
+    def above(span_id: str) -> Iterator[str]:
+        while span_id in parents:
+            yield span_id
+            span_id = parents[span_id]
+
+    wanted = {span_id for each in linking for span_id in above(each)}
+    return [s for s in spans if s.span_id in wanted or any(a in linking for a in above(s.span_id))]
 
 
 def _tree(trace_id: str, spans: Iterable[Span]) -> Trace:
@@ -121,22 +138,38 @@ def _line(line: bytes) -> Iterator[Span]:
         service = _attributes(resource.get("resource", {})).get("service.name", "?")
         for scope in resource.get("scopeSpans", ()):
             for span in scope.get("spans", ()):
+                attributes = _attributes(span)
                 yield Span(
                     trace_id=span["traceId"],
                     span_id=span["spanId"],
                     parent_id=span.get("parentSpanId", ""),
                     name=span["name"],
                     kind=int(span.get("kind", 0)),
-                    service=service,
+                    service=attributes.get("memquorum.stage", service),
                     start=int(span["startTimeUnixNano"]),
                     end=int(span["endTimeUnixNano"]),
-                    attributes=_attributes(span),
+                    attributes=attributes,
                     links=tuple(Link(link["traceId"], _attributes(link)) for link in span.get("links", ())),
                 )
 
 
 def _attributes(holder: Mapping[str, Any]) -> dict[str, str]:
     return {a["key"]: str(next(iter(a["value"].values()), "")) for a in holder.get("attributes", ())}
+
+
+def plain(span: Span) -> dict[str, Any]:
+    """A span as plain JSON values; times in nanoseconds since the epoch."""
+    return {
+        "trace_id": span.trace_id,
+        "span_id": span.span_id,
+        "parent_id": span.parent_id or None,
+        "name": span.name,
+        "process": span.service,
+        "start_ns": span.start,
+        "end_ns": span.end,
+        "attributes": dict(span.attributes),
+        "links": [{"trace_id": link.trace_id, "attributes": dict(link.told)} for link in span.links],
+    }
 
 
 # In words ----------------------------------------------------------------------------------------------------------

@@ -1,0 +1,89 @@
+"""Follows the journal's topic live, from any point of it, and yields its records as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from aiokafka import AIOKafkaConsumer, TopicPartition
+from aiokafka.errors import KafkaError
+
+from memquorum import topics
+from memquorum.client.errors import Invalid, Unreachable
+
+_POLL_MS = 500
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+START, NOW = "start", "now"
+
+
+def seconds_back(since: str) -> float | None:
+    """How far back `since` lies: 'now' is 0, 'start' None, else a number with s, m, h or d. Raises Invalid."""
+    if since == START:
+        return None
+    if since == NOW:
+        return 0.0
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,9})?)([smhd])", since)
+    if found is None:
+        raise Invalid("bad_value", "from", f"{since!r} is neither start, now, nor a time like 90s, 10m, 2h, 1d")
+    return float(found[1]) * _UNITS[found[2]]
+
+
+def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[bytes]:
+    """The journal's records from `since` on, each shard's in order; without `forever` up to those that are there now.
+
+    Runs its own event loop. Raises Invalid for a `since` that is none, Unreachable.
+    """
+    back = seconds_back(since)
+    with asyncio.Runner() as runner:
+        consumer = runner.run(_start(kafka, back))
+        try:
+            ends: dict[TopicPartition, int] = runner.run(consumer.end_offsets(consumer.assignment()))
+            while forever or not runner.run(_reached(consumer, ends)):
+                found = runner.run(consumer.getmany(timeout_ms=_POLL_MS))
+                for _, records in sorted(found.items()):
+                    yield from (record.value or b"" for record in records)
+        except KafkaError as error:
+            raise Unreachable(f"the journal's topic at {kafka} cannot be read: {error}") from error
+        finally:
+            runner.run(consumer.stop())
+
+
+async def _start(kafka: str, back: float | None) -> Any:
+    # Without a group it is assigned all partitions.
+    consumer = AIOKafkaConsumer(
+        topics.JOURNAL, bootstrap_servers=kafka, enable_auto_commit=False, isolation_level="read_committed"
+    )
+    try:
+        await consumer.start()
+        partitions = sorted(consumer.assignment())
+        if not partitions:
+            raise Unreachable(f"there is no topic {topics.JOURNAL} at {kafka}: is that a cluster of ours?")
+        for partition, offset in (await _places(consumer, partitions, back)).items():
+            # Its own first place must be settled, or it may be settled after ours.
+            await consumer.position(partition)
+            consumer.seek(partition, offset)
+    except KafkaError as error:
+        await consumer.stop()
+        raise Unreachable(f"Kafka at {kafka} cannot be reached: does it run (`make status`)? ({error})") from error
+    except BaseException:
+        await consumer.stop()
+        raise
+    return consumer
+
+
+async def _places(consumer: Any, partitions: list[TopicPartition], back: float | None) -> dict[TopicPartition, int]:
+    """Where to begin: at the beginning, at the end, or at the first record of the last `back` seconds."""
+    if back is None:
+        found: dict[TopicPartition, int] = await consumer.beginning_offsets(partitions)
+        return found
+    ends: dict[TopicPartition, int] = await consumer.end_offsets(partitions)
+    since = int((time.time() - back) * 1000)
+    places = await consumer.offsets_for_times(dict.fromkeys(partitions, since)) if back else {}
+    return {p: end if places.get(p) is None else places[p].offset for p, end in ends.items()}
+
+
+async def _reached(consumer: Any, ends: dict[TopicPartition, int]) -> bool:
+    return all([await consumer.position(partition) >= end for partition, end in ends.items()])

@@ -1,0 +1,114 @@
+"""The journal in words, a line an entry: what `memquorum tail` prints as it grows. It holds no content.
+
+Times are the shard's own, as the entry has them. A decision is told with what became of each memory that it changed;
+those that it kept are counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.records import (
+    Accessed,
+    Decided,
+    Destroyed,
+    JournalAppended,
+    JournalEntry,
+    NominationProposed,
+    PrePrepare,
+    Proposal,
+    Signed,
+    Stored,
+)
+from memquorum.core.telling import WHY, moment, share
+
+_KEPT = "kept"
+
+
+class Tail:
+    """Turns entries into lines. With a namespace, only what concerns it is told."""
+
+    def __init__(self, codec: Codec, namespace: str | None = None, *, ticks: bool = False) -> None:
+        """`ticks`: also where nothing but time went by."""
+        self._codec, self._namespace, self._ticks = codec, namespace, ticks
+        # Of the namespace's memories, those whose keys are still to be destroyed.
+        self._forgotten: set[str] = set()
+
+    def entry(self, data: bytes) -> JournalEntry:
+        """The entry in a record of the journal's topic. Raises DecodeError for what is none."""
+        return self._codec.decode_as(JournalEntry, self._codec.decode_as(JournalAppended, data).entry)
+
+    def lines(self, entry: JournalEntry) -> list[str]:
+        """The lines for an entry; none where it is not to be told. Raises DecodeError for a detail that is none."""
+        told = list(self._told(entry))
+        if not told:
+            return []
+        head, *rest = told
+        at = f"{moment(entry.as_of).removesuffix(' UTC')}  {entry.shard}/{entry.seq}"
+        return [f"{at:<28} {head}", *(f"{'':<28} {line}" for line in rest)]
+
+    def _told(self, entry: JournalEntry) -> Iterator[str]:
+        if entry.effect == "ticked":
+            if self._ticks and self._namespace is None:
+                yield "ticked"
+        elif entry.effect == "decided":
+            yield from self._decided(self._codec.decode_as(Decided, entry.detail))
+        elif entry.effect == "destroyed":
+            yield from self._destroyed(self._codec.decode_as(Destroyed, entry.detail))
+        elif self._namespace in (None, entry.namespace):
+            yield self._episode_or_access(entry)
+
+    def _episode_or_access(self, entry: JournalEntry) -> str:
+        detail, where = self._codec.decode(entry.detail), f"in {entry.namespace}"
+        if entry.effect == "repeated":
+            return f"repeated    event {entry.event_id} {where}: it came before and changes nothing"
+        said = f"{entry.effect:<11} {entry.memory_id}"
+        if isinstance(detail, Accessed):
+            return f"{said}  by {detail.agent} {where}{'' if detail.applied else ': it was gone already'}"
+        if not isinstance(detail, Stored):
+            return f"{said}  {where}"
+        about = (
+            f"{said}  by {detail.agent} {where}: {detail.characters} characters, salience {share(detail.salience_ppm)}"
+        )
+        return about if entry.effect != "dropped" else f"{about}, {detail.outcome.replace('_', ' ')}"
+
+    def _decided(self, decided: Decided) -> Iterator[str]:
+        proposals = {p.memory_id: p for p in self._proposals(decided)}
+        results = [
+            r
+            for r in decided.results
+            if self._namespace is None
+            or (r.memory_id in proposals and proposals[r.memory_id].namespace == self._namespace)
+        ]
+        if not results:
+            return
+        counts = Counter(result.outcome for result in results)
+        told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
+        yield f"decided     epoch {decided.epoch} by {len(decided.commits)} members: {told}"
+        for result in results:
+            if result.outcome == _KEPT:
+                continue
+            if result.outcome == "forgotten":
+                self._forgotten.add(result.memory_id)
+            proposal = proposals.get(result.memory_id)
+            where = f" in {proposal.namespace}, proposed as {proposal.reason}" if proposal else ""
+            yield f"  {result.outcome:<9} {result.memory_id}{where}: {WHY.get(result.reason, result.reason)}"
+
+    def _proposals(self, decided: Decided) -> tuple[Proposal, ...]:
+        """What was proposed; nothing where the certificate cannot be read, which is for `verify` to say."""
+        try:
+            body = self._codec.decode_as(PrePrepare, self._codec.decode_as(Signed, decided.pre_prepare).body)
+            signed = self._codec.decode_as(Signed, body.nomination)
+            return self._codec.decode_as(NominationProposed, signed.body).proposals
+        except DecodeError:
+            return ()
+
+    def _destroyed(self, destroyed: Destroyed) -> Iterator[str]:
+        ids = [i for i in destroyed.memory_ids if self._namespace is None or i in self._forgotten]
+        self._forgotten.difference_update(ids)
+        if ids:
+            keys = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
+            yield f"destroyed   the keys of {keys}: nobody can read them any more"
+            yield from (f"  destroyed {memory_id}" for memory_id in ids)

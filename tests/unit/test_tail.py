@@ -1,0 +1,98 @@
+"""The journal in words: every effect, one namespace alone, and no content."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.client import Invalid
+from memquorum.client.tail import seconds_back
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.effects import EFFECTS
+from memquorum.core.kinds import FORGET, PROMOTE
+from memquorum.core.rows import Change
+from memquorum.core.tail import Tail
+from tests.unit import genesis as cluster
+from tests.unit import votes
+from tests.unit.shard import Shard, memory_id
+
+GENESIS = cluster.make()
+A, B = memory_id("a"), memory_id("b")
+ELSEWHERE = "attic-1"  # of the same shard
+
+
+@pytest.fixture
+def shard(codec: Codec) -> Shard:
+    """A life: stored, repeated, reinforced, read, voted on, destroyed; and one of another namespace."""
+    made = Shard(codec, GENESIS)
+    made.episode("a")
+    made.episode("a")
+    made.episode("b")
+    made.episode("c", outcome="reinforced", reinforces=B)
+    made.episode("d", outcome="below_threshold")
+    made.access(B, 2_000)
+    made.tick(1_000_000_000)
+    made.decide([votes.proposal(A, FORGET.name), votes.proposal(B, PROMOTE.name)], lambda _, p: p.memory_id == A)
+    made.destroy(A)
+    made.access(A, 2_000)
+    return made
+
+
+def told(codec: Codec, changes: list[Change], namespace: str | None = None, *, ticks: bool = False) -> list[str]:
+    tail = Tail(codec, namespace, ticks=ticks)
+    return [line for c in changes for line in tail.lines(tail.entry(codec.encode(c.appended)))]
+
+
+def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
+    lines = told(codec, shard.changes, ticks=True)
+    assert lines == [
+        f"1970-01-01 00:00:00  0/1     stored      {A}  by planner in greenhouse: 23 characters, salience 0.6",
+        "1970-01-01 00:00:00  0/2     repeated    event a in greenhouse: it came before and changes nothing",
+        f"1970-01-01 00:00:00  0/3     stored      {B}  by planner in greenhouse: 23 characters, salience 0.6",
+        f"1970-01-01 00:00:00  0/4     reinforced  {B}  by planner in greenhouse: 23 characters, salience 0.6",
+        f"1970-01-01 00:00:00  0/5     dropped     {memory_id('d')}  by planner in greenhouse: 23 characters, "
+        "salience 0.6, below threshold",
+        f"1970-01-01 00:00:00  0/6     accessed    {B}  by reviewer in greenhouse",
+        "1970-01-12 13:46:40  0/7     ticked",
+        "1970-01-12 13:46:40  0/8     decided     epoch 1 by 4 members: 1 forgotten, 1 kept",
+        f"                               forgotten {A} in greenhouse, proposed as test: votes and weight suffice",
+        "1970-01-12 13:46:40  0/9     destroyed   the keys of 1 memory: nobody can read them any more",
+        f"                               destroyed {A}",
+        f"1970-01-12 13:46:40  0/10    accessed    {A}  by reviewer in greenhouse: it was gone already",
+    ]
+    assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
+
+
+def test_ticks_are_told_only_where_they_are_asked_for(codec: Codec, shard: Shard) -> None:
+    assert len(told(codec, shard.changes)) == len(told(codec, shard.changes, ticks=True)) - 1
+
+
+def test_one_namespace_alone_with_its_votes_and_its_ends(codec: Codec, shard: Shard) -> None:
+    other = Shard(codec, GENESIS)
+    other.episode("a", namespace=ELSEWHERE)
+    elsewhere = votes.proposal(memory_id("a", ELSEWHERE), FORGET.name, namespace=ELSEWHERE)
+    other.tick(1_000_000_000)
+    other.decide([elsewhere])
+    other.destroy(elsewhere.memory_id)
+    mixed = shard.changes + other.changes
+    assert told(codec, mixed, "greenhouse") == told(codec, shard.changes)
+    assert len(told(codec, mixed, ELSEWHERE)) == 5
+    assert told(codec, mixed, "nowhere", ticks=True) == []
+
+
+def test_what_is_no_entry_is_said_so(codec: Codec) -> None:
+    with pytest.raises(DecodeError):
+        Tail(codec).entry(b"nonsense")
+
+
+@pytest.mark.parametrize(
+    ("since", "seconds"),
+    [("now", 0.0), ("start", None), ("90s", 90.0), ("10m", 600.0), ("1.5h", 5400.0), ("1d", 86400.0)],
+)
+def test_where_to_begin(since: str, seconds: float | None) -> None:
+    assert seconds_back(since) == seconds
+
+
+@pytest.mark.parametrize("since", ["", "yesterday", "-1h", "1w", "h", "1e3s"])
+def test_what_is_no_time_is_refused(since: str) -> None:
+    with pytest.raises(Invalid, match="start, now"):
+        seconds_back(since)
