@@ -109,7 +109,6 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     data_dir = settings.state_dir / "streams"
     data_dir.mkdir(parents=True, exist_ok=True)
     chosen, keys = encoder(settings), vault(settings)
-    ready()
     app.run(
         bootstrap=settings.bootstrap,
         genesis=made,
@@ -121,6 +120,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
         data_dir=data_dir,
         stamps=genesis.stamps(settings),
+        ready=ready,
         telemetry=telemetry,
     )
 

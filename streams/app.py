@@ -8,8 +8,10 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import faust
 from faust.worker import Worker
@@ -90,10 +92,12 @@ def run(
     data_dir: Path,
     instance: str | None = None,
     stamps: Writer | None = None,
+    ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Runs salience, decay and nomination until SIGTERM or SIGINT; from the main thread of a process of its own.
 
+    `ready` is called once the group has taken this process in; again after each rebalance.
     `instance`: see `create`; `stamps`: see `stage.attach`. `nomination_seed`: the 32-byte Ed25519 seed of
     service:nomination. The process ends at most 4 s after the signal, if need be hard: what was not acknowledged is
     delivered again.
@@ -113,7 +117,16 @@ def run(
     decay.attach(app, codec, genesis.policy, schedule, stamps=stamps, telemetry=shown)
     nomination.attach(app, codec, genesis, nomination_seed, schedule, stamps=stamps, telemetry=shown)
     app.timer(_TURN_S)(partial(_turn, shown.health))
+    on_assigned: Any = _calling(ready)
+    app.on_partitions_assigned.connect(on_assigned, weak=False)
     work(app)
+
+
+def _calling(ready: Callable[[], None]) -> Callable[..., Coroutine[Any, Any, None]]:
+    async def assigned(*_: Any, **__: Any) -> None:
+        ready()
+
+    return assigned
 
 
 async def _turn(health: Health) -> None:
