@@ -64,7 +64,8 @@ DELETE FROM {table} WHERE memory_id IN (
     SELECT f.memory_id FROM forgotten f LEFT JOIN memory m USING (memory_id)
     WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset)
 """
-_TICKS_MAX = 100_000
+# For how many accepted offsets a tick is known: far more than a nomination is ever late.
+_TICKS_REACH = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +161,8 @@ class View:
         self._db.execute(
             "INSERT OR IGNORE INTO tick SELECT shard, ?, as_of FROM shard WHERE shard = ?", (offset, shard)
         )
-        if offset % 1000 == 0:
-            self._db.execute(
-                "DELETE FROM tick WHERE shard = ?1 AND accepted_offset <= (SELECT accepted_offset FROM tick "
-                "WHERE shard = ?1 ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?2)",
-                (shard, _TICKS_MAX),
-            )
+        # By the offset alone: members must agree on which ticks there were, whenever they read or decided.
+        self._db.execute("DELETE FROM tick WHERE shard = ? AND accepted_offset < ?", (shard, offset - _TICKS_REACH))
 
     def time_at(self, shard: int, offset: int) -> int | None:
         """The shard's time at the tick with this accepted offset; None where there is no such tick."""
@@ -228,7 +225,6 @@ class View:
             "INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)",
             [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],
         )
-        self._db.execute("DELETE FROM tick WHERE shard = ? AND accepted_offset < ?", (shard, accepted_offset))
         if read > accepted_offset:
             for table in ("recent", "memory"):
                 self._db.execute(_PURGE.format(table=table), (shard, epoch - 2))

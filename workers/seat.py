@@ -34,8 +34,8 @@ LOGS: Mapping[t.Message, str] = {
 """The topic of each kind of message."""
 _MESSAGES = {topic: message for message, topic in LOGS.items()}
 
-# A nomination that speaks of what this replica has not read so long after is not voted on.
-_SPINE_WAIT_S = 30.0
+# A nomination that speaks of what this replica has not read so long after is told of. It is waited for all the same.
+_SPINE_LATE_S = 30.0
 _VAULT_RETRY_S = 0.5
 
 
@@ -67,8 +67,7 @@ class Seat:
         self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
         self._timers: dict[t.Timer, tuple[float, int]] = {}
         self._need: t.NeedBallot | None = None
-        self._need_until = 0.0
-        self._retry_at = 0.0
+        self._late_at = self._retry_at = 0.0
         seq, epoch = view.progress(shard)
         self.watch = VoteWatch(genesis, shard, epoch, shown)
         self.settled = [slot for slot in signed if t.is_decided(slot, seq, epoch)]
@@ -127,8 +126,9 @@ class Seat:
     def wake_at(self) -> float:
         """When `turn` has something to do though no record came; infinity: never."""
         times = [when for when, _ in self._timers.values()]
-        if self._need is not None:
-            times.append(self._retry_at if self._retry_at > self._clock() else self._need_until)
+        # What waits for the accepted stream is woken by its records.
+        if self._need is not None and self._retry_at > self._clock():
+            times.append(self._retry_at)
         return min(times, default=float("inf"))
 
     def _vote(self) -> None:
@@ -139,11 +139,19 @@ class Seat:
         if not self.core.awaits_ballot(nominated.digest):
             self._need = None
             return
-        if self._need_until == 0.0:
-            self._need_until = self._clock() + _SPINE_WAIT_S
         if self.walk.next_accepted <= nomination.accepted_offset:
-            if self._clock() >= self._need_until:
-                self._refuse(f"it speaks of accepted offset {nomination.accepted_offset}, which did not come")
+            # Only waited for: a member has one ballot an epoch. If the late refused this nomination and voted on the
+            # next one while the others had voted on this one, neither would ever have enough ballots.
+            if self._clock() >= self._late_at:
+                at, read = nomination.accepted_offset, self.walk.next_accepted
+                _LOG.warning(
+                    "shard %d: epoch %d waits for accepted offset %d, %d is next",
+                    self.shard,
+                    nomination.epoch,
+                    at,
+                    read,
+                )
+                self._late_at = self._clock() + _SPINE_LATE_S
             return
         as_of = self._view.time_at(self.shard, nomination.accepted_offset)
         if as_of != nomination.as_of:
@@ -176,7 +184,8 @@ class Seat:
                     self.outbox.append(effect)
                     self.watch.says(effect)
                 case t.NeedBallot():
-                    self._need, self._need_until, self._retry_at = effect, 0.0, 0.0
+                    self._need, self._retry_at = effect, 0.0
+                    self._late_at = self._clock() + _SPINE_LATE_S
                     self.watch.asked(effect.nominated.record)
                 case t.SetTimer():
                     self._timers[effect.timer] = (self._clock() + effect.ms / 1000, effect.seq)

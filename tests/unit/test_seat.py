@@ -218,14 +218,32 @@ def test_a_nomination_waits_until_the_stream_was_read_so_far(table: Table) -> No
     assert table.turn(1) is not None
 
 
-def test_what_never_comes_is_not_waited_for_for_ever(table: Table) -> None:
-    table.nominate(99, "m1")
+def test_however_late_the_stream_is_the_nomination_is_never_given_up(table: Table) -> None:
+    """A member that refused for lateness and voted on a later one would split the ballots of the epoch for ever."""
+    first = table.nominate(1, "m1")
+    table.nominate(3, "m1", as_of=NOW + HOUR)
     assert table.turn(1) is None
-    assert table.seat.wake_at() == pytest.approx(table.now + 30)
-    assert table.turn(40) is None
-    assert table.seat.core.phase == t.Phase.IDLE
+    assert table.seat.wake_at() == float("inf")  # only a record can change it
+    assert table.turn(3600) is None
+    assert table.seat.core.awaits_ballot(first)
     table.episode("m1")
-    table.nominate(table.tick(), "m1", as_of=NOW)
+    table.tick()
+    assert table.turn() is not None
+
+
+def test_a_tick_before_the_last_decision_is_still_a_tick(table: Table) -> None:
+    """Whether a nomination is refused must not depend on when a member forgot its ticks."""
+    table.episode("m1", agent="bob")
+    early = table.tick(NOW - HOUR)
+    late = table.tick()
+    table.turn()
+    proposals = [votes.proposal("m1", "forget", namespace="space")]
+    pre_prepare, commits = votes.decision(CODEC, GENESIS, proposals, as_of=NOW, accepted_offset=late)
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    assert table.view.progress(0) == (2, 2)
+    table.nominate(early, "m1", epoch=2, as_of=NOW - HOUR)
     assert table.turn() is not None
 
 

@@ -149,9 +149,12 @@ def test_time_is_what_the_ticks_say_and_never_runs_backwards(view: View) -> None
     assert view.time_at(1, 8) == 50
     assert view.progress(0) == (1, 1)
     decide(view, 1, accepted_offset=8)
-    assert [view.time_at(0, offset) for offset in (3, 8, 9)] == [None, 500, 600]
+    assert [view.time_at(0, offset) for offset in (3, 8, 9)] == [500, 500, 600]  # a decision forgets no tick
     view.ticked(0, 12, 1)
     assert view.time_at(0, 12) == 600
+    view.ticked(0, 1_000_008, 700)
+    assert [view.time_at(0, offset) for offset in (3, 8)] == [None, 500]
+    assert view.time_at(1, 8) == 50
 
 
 def test_another_identitys_file_is_refused(tmp_path: Path) -> None:
