@@ -36,7 +36,7 @@ from memquorum.core.workset import Net, Workset
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, spans
-from workers.line import KIND_OF, SOURCES, Batch, Line, opened
+from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
 from workers.strangers import Strangers
 
@@ -204,6 +204,8 @@ class _Session:
                 self._strangers.note(topic, shard, offset, wrong)
         if messages:
             self._show_read(Counter(loop.place(message) for message in messages))
+            for shard in {loop.place(message)[1] for message in messages}:
+                self._rewind(shard)
         wanted = {(topic, shard) for shard, line in self._lines.items() for topic in line.paused()}
         if wanted != self._paused:
             self._consumer.pause([TopicPartition(*place) for place in wanted - self._paused])
@@ -212,6 +214,11 @@ class _Session:
             for topic in SOURCES:
                 count = sum(paused == topic for paused, _ in wanted)
                 self._shown.health.slow(topic, f"{count} partitions are not read on: see the lag" if count else None)
+
+    def _rewind(self, shard: int) -> None:
+        """Reads again what the shard's decisions need once more."""
+        for topic, offset in self._lines[shard].rewind().items():
+            self._consumer.seek(TopicPartition(topic, shard, offset))
 
     def _show_read(self, counts: Counter[tuple[str, int]]) -> None:
         by_topic: Counter[str] = Counter()
@@ -253,9 +260,7 @@ class _Session:
         self._show_applied(line, batch)
         if batch.rejected is not None:
             log.error("a decision with a sound certificate cannot be applied: %s", batch.rejected)
-        for kind, offset in line.decisions.rewind().items():
-            topic = next(topic for topic, name in KIND_OF.items() if name == kind)
-            self._consumer.seek(TopicPartition(topic, shard, offset))
+        self._rewind(shard)
         outgoing = []
         for change, item in batch.changes:
             hop = spans.applied(self._shown.tracing, change, item, batch.parents, since_ns)

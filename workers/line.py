@@ -132,6 +132,11 @@ class Line:
         full = {topics.ACCEPTED: self.spine.full, topics.SCORED: self.spine.scores_full}
         return {topic for topic, so in full.items() if so}
 
+    def rewind(self) -> dict[str, int]:
+        """Sources to be read again, and from which offset; asked for once each."""
+        again = self.decisions.rewind()
+        return {topic: again[kind] for topic, kind in KIND_OF.items() if kind in again}
+
     def cursors(self) -> dict[tuple[int, str], int]:
         """Where a restart must read the consensus topics from; the other two are told by the journal's entries."""
         shard = self.state.shard

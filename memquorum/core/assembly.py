@@ -2,7 +2,9 @@
 
 Nobody is trusted here. A message counts once its signature holds and its signer may say it; a decision is q commits of
 distinct members on one proposal in one view, and a pre-prepare of that view whose ballot certificate holds. What any
-single member can make this keep is bounded, and pushes out only its own.
+single member can make this keep is bounded, and pushes out only its own. What was pushed out is in the topic still:
+when enough commit to a proposal that it may be decided, `rewind` asks for the topic from there again, and what speaks
+of that proposal is kept whatever else its sender sent. So no flood hides a decision.
 
 A quorum that commits to another proposal for a sequence than the one that was decided is a contradiction that no
 honest quorum can produce: `DigestConflict`, and whoever meets it halts.
@@ -29,7 +31,11 @@ from memquorum.core.records import Commit, PrePrepare
 WINDOW = 16
 # Decided sequences that a contradiction is looked for in.
 DEPTH = 64
-# Messages of one kind that one member may have waiting for one sequence: one a view, the latest.
+# How far ahead a sequence may be for its place to be remembered. Honest members are in one sequence at a time, so what
+# lies further ahead stands behind something nearer that is remembered, and comes again with it; or it is junk.
+REACH = 64
+# Messages of one kind that one member may have waiting for one sequence, besides those on what may be decided: of
+# pre-prepares the first, of commits the latest (an honest member sends one a view).
 PER_MEMBER = 4
 
 PRE_PREPARE = "pre-prepare"
@@ -62,6 +68,43 @@ class _Slot:
 
     pre_prepares: dict[int, dict[Key, tuple[int, bytes]]] = field(default_factory=dict)
     commits: dict[int, dict[Key, tuple[int, bytes]]] = field(default_factory=dict)
+    # By kind, the offset of the first that was let go; and whose commits were.
+    missed: dict[str, int] = field(default_factory=dict)
+    flooded: set[int] = field(default_factory=set)
+    # What may be decided: with the commits that were let go, if they were on it, it has a quorum.
+    wanted: set[Key] = field(default_factory=set)
+
+    def keep_pre_prepare(self, member: int, key: Key, offset: int, data: bytes) -> None:
+        held = self.pre_prepares.setdefault(member, {})
+        if key in held or key in self.wanted or len(held) < PER_MEMBER:
+            held.setdefault(key, (offset, data))
+        else:
+            self._miss(PRE_PREPARE, offset)
+
+    def keep_commit(self, member: int, key: Key, offset: int, data: bytes) -> None:
+        held = self.commits.setdefault(member, {})
+        held.setdefault(key, (offset, data))
+        spare = [k for k in held if k not in self.wanted]
+        for old in spare[: max(0, len(spare) - PER_MEMBER)]:
+            self._miss(COMMIT, held.pop(old)[0])
+            self.flooded.add(member)
+
+    def look_for_wanted(self, quorum: int) -> dict[str, int]:
+        """Topics to be read again, from where: of what may be decided since this was last asked, some was let go."""
+        again: dict[str, int] = {}
+        for key in {key for held in self.commits.values() for key in held} - self.wanted:
+            voters = {member for member, held in self.commits.items() if key in held}
+            if len(voters | self.flooded) < quorum:
+                continue
+            self.wanted.add(key)
+            if voters | self.flooded != voters and COMMIT in self.missed:
+                again[COMMIT] = self.missed[COMMIT]
+            if PRE_PREPARE in self.missed and not any(key in held for held in self.pre_prepares.values()):
+                again[PRE_PREPARE] = self.missed[PRE_PREPARE]
+        return again
+
+    def _miss(self, kind: str, offset: int) -> None:
+        self.missed[kind] = min(offset, self.missed.get(kind, offset))
 
     def votes(self) -> dict[Key, list[bytes]]:
         found: dict[Key, list[bytes]] = {}
@@ -84,7 +127,9 @@ class Assembly:
         self._decided_seq = decided_seq
         self._decided = dict(decided)
         self._slots: dict[int, _Slot] = {}
-        self._beyond: dict[str, tuple[int, int]] = {}
+        # By kind: sequence beyond the window → the first offset that something for it stands at.
+        self._beyond: dict[str, dict[int, int]] = {PRE_PREPARE: {}, COMMIT: {}}
+        self._again: dict[str, int] = {}
         self._checked: tuple[Checked, Verified] | None = None
 
     def pre_prepare(self, offset: int, data: bytes) -> None:
@@ -98,7 +143,7 @@ class Assembly:
             return
         slot = self._slot(PRE_PREPARE, offset, body.seq)
         if slot is not None and body.seq > self._decided_seq:
-            _keep(slot.pre_prepares.setdefault(body.member, {}), (body.view, proposal_digest(body)), offset, data)
+            slot.keep_pre_prepare(body.member, (body.view, proposal_digest(body)), offset, data)
 
     def commit(self, offset: int, data: bytes) -> None:
         """A record of the commit topic. Raises DigestConflict where it completes a contradiction."""
@@ -114,7 +159,9 @@ class Assembly:
             return
         slot = self._slot(COMMIT, offset, body.seq)
         if slot is not None:
-            _keep(slot.commits.setdefault(body.member, {}), (body.view, body.digest), offset, data)
+            slot.keep_commit(body.member, (body.view, body.digest), offset, data)
+            if body.seq > self._decided_seq:
+                self._read_again(slot.look_for_wanted(self._genesis.quorum))
             self._look_for_conflict(body.seq, slot)
 
     def next(self, accepted_to: int) -> Certified | None:
@@ -150,6 +197,7 @@ class Assembly:
         slot = self._slots.get(body.seq)
         if slot is not None:
             slot.pre_prepares.clear()
+            slot.missed.clear()
             # What agrees is done with; what differs is kept, in case it becomes a contradiction.
             for held in slot.commits.values():
                 for key in [k for k in held if k[1] == certified.checked.digest]:
@@ -166,23 +214,31 @@ class Assembly:
         still waits, or may still become a contradiction."""
         held = (slot.pre_prepares if kind == PRE_PREPARE else slot.commits for slot in self._slots.values())
         waiting = [offset for members in held for kept in members.values() for offset, _ in kept.values()]
-        if kind in self._beyond:
-            waiting.append(self._beyond[kind][1])
+        waiting += self._beyond[kind].values()
+        awaited = (slot for seq, slot in self._slots.items() if seq > self._decided_seq)
+        waiting += [slot.missed[kind] for slot in awaited if kind in slot.missed]
         return min([read_to, *waiting])
 
     def rewind(self) -> dict[str, int]:
-        """Topics to be read again from an offset, because what lay too far ahead there is within the window now."""
-        due = {k: offset for k, (seq, offset) in self._beyond.items() if seq <= self._decided_seq + WINDOW}
-        for kind in due:
-            del self._beyond[kind]
-        return due
+        """Topics to be read again from an offset: what lay too far ahead there is within the window now, or what was
+        let go there is on something that may be decided. To be asked for whenever records were taken or applied."""
+        for kind, beyond in self._beyond.items():
+            due = [seq for seq in beyond if seq <= self._decided_seq + WINDOW]
+            if due:
+                self._read_again({kind: min(beyond.pop(seq) for seq in due)})
+        again, self._again = self._again, {}
+        return again
+
+    def _read_again(self, places: Mapping[str, int]) -> None:
+        for kind, offset in places.items():
+            self._again[kind] = min(offset, self._again.get(kind, offset))
 
     def _slot(self, kind: str, offset: int, seq: int) -> _Slot | None:
-        if seq <= self._decided_seq - DEPTH or seq < 1:
+        if seq <= self._decided_seq - DEPTH or seq < 1 or seq > self._decided_seq + REACH:
             return None
         if seq > self._decided_seq + WINDOW:
-            first_seq, first_offset = self._beyond.get(kind, (seq, offset))
-            self._beyond[kind] = (min(seq, first_seq), min(offset, first_offset))
+            beyond = self._beyond[kind]
+            beyond[seq] = min(offset, beyond.get(seq, offset))
             return None
         return self._slots.setdefault(seq, _Slot())
 
@@ -210,9 +266,3 @@ class Assembly:
 
     def _refuse(self, what: str, offset: int, error: Exception) -> None:
         self.refusals.append(f"shard {self._shard}: {what} at offset {offset} refused: {error}")
-
-
-def _keep(held: dict[Key, tuple[int, bytes]], key: Key, offset: int, data: bytes) -> None:
-    held.setdefault(key, (offset, data))
-    while len(held) > PER_MEMBER:
-        del held[next(iter(held))]

@@ -186,6 +186,43 @@ def test_what_lies_far_ahead_is_read_again_when_its_time_comes() -> None:
     assert target.cursor(COMMIT, 82) == 82
 
 
+def test_a_sequence_out_of_all_reach_pins_nothing() -> None:
+    pre_prepare, commits = decision(10**12)
+    target = fed(make(), pre_prepare, commits, offset=5)
+    assert (target.cursor(COMMIT, 99), target.cursor(PRE_PREPARE, 99)) == (99, 99)
+
+
+def test_each_sequence_ahead_is_read_again_from_its_own_place() -> None:
+    """A liar's early message for one sequence moves the place of no other."""
+    target = make()
+    far = assembly.WINDOW + 1
+    target.commit(3, decision(assembly.REACH)[1][0])
+    target.commit(70, decision(far)[1][1])
+    target.commit(80, decision(far + 1)[1][1])
+    assert target.cursor(COMMIT, 99) == 3
+    for epoch, place in ((1, 70), (2, 80)):
+        fed(target, *decision(epoch), offset=90)
+        target.decided(found(target))
+        assert target.rewind() == {COMMIT: place}
+    assert target.rewind() == {}
+
+
+def test_a_long_past_is_caught_up_with() -> None:
+    """More decisions wait in the topics than are within reach, and a liar's junk lies at their beginning."""
+    last = assembly.REACH + assembly.WINDOW + 3
+    line = Topics(make())
+    junk = [decision(seq)[1][0] for seq in (10**12, assembly.REACH, assembly.WINDOW + 1)]
+    made = [decision(epoch) for epoch in range(1, last + 1)]
+    line.write(COMMIT, *junk, *(data for _, commits in made for data in commits[1:]))
+    line.write(PRE_PREPARE, *(data for data, _ in made))
+    for epoch in range(1, last + 1):
+        certified = found(line.target)
+        assert certified.checked.body.seq == epoch
+        line.target.decided(certified)
+        line.read()
+    assert line.target.next(1) is None
+
+
 def test_a_liar_pushes_out_only_its_own() -> None:
     pre_prepare, commits = decision()
     target = make()
@@ -199,12 +236,90 @@ def test_a_liar_pushes_out_only_its_own() -> None:
     held = target._slots[1]
     assert len(held.commits[0]) == assembly.PER_MEMBER
     assert len(held.pre_prepares[0]) == assembly.PER_MEMBER
-    # Its own pre-prepare of view 0 is out; an honest primary sends no such flood, and a later view decides.
-    second, others = decision(view=1)
-    target.pre_prepare(200, second)
-    for member in (1, 2, 3):
-        target.commit(200 + member, others[member])
-    assert found(target).checked.body.view == 1
+    # What was decided stays decided, whatever its primary proposes afterwards.
+    assert found(target).offset == 0
+
+
+def flood(epoch: int = 1, count: int = 2 * assembly.PER_MEMBER) -> list[tuple[bytes, list[bytes]]]:
+    """Other proposals of the primary of view 0 for one sequence, each with what members would commit to it."""
+    return [decision(epoch, as_of=2_000_000_000 + at) for at in range(count)]
+
+
+class Topics:
+    """The two topics of a shard, and a reader that honours `rewind` as the commit worker does."""
+
+    def __init__(self, target: Assembly) -> None:
+        self.target = target
+        self.records: dict[str, list[bytes]] = {PRE_PREPARE: [], COMMIT: []}
+        self.read_to = {PRE_PREPARE: 0, COMMIT: 0}
+        self.rewound: list[dict[str, int]] = []
+
+    def write(self, kind: str, *data: bytes) -> None:
+        self.records[kind] += data
+        self.read()
+
+    def read(self) -> None:
+        for _ in range(100):
+            for kind, take in ((PRE_PREPARE, self.target.pre_prepare), (COMMIT, self.target.commit)):
+                for at in range(self.read_to[kind], len(self.records[kind])):
+                    take(at, self.records[kind][at])
+                self.read_to[kind] = len(self.records[kind])
+            again = self.target.rewind()
+            if not again:
+                return
+            self.rewound.append(again)
+            self.read_to |= again
+        pytest.fail("it is read again without an end")
+
+    def restart(self) -> None:
+        self.read_to = {kind: self.target.cursor(kind, at) for kind, at in self.read_to.items()}
+        self.target = make()
+        self.read()
+
+
+@pytest.mark.parametrize("before", [0, 3, assembly.PER_MEMBER, 2 * assembly.PER_MEMBER])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_flood_of_pre_prepares_hides_no_decision(before: int, restarted: bool) -> None:
+    pre_prepare, commits = decision()
+    others = [data for data, _ in flood()]
+    line = Topics(make())
+    line.write(PRE_PREPARE, *others[:before], pre_prepare, *others[before:])
+    if restarted:
+        line.restart()
+    line.write(COMMIT, *commits[1:])
+    assert found(line.target).checked.digest == digest_of(commits)
+    assert len(line.rewound) == (before >= assembly.PER_MEMBER)
+    line.target.decided(found(line.target))
+    line.read()
+    assert line.target.cursor(PRE_PREPARE, 99) == 99
+    assert len(line.rewound) == (before >= assembly.PER_MEMBER)
+
+
+@pytest.mark.parametrize("before", [0, 3, assembly.PER_MEMBER, 2 * assembly.PER_MEMBER])
+@pytest.mark.parametrize("restarted", [False, True])
+def test_a_flood_of_commits_hides_no_decision(before: int, restarted: bool) -> None:
+    """The liar's own commit may be the one that others counted: it is found again, however it is buried."""
+    pre_prepare, commits = decision()
+    others = [votes_of[0] for _, votes_of in flood()]
+    line = Topics(make())
+    line.write(PRE_PREPARE, pre_prepare)
+    line.write(COMMIT, *others[:before], commits[0], *others[before:])
+    if restarted:
+        line.restart()
+    line.write(COMMIT, commits[1])
+    assert line.target.next(1) is None
+    line.write(COMMIT, commits[2])
+    assert len(found(line.target).commits) == 3
+    assert len(line.rewound) <= 1
+
+
+def test_a_quorum_whose_pre_prepare_never_comes_is_looked_for_once() -> None:
+    _, commits = decision()
+    line = Topics(make())
+    line.write(PRE_PREPARE, *(data for data, _ in flood()))
+    line.write(COMMIT, *commits)
+    assert line.target.next(1) is None
+    assert line.rewound == [{PRE_PREPARE: assembly.PER_MEMBER}]
 
 
 def test_a_decision_that_cannot_be_applied_is_let_go() -> None:
