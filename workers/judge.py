@@ -41,8 +41,8 @@ class Judge:
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})
         recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
-        closed = {r.memory_id for rows in recent.values() for r in rows} - self._opened.keys()
-        keys = self._vault.open(known.keys() | closed)
+        # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
+        keys = self._vault.open(known.keys() | {r.memory_id for rows in recent.values() for r in rows})
         contexts = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
         facts = {
             memory_id: _facts(k, keys.get(memory_id), contexts[k.namespace])
@@ -70,10 +70,14 @@ class Judge:
     def _context(self, namespace: str, rows: Iterable[Recent], keys: Mapping[str, bytes]) -> MemberContext:
         episodes: list[tuple[str, Vector, str | None]] = []
         for row in rows:
+            key = keys.get(row.memory_id)
+            if key is None:  # destroyed
+                self._opened.pop(row.memory_id, None)
+                continue
             opened = self._opened.get(row.memory_id)
             if opened is None:
-                opened = _open(row.memory_id, keys.get(row.memory_id), row.sealed_embedding, row.sealed_content)
-            if opened is None:  # its key is destroyed
+                opened = _open(row.memory_id, key, row.sealed_embedding, row.sealed_content)
+            if opened is None:
                 continue
             self._opened[row.memory_id] = opened
             self._opened.move_to_end(row.memory_id)

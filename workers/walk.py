@@ -81,16 +81,17 @@ class Walk:
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
             keep = 2 * self._genesis.policy.salience.buffer_size
             self._view.experienced(episode.namespace, episode.agent, offset, recent, keep=keep)
-        if scored.reinforces is not None and self._view.touch(
-            scored.reinforces,
-            episode.namespace,
-            at=episode.occurred_at,
-            offset=offset,
-            repeated=True,
-            salience_ppm=scored.salience_ppm,
-        ):
-            return
-        # Stored; or said again after what it repeats was forgotten, which makes it a memory of its own.
+        if scored.reinforces is not None:
+            self._view.touch(
+                scored.reinforces,
+                episode.namespace,
+                at=episode.occurred_at,
+                offset=offset,
+                repeated=True,
+                salience_ppm=scored.salience_ppm,
+            )
+        # Also what only repeats: whoever applies decisions stores it as a memory of its own where the repeated one was
+        # gone by then (infra/decisions/0008). That order is not the one read here, and one day it may be voted on.
         self._view.remember(
             Known(
                 memory_id=episode.memory_id,

@@ -338,7 +338,8 @@ def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_i
     table.episode("m2", agent="bob", at=20, outcome="reinforced", reinforces="m1")
     table.turn()
     assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
-    assert table.view.known(["m2"]) == {}
+    # Known all the same: where the decision to forget m1 was applied before m2, m2 is stored (decision 8).
+    assert table.view.known(["m2"])["m2"].created == 20
     table.view.decided(0, seq=1, epoch=1, forgotten=["m1"], accepted_offset=50, read=3)
     table.episode("m3", agent="bob", at=30, outcome="reinforced", reinforces="m1")
     table.episode("m4", agent="bob", at=30, outcome="reinforced", reinforces="nobody")
@@ -362,6 +363,23 @@ def test_late_episodes_are_opened_once_and_closed_when_forgotten(table: Table) -
     assert set(judge._opened) == {"m1"}
     judge.forget(["m1"])
     assert not judge._opened
+
+
+def test_an_episode_whose_key_was_destroyed_is_no_context_though_it_was_opened_before(table: Table) -> None:
+    """Or a member that was restarted since would vote from another context."""
+    table.episode("m1", (1, 0), agent="bob")
+    table.episode("m2", (1, 0), agent="ann")
+    table.nominate(table.tick(), "m1")
+    assert [o.terms[1] > 0 for o in table.turn() or []] == [True]
+    del table.vault.keys["m2"]
+    judge = table.seat._judge
+    nomination = NominationProposed(
+        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
+    )
+    anew = Judge(table.view, table.vault, GENESIS).opinions(nomination)
+    assert [o.terms[1] for o in anew] == [0]
+    assert judge.opinions(nomination) == anew
+    assert "m2" not in judge._opened
 
 
 # Streams --------------------------------------------------------------------------------------------------------------
