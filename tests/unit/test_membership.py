@@ -95,11 +95,33 @@ def test_who_signs_is_said_only_where_somebody_does() -> None:
     key = public_key("agent:planner")
     made = make_bytes(agent_keys={"planner": key}, signed={"b", "a"})
     genesis = load(made)
-    assert (genesis.agent_keys, genesis.signed) == ({"planner": key}, {"a", "b"})
+    assert (genesis.agent_keys, genesis.signed) == ({"planner": key}, frozenset({"a", "b"}))
     again = json.loads(made)
     assert again["namespaces"] == {"a": {"require_signature": True}, "b": {"require_signature": True}}
     again["namespaces"]["a"] = {"require_signature": False}
     assert load(json.dumps(again).encode()).signed == {"b"}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (lambda d, v: d.update(shards=v), "shards"),
+        (lambda d, v: d["members"][1].update(id=v), "member id"),
+        (lambda d, v: d["members"][1].update(weight_milli=v), "weight_milli"),
+        (lambda d, v: d["members"][1].update(reliability_milli=v), "reliability_milli"),
+        (lambda d, v: d["agents"].update(x=v), "agents"),
+    ],
+)
+@pytest.mark.parametrize("value", [1.0, 1.5, True, "1", None])
+def test_what_is_counted_is_a_whole_number(change: Any, field: str, value: object) -> None:
+    with pytest.raises(GenesisError, match=field):
+        load(broken(lambda d: change(d, value)))
+
+
+@pytest.mark.parametrize("value", [1.0, True])
+def test_the_format_is_the_number_one(value: object) -> None:
+    with pytest.raises(GenesisError, match="format"):
+        load(broken(lambda d: d.update(format=value)))
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b"null", b"\xff"])

@@ -143,16 +143,16 @@ def load(content: bytes) -> Genesis:
     """The genesis that a file's bytes hold. Raises GenesisError and names the rule that is broken."""
     try:
         data = json.loads(content)
-        if data["format"] != 1:
+        if type(data["format"]) is not int or data["format"] != 1:
             raise GenesisError(f"genesis: format {data['format']!r} is not one this version reads (1)")
         members = tuple(_member(m) for m in data["members"])
         services = {name: bytes.fromhex(key) for name, key in data["services"].items()}
         genesis = Genesis(
             cluster=hashlib.sha256(content).digest(),
-            shards=data["shards"],
+            shards=_whole(data["shards"], "shards"),
             members=members,
             services=services,
-            agents=dict(data["agents"]),
+            agents={name: _whole(member, f"agents: {name!r}") for name, member in data["agents"].items()},
             policy=policy_from_json(data["policy"]),
             agent_keys={name: bytes.fromhex(key) for name, key in data.get("agent_keys", {}).items()},
             signed=frozenset(name for name, terms in data.get("namespaces", {}).items() if _signed(name, terms)),
@@ -175,14 +175,21 @@ def _signed(name: str, terms: dict[str, Any]) -> bool:
     return required
 
 
+def _whole(value: object, what: str) -> int:
+    """The value if it is a whole number; JSON's 1.0 and true would compare, and count, as if they were."""
+    if type(value) is not int:
+        raise GenesisError(f"genesis: {what}: {value!r} is no whole number")
+    return value
+
+
 def _member(data: dict[str, Any]) -> Member:
     return Member(
-        id=data["id"],
+        id=_whole(data["id"], "member id"),
         name=data["name"],
         role=data["role"],
         public_key=bytes.fromhex(data["public_key"]),
-        weight_milli=data["weight_milli"],
-        reliability_milli=data["reliability_milli"],
+        weight_milli=_whole(data["weight_milli"], f"weight_milli of member {data['id']}"),
+        reliability_milli=_whole(data["reliability_milli"], f"reliability_milli of member {data['id']}"),
     )
 
 
@@ -192,7 +199,7 @@ def _check(genesis: Genesis) -> None:
     heaviest = sum(sorted((m.weight_milli for m in members), reverse=True)[: genesis.f])
     loudest = sum(sorted((m.voice for m in members), reverse=True)[: genesis.f])
     rules = (
-        (isinstance(genesis.shards, int) and genesis.shards >= 1, "shards must be at least 1"),
+        (genesis.shards >= 1, "shards must be at least 1"),
         (genesis.n >= 4, f"{genesis.n} members cannot bear a liar; 4 are the least"),
         ([m.id for m in members] == list(range(genesis.n)), "member ids must count from 0"),
         (len({m.name for m in members}) == genesis.n, "two members share a name"),
