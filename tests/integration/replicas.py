@@ -69,7 +69,8 @@ def member_process(bootstrap: str, genesis: bytes, member: int, run_dir: Path, r
             member_id=member,
             seed=seed_of(f"member:{member}"),
             run_dir=run_dir,
-            ballot_grace_ms=250,
+            # Long enough for four processes on two busy cores to be heard.
+            ballot_grace_ms=2_000,
             stop=loop.Stop().on_signals(),
             ready=ready.set,
         )

@@ -51,8 +51,9 @@ def test_epochs_are_decided_while_replicas_die_and_return(
     for shard in (0, 1):
         world.access(shard, memories[shard][7], late - 1)
         world.tick(shard, late)
-        world.nominate(shard, 1, late, memories[shard][:4])
     replicas.start(0, 1, 2, 3)
+    for shard in (0, 1):
+        world.nominate(shard, 1, late, memories[shard][:4])
     for checked in decisions.wait((0, 1), (1, 1)):
         assert [o.outcome for o in checked.outcomes] == ["forgotten"] * 4
         assert len(checked.ballots) == 4
