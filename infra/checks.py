@@ -93,9 +93,12 @@ def rebuilt(
                 with snapshot(target) as made:
                     behind = made.standing() != live.standing()
                     told |= _compare(live.digest(namespace), made.digest(namespace), behind)
-        if not told.get("behind") or attempt == _ATTEMPTS:
+        if until_as_of is not None or told["equal"] or attempt == _ATTEMPTS:
             break
-        # The last entries were written but not yet published: a moment later they are.
+        if not (told["behind"] or told["unreadable"]):
+            break
+        # The last entries were written but not yet published, or keys were destroyed whose memories the snapshot still
+        # held (the vault comes first): a moment later the journal tells of both.
         time.sleep(_PAUSE_S)
     return told
 

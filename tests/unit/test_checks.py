@@ -1,0 +1,61 @@
+"""What the operator's rebuild does while the store goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from infra import checks
+from infra.settings import Settings
+from memquorum.core.digest import ShardDigest, StateDigest
+from workers.replay import RebuildReport
+
+SETTINGS = Settings(bootstrap="broker", memory_dsn="dbname=memory", vault_dsn="dbname=vault")
+
+
+class Rounds:
+    """Each rebuild leaves unreadable what its round says, and differs from the store where it says anything."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *unreadable: tuple[str, ...]) -> None:
+        self.left = list(unreadable)
+        self.done = 0
+        self.now: tuple[str, ...] = ()
+        monkeypatch.setattr(checks, "_PAUSE_S", 0)
+        monkeypatch.setattr(checks, "_make_empty", lambda settings, name: name)
+        monkeypatch.setattr(checks, "snapshot", self.snapshot)
+        monkeypatch.setattr(checks, "_rebuild", self.rebuild)
+
+    @contextmanager
+    def snapshot(self, dsn: str) -> Iterator[Any]:
+        held = (b"x" if self.now and dsn == "made" else b"y") * 32
+        state = StateDigest(held, (ShardDigest(0, held, 3, 3),))
+        yield SimpleNamespace(standing=dict, digest=lambda namespace: state)
+
+    def rebuild(self, *_: object) -> RebuildReport:
+        self.now = self.left[min(self.done, len(self.left) - 1)]
+        self.done += 1
+        return RebuildReport(9, 3, 3, self.now, 0.1)
+
+
+def test_a_key_destroyed_meanwhile_is_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vault comes first: for a moment the store holds a memory whose key is gone already."""
+    rounds = Rounds(monkeypatch, ("m",), ("n",), ())
+    told = checks.rebuilt(SETTINGS, "made")
+    assert (told["equal"], told["unreadable"], rounds.done) == (True, 0, 3)
+
+
+def test_keys_that_stay_away_are_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = Rounds(monkeypatch, ("m",))
+    told = checks.rebuilt(SETTINGS, "made")
+    assert (told["equal"], told["unreadable"], rounds.done) == (False, 1, checks._ATTEMPTS)
+
+
+def test_the_past_is_rebuilt_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was forgotten since stays unreadable, and nothing is compared."""
+    rounds = Rounds(monkeypatch, ("m",))
+    told = checks.rebuilt(SETTINGS, "made", until_as_of=5)
+    assert ("equal" in told, told["unreadable"], rounds.done) == (False, 1, 1)
