@@ -527,6 +527,29 @@ def test_one_member_far_ahead_does_not_send_the_reader_back() -> None:
     assert of(core.decided(), t.Reread) == []
 
 
+def test_a_number_that_the_log_is_too_short_for_pins_nothing() -> None:
+    core = Core(live=False)
+    core.at[Message.COMMIT] = 100
+    core.read(Message.COMMIT, commit(2, SAID, seq=10**12))
+    assert core.core.low_water(Message.COMMIT) is None
+    assert core.core.ignored == {"beyond the window": 1}
+    core.read(Message.COMMIT, commit(2, SAID, seq=102))  # at 101, after 101 sequences with a commit each
+    assert core.core.low_water(Message.COMMIT) == 101
+
+
+def test_a_member_that_was_at_the_end_of_the_log_is_not_pinned_by_what_is_far_ahead() -> None:
+    core = Core(live=False)
+    core.at[Message.COMMIT] = 10**6
+    core.read(Message.COMMIT, commit(2, SAID, seq=10**5), commit(3, SAID, seq=500))
+    assert core.core.low_water(Message.COMMIT) == 10**6  # it may be behind by all of it
+    core.core.handle(t.CaughtUp())
+    assert core.core.low_water(Message.COMMIT) == 10**6 + 1
+    core.read(Message.COMMIT, commit(0, SAID, seq=10**5))
+    assert core.core.low_water(Message.COMMIT) == 10**6 + 1
+    core.read(Message.COMMIT, commit(2, SAID, seq=500))
+    assert core.core.low_water(Message.COMMIT) == 10**6 + 1
+
+
 def test_the_low_water_is_where_a_restart_must_read() -> None:
     core = Core()
     core.at = dict.fromkeys(Message, 100)

@@ -28,6 +28,8 @@ _RECORDS: dict[Message, Any] = {
 }
 OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
 SERVICE = -1
+# Who was at the end of every log is behind by no more than the logs differ while it reads them. Far more than that.
+_REACH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class Inbox:
         # (kind, member) → the first (number, position) seen beyond the window. An honest member's numbers rise along
         # the log (a restart may repeat the last ones), so where its first one lies, the others follow.
         self._beyond: dict[tuple[Message, int], tuple[int, int]] = {}
+        self._at_end = False
         self._found: list[Noted | Halt] = []
 
     @property
@@ -94,6 +97,11 @@ class Inbox:
                 again[message] = min(at, again.get(message, at))
                 del self._beyond[message, member]
         return [Reread(message, at) for message, at in sorted(again.items())]
+
+    def caught_up(self) -> None:
+        """Every log was read up to its end: what is still far ahead is a lie."""
+        self._at_end = True
+        self._beyond = {k: v for k, v in self._beyond.items() if v[0] - self._current(k[0]) <= _REACH}
 
     def low_water(self, message: Message) -> int | None:
         """The first position of the log that a restart must read again for what is held; None where nothing is."""
@@ -140,9 +148,18 @@ class Inbox:
             return self._ignore("other view")
         if new.number <= self._current(new.message) + self.window:
             return True
-        if (new.message, new.member) not in self._beyond and self._authentic(new):
+        if self._credible(new) and (new.message, new.member) not in self._beyond and self._authentic(new):
             self._beyond[new.message, new.member] = (new.number, new.at)
         return self._ignore("beyond the window")
+
+    def _credible(self, new: _Incoming) -> bool:
+        """Whether an honest member can be so far ahead: one that lies would pin where a restart reads until then.
+
+        Whoever starts anew may be behind by the whole log. But every number before this one has left a record in the
+        same log, since nobody goes on before one is decided, so a number says how long the log is at least.
+        """
+        ahead = new.number - self._current(new.message)
+        return new.number <= new.at + 1 and (not self._at_end or ahead <= _REACH)
 
     def _nomination(self, new: _Incoming, buffer: EpochBuffer) -> None:
         """The first valid nomination of an epoch is the one that is voted on."""

@@ -95,6 +95,7 @@ class ShardReplica:
                 self._enter()
             case t.CaughtUp():
                 self._speaks = True
+                self._inbox.caught_up()
         self._run()
         if self._speaks and self.phase in _LIVE:
             self._speak()
