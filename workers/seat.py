@@ -198,8 +198,21 @@ class Seat:
                 case t.Reread():
                     self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
                     self._ended.discard(LOGS[effect.message])
+                    self._keep_places()
                 case t.Halt():
                     raise SignConflict(f"shard {self.shard}: {effect.reason}")
+
+    def _keep_places(self) -> None:
+        """From where a restart reads each log: what the core holds for the slots ahead, or asked to be read again.
+
+        The core lets go of a place as soon as it has asked, and the loop goes back there only after this batch.
+        """
+        places: dict[str, int] = {}
+        for message, topic in LOGS.items():
+            wanted = (self.positions.get(topic), self.core.low_water(message), self.rereads.get(message))
+            if topic in self.positions:
+                places[topic] = min(place for place in wanted if place is not None)
+        self._view.move(self.shard, places)
 
     def _decided(self, decided: t.Decided) -> None:
         checked = decided.checked
@@ -214,16 +227,7 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
-        # What the core holds for the slots ahead has to be read again after a restart.
-        low = {topic: self.core.low_water(message) for message, topic in LOGS.items()}
-        self._view.move(
-            self.shard,
-            {
-                topic: position if (first := low[topic]) is None else min(first, position)
-                for topic, position in self.positions.items()
-                if topic in low
-            },
-        )
+        self._keep_places()
         self._judge.forget(forgotten)
         self.settled.append(t.ballot_slot(self._config, self.shard, decided.epoch))
         self.settled += [

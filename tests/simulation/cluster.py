@@ -181,7 +181,8 @@ class Cluster:
                 case t.Decided():
                     self._decided(node, effect)
                 case t.Reread():
-                    node.positions[effect.message] = min(effect.at, node.positions[effect.message])
+                    for positions in (node.positions, node.disk.positions):  # a crash may come before it is read
+                        positions[effect.message] = min(effect.at, positions[effect.message])
                 case t.Noted():
                     node.noted.append(effect)
                 case t.Halt():

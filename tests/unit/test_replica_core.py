@@ -391,6 +391,28 @@ def test_what_a_quorum_committed_replaces_what_the_primary_showed_first() -> Non
     assert sends(found) == []  # its prepare for this slot is spent
 
 
+def test_a_proposal_that_was_committed_and_does_not_come_is_looked_for_in_the_log() -> None:
+    core = Core()
+    core.at[Message.PRE_PREPARE] = 30
+    core.decided()
+    second = nomination(2)
+    later = pre_prepare(second, [ballot(m, second, 2) for m in range(4)], seq=2)
+    said = proposed(later)
+    found = core.read(Message.COMMIT, *(commit(m, said, 2) for m in (0, 2, 3)))
+    assert found == [t.SetTimer(Timer.SEARCH, 222, 2)]  # it is most likely on its way
+    # It lies behind the one before: the ballots in it were cast after that was decided.
+    assert core.core.handle(t.TimerFired(Timer.SEARCH, 2)) == [t.Reread(Message.PRE_PREPARE, 30)]
+    assert of(core.read(Message.PRE_PREPARE, later), t.CancelTimer) == [t.CancelTimer(Timer.SEARCH)]
+    assert (core.core.seq, core.core.epoch) == (3, 3)
+
+
+def test_a_proposal_is_looked_for_from_the_beginning_by_who_decided_none_yet_and_only_at_the_logs_end() -> None:
+    core = Core(live=False)
+    assert core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3))) == []
+    assert core.core.handle(t.CaughtUp()) == [t.SetTimer(Timer.SEARCH, 222, 1)]
+    assert core.core.handle(t.TimerFired(Timer.SEARCH, 1)) == [t.Reread(Message.PRE_PREPARE, 0)]
+
+
 # Restarts -------------------------------------------------------------------------------------------------------------
 
 

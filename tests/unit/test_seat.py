@@ -299,6 +299,32 @@ def test_a_seat_is_live_when_every_log_was_read_to_its_end_what_is_read_again_in
     table.view.close()
 
 
+def test_a_restart_before_a_log_is_read_again_does_not_pass_it_over(tmp_path: Path) -> None:
+    """Killed between the decision that asks for it and the seek, or after the next decision of the same turn."""
+    table = Table(tmp_path / "view.db", live=False)
+    decisions = [decision_on(epoch) for epoch in range(1, 9)]
+    for _, commits in decisions:
+        for data in commits:
+            table.put(topics.COMMITS, data)  # epoch 6 begins at 20, beyond the window of four
+    table.put(topics.PRE_PREPARES, decisions[0][0])
+    assert table.view.progress(0) == (2, 2)
+    assert table.seat.rereads == {t.Message.COMMIT: 20}
+    assert table.view.position(topics.COMMITS, 0) == 4
+    for pre_prepare, _ in decisions[1:5]:
+        table.put(topics.PRE_PREPARES, pre_prepare)
+    assert table.view.progress(0) == (6, 6)
+    assert table.view.position(topics.COMMITS, 0) == 20
+    table.seat = table.sit()
+    for _, commits in decisions[5:]:
+        for data in commits:
+            table.offsets[topics.COMMITS] = 20
+            table.put(topics.COMMITS, data)
+    for pre_prepare, _ in decisions[5:]:
+        table.put(topics.PRE_PREPARES, pre_prepare)
+    assert table.view.progress(0) == (9, 9)
+    table.view.close()
+
+
 # What it votes by -----------------------------------------------------------------------------------------------------
 
 

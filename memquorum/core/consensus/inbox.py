@@ -71,6 +71,8 @@ class Inbox:
         # the log (a restart may repeat the last ones), so where its first one lies, the others follow.
         self._beyond: dict[tuple[Message, int], tuple[int, int]] = {}
         self._at_end = False
+        # No proposal of the sequence in flight lies before: its ballots were cast after the one here was decided.
+        self.proposed_after = 0
         self._found: list[Noted | Halt] = []
 
     @property
@@ -88,7 +90,9 @@ class Inbox:
 
     def advance(self) -> list[Reread]:
         """The sequence in flight is decided: what has to be read again now that the window has moved."""
-        self._slots.pop(self.seq, None)
+        slot = self._slots.pop(self.seq, None)
+        if slot is not None and slot.pre_prepare is not None:
+            self.proposed_after = slot.pre_prepare.at
         self._epochs.pop(self.epoch, None)
         self.seq, self.epoch = self.seq + 1, self.epoch + 1
         again: dict[Message, int] = {}

@@ -156,6 +156,8 @@ class ShardReplica:
         elif event.timer == Timer.REQUEST:
             late = f"shard {self._inbox.shard}, sequence {self.seq} is still {self.phase} in view {self.view}"
             self._effects.append(t.Noted(Note.LATE, Message.PRE_PREPARE, self._inbox.primary, late))
+        elif event.timer == Timer.SEARCH and self._inbox.slot().pre_prepare is None:
+            self._effects.append(t.Reread(Message.PRE_PREPARE, self._inbox.proposed_after))
 
     # Phases: each rule takes the slot in flight one step on, or answers that it cannot -------------------------------
 
@@ -214,6 +216,9 @@ class ShardReplica:
                 # The primary showed this replica another proposal first; the one that counts may have gone by.
                 self._effects.append(t.Reread(Message.PRE_PREPARE, slot.pre_prepare.at))
             slot.wanted = committed
+            if slot.pre_prepare is None and self._speaks:
+                # Most likely on its way: each log is read at its own pace. It is looked for only when it does not come.
+                self._set(slot, Timer.SEARCH, self._timings.request_ms)
             return False
         self._step(Step.COMMITTED)
         self._effects.append(t.Decided(self.seq, self.epoch, slot.checked, slot.commits_on(committed)))

@@ -20,7 +20,8 @@ Rules that the table cannot show:
    its name counts as signed, whatever else was lost.
 4. A commit certificate decides in any phase, also for a replica that missed everything before it.
 5. Sequences behind are ignored. Sequences ahead are kept within the window; beyond it, the replica remembers where it
-   saw them and asks for that part of the log again once it gets there (`Reread`).
+   saw them and asks for that part of the log again once it gets there (`Reread`). A restart before that was read has to
+   read it as well, so the place is kept with the batch that asks.
 
 The view change has its phase, its steps, its timers and its message kinds here, and no rule that leads there yet.
 """
@@ -131,6 +132,7 @@ class Timer(StrEnum):
 
     BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the rest
     REQUEST = "request"  # N−f ballots are here: by when the slot should be decided
+    SEARCH = "search"  # q members committed a proposal that is not here: when to read its log again
     VIEW_CHANGE = "view-change"  # not set yet: by when the next primary should have opened its view
 
 
