@@ -133,9 +133,12 @@ class Line:
         return {topic for topic, so in full.items() if so}
 
     def rewind(self) -> dict[str, int]:
-        """Sources to be read again, and from which offset; asked for once each."""
+        """Sources to be read again, and from which offset; asked for once each. A restart before that was read has to
+        read it as well."""
         again = self.decisions.rewind()
-        return {topic: again[kind] for topic, kind in KIND_OF.items() if kind in again}
+        places = {topic: again[kind] for topic, kind in KIND_OF.items() if kind in again}
+        self.read_to |= places
+        return places
 
     def cursors(self) -> dict[tuple[int, str], int]:
         """Where a restart must read the consensus topics from; the other two are told by the journal's entries."""

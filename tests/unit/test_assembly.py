@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memquorum import topics
 from memquorum.core import assembly
 from memquorum.core.assembly import COMMIT, PRE_PREPARE, Assembly, Certified, DigestConflict
+from memquorum.core.effects import Rules
 from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec
 from tests.unit import genesis, votes
+from workers.line import Line
 
 CODEC = load_codec()
 GENESIS = genesis.make()
@@ -184,6 +188,17 @@ def test_what_lies_far_ahead_is_read_again_when_its_time_comes() -> None:
     assert target.rewind() == {PRE_PREPARE: 70, COMMIT: 80}
     assert target.rewind() == {}
     assert target.cursor(COMMIT, 82) == 82
+
+
+def test_a_restart_before_a_topic_is_read_again_does_not_pass_it_over() -> None:
+    standing = SimpleNamespace(state=SimpleNamespace(shard=0, decided_seq=0), cursors={}, decided={})
+    line = Line(Rules(CODEC, GENESIS), standing)  # type: ignore[arg-type]
+    line.take(topics.COMMITS, 80, decision(assembly.WINDOW + 1)[1][0], None)
+    line.take(topics.COMMITS, 81, b"rubbish", None)
+    fed(line.decisions, *decision(1), offset=82)
+    line.decisions.decided(found(line.decisions))
+    assert line.rewind() == {topics.COMMITS: 80}
+    assert line.cursors() == {(0, topics.COMMITS): 80}
 
 
 def test_a_sequence_out_of_all_reach_pins_nothing() -> None:
