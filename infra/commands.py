@@ -11,7 +11,6 @@ from typing import Any
 
 import psycopg
 from rich.console import Console
-from rich.table import Table
 
 from infra import logs, roles, settings
 from infra.embedded.processes import EmbeddedError
@@ -63,8 +62,10 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument("--foreground", action="store_true", help="stay, log to the terminal, stop on Ctrl-C")
     up.set_defaults(process=lambda parsed: "supervisor" if parsed.foreground else None)
     command("down", _down, "Stop what `up` started.")
-    status = command("status", _status, "Say what runs.")
-    status.add_argument("--json", action="store_true", help="as JSON, as pids.json holds it")
+    status = command("status", _status, "Say what runs, with rates, lags and latencies.")
+    status.add_argument("--json", action="store_true", help="as JSON")
+    status.add_argument("--watch", action="store_true", help="live, until Ctrl-C")
+    command("metrics", _metrics, "List the metrics that every process exposes, each with its sentence.")
     command("fetch", _fetch, "Fetch Kafka's jars, if they are not there.")
     genesis = command("genesis", _genesis, "Make the genesis file, keys and master key, where missing.")
     genesis.add_argument("--shards", type=int, default=4)
@@ -120,22 +121,15 @@ def _down(given: Settings, parsed: argparse.Namespace) -> int:
 
 
 def _status(given: Settings, parsed: argparse.Namespace) -> int:
-    from infra import supervisor
+    from infra import status
 
-    found = supervisor.read_pids(given.run_dir)
-    if parsed.json:
-        print(json.dumps(found, indent=2))
-        return 0 if found else 1
-    if not found:
-        print(f"nothing runs in {given.run_dir}")
-        return 1
-    table = Table("process", "state", "pid", "starts", box=None, pad_edge=False)
-    for name, process in found.get("processes", {}).items():
-        table.add_row(name, *(str(process.get(key) or "") for key in ("state", "pid", "starts")))
-    Console(highlight=False).print(table)
-    print(f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})")
-    if found["state"] == "ready":
-        print(f"Kafka {given.bootstrap}, retrieval {given.retrieval_url}")
+    return status.show(given, parsed.json, parsed.watch)
+
+
+def _metrics(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import status
+
+    print("\n".join(status.definitions()))
     return 0
 
 

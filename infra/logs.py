@@ -50,6 +50,8 @@ def configure(process: str | None, level: str, format: Format) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter(process or "command") if as_json else logging.Formatter(_PLAIN))
     logging.basicConfig(level=level.upper(), handlers=[handler])
+    # It tells of every request, which for a scrape each second is nothing to tell.
+    logging.getLogger("httpx").setLevel(logging.WARNING)
     if as_json:
         sys.excepthook = _logged
 

@@ -216,8 +216,11 @@ class Replica:
         by_topic: Counter[str] = Counter()
         for (topic, shard), count in counts.items():
             by_topic[topic] += count
-            seat = self._seats[shard]
-            self._shown.at(topic, shard, seat.positions[topic] if topic in LOGS.values() else seat.walk.next_of(topic))
+            self._shown.at(topic, shard, self._seats[shard].positions[topic])
+        # Of these two it is done with what the walk has taken, whichever of them came just now.
+        for shard in {shard for _, shard in counts}:
+            for topic in (topics.ACCEPTED, topics.SCORED):
+                self._shown.at(topic, shard, self._seats[shard].walk.next_of(topic))
         self._shown.took(by_topic.items())
 
     # Speaking ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,274 @@
+"""`python -m infra status`: every process of an installation in one table, with the numbers that it exposes itself.
+
+Rates are between two scrapes; latencies are those of the time between them or, where nothing happened, since the start.
+What a process waits for, or is slowed down by, stands at the end of its line in its own words.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import httpx
+from prometheus_client.parser import text_string_to_metric_families
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from infra import supervisor, telemetry
+from infra.settings import Settings
+from memquorum.telemetry import metrics
+
+# Which stages a process runs; every other runs one of its own name.
+_STAGES = {"streams": ("salience", "decay", "nomination")}
+_SCRAPE_S = 6.0
+_BETWEEN_S = 1.0
+_WINDOW = 10  # scrapes of `--watch` that rates are taken over
+_STRANGER = "stranger"
+_MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """What a process exposed at a moment: values by metric and labels, and what it said of its readiness."""
+
+    at: float = 0.0
+    values: Mapping[str, Mapping[tuple[tuple[str, str], ...], float]] = field(default_factory=dict)
+    says: str = ""
+
+    def total(self, name: str, **labels: str) -> float:
+        """The sum over everything that bears these labels."""
+        wanted = set(labels.items())
+        return sum(value for found, value in self.values.get(name, {}).items() if wanted <= set(found))
+
+    def has(self, name: str, **labels: str) -> bool:
+        """Whether anything bears these labels."""
+        return any(set(labels.items()) <= set(found) for found in self.values.get(name, {}))
+
+    def buckets(self, name: str, **labels: str) -> dict[float, float]:
+        """A histogram's cumulated counts by upper bound."""
+        found: dict[float, float] = {}
+        wanted = set(labels.items())
+        for told, value in self.values.get(f"{name}_bucket", {}).items():
+            if wanted <= set(told):
+                bound = float(dict(told)["le"])
+                found[bound] = found.get(bound, 0.0) + value
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A stage's numbers. Rates a second, latencies in milliseconds, None where it has none."""
+
+    stage: str
+    taken: float
+    sent: float
+    lag: int | None
+    p50: float | None
+    p99: float | None
+    open: int | None
+    refused: int
+
+
+def show(given: Settings, as_json: bool, watch: bool) -> int:
+    """Prints the table once, or live until Ctrl-C. Returns the exit status: 1 where nothing runs."""
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 160
+    if not watch:
+        found, before = supervisor.read_pids(given.run_dir), scrapes(given)
+        if found:
+            time.sleep(_BETWEEN_S)
+        return _once(given, found, [before, scrapes(given)], console, as_json)
+    seen: deque[dict[str, Scrape]] = deque([scrapes(given)], maxlen=_WINDOW)
+    try:
+        with Live(console=console, auto_refresh=False, screen=console.is_terminal) as live:
+            while True:
+                time.sleep(_BETWEEN_S)
+                seen.append(scrapes(given))
+                live.update(_picture(given, supervisor.read_pids(given.run_dir), list(seen)), refresh=True)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _once(
+    given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Scrape]], console: Console, as_json: bool
+) -> int:
+    if as_json:
+        for name, process in found.get("processes", {}).items():
+            process["stages"] = [asdict(line) for line in lines(name, seen)]
+            process["says"] = seen[-1].get(name, Scrape()).says
+        console.print_json(json.dumps(found)) if console.is_terminal else print(json.dumps(found, indent=2))
+        return 0 if found else 1
+    if not found:
+        print(f"nothing runs in {given.run_dir}")
+        return 1
+    console.print(_picture(given, found, seen))
+    return 0
+
+
+def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Scrape]]) -> Group | Text:
+    if not found:
+        return Text(f"nothing runs in {given.run_dir}")
+    foot = f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})"
+    if found["state"] == "ready":
+        foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
+    return Group(_table(found.get("processes", {}), seen), Text(foot))
+
+
+def _table(processes: Mapping[str, Mapping[str, Any]], seen: Sequence[dict[str, Scrape]]) -> Table:
+    """Fits into 80 columns while all is well: what is not stands at the end of its line."""
+    table = Table(box=None, pad_edge=False)
+    table.add_column("process", no_wrap=True)
+    for name in ("pid", "MiB", "in/s", "out/s", "lag", "p50 ms", "p99 ms", "open", "refused"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for name, process in processes.items():
+        now = seen[-1].get(name, Scrape())
+        memory = now.total("process_resident_memory_bytes") / _MIB
+        shown = lines(name, seen)
+        alone = len(shown) == 1
+        numbers = _cells(shown[0]) if alone else [""] * 7
+        says = "; ".join(filter(None, [_unusual(process), now.says]))
+        pid = str(process.get("pid") or "")
+        table.add_row(name, pid, f"{memory:.0f}" if memory else "", *numbers, Text(says, style="yellow"))
+        for line in () if alone else shown:
+            table.add_row(f"  {line.stage}", "", "", *_cells(line), "")
+    return table
+
+
+def _unusual(process: Mapping[str, Any]) -> str:
+    """What is not as it should be about a process: it does not run, or had to be started again."""
+    state = "" if process.get("state") == "running" else str(process.get("state"))
+    starts = int(process.get("starts") or 1)
+    return ", ".join(filter(None, [state, f"started {starts} times" if starts > 1 else ""]))
+
+
+def _cells(line: Line) -> list[str]:
+    return [
+        _rate(line.taken),
+        _rate(line.sent),
+        _count(line.lag),
+        _ms(line.p50),
+        _ms(line.p99),
+        _count(line.open),
+        _count(line.refused or None),
+    ]
+
+
+def lines(name: str, seen: Sequence[dict[str, Scrape]]) -> list[Line]:
+    """The stages of a process, by its first and its last scrape; none where it was not scraped."""
+    now = seen[-1].get(name)
+    if now is None or not now.values:
+        return []
+    # A process that was started again counts from nothing.
+    before = next((s[name] for s in seen if name in s and _precedes(s[name], now)), now)
+    kind = name.partition("-")[0]
+    return [_line(stage, before, now) for stage in _STAGES.get(kind, (kind,))]
+
+
+def _precedes(before: Scrape, now: Scrape) -> bool:
+    started = "process_start_time_seconds"
+    return before.at < now.at and before.total(started) == now.total(started)
+
+
+def _line(stage: str, before: Scrape, now: Scrape) -> Line:
+    seconds = max(now.at - before.at, 1e-9)
+    labels = {"stage": stage}
+    taken, latency = metrics.CONSUMED.name, metrics.LATENCY.name
+    if stage == "retrieval":
+        # What it takes are requests, and its latency is that of a search.
+        taken, latency = f"{metrics.REQUESTS.name}_count", metrics.REQUESTS.name
+        labels = {}
+    own = {"http_route": "/search"} if stage == "retrieval" else labels
+    spread = _spread(before.buckets(latency, **own), now.buckets(latency, **own))
+    return Line(
+        stage=stage,
+        taken=(now.total(taken, **labels) - before.total(taken, **labels)) / seconds,
+        sent=(now.total(metrics.SENT.name, stage=stage) - before.total(metrics.SENT.name, stage=stage)) / seconds,
+        lag=int(now.total(metrics.LAG.name, stage=stage)) if now.has(metrics.LAG.name, stage=stage) else None,
+        p50=quantile(0.5, spread),
+        p99=quantile(0.99, spread),
+        open=int(now.total(metrics.OPEN.name)) if stage == "replica" else None,
+        refused=int(
+            now.total(metrics.REFUSED.name, stage=stage)
+            + now.total(metrics.IGNORED.name, stage=stage, reason=_STRANGER)
+        ),
+    )
+
+
+def _spread(before: Mapping[float, float], now: Mapping[float, float]) -> dict[float, float]:
+    """What came between two scrapes, or where nothing came, all of it."""
+    between = {bound: count - before.get(bound, 0.0) for bound, count in now.items()}
+    return between if any(between.values()) else dict(now)
+
+
+def quantile(q: float, buckets: Mapping[float, float]) -> float | None:
+    """A quantile in milliseconds out of cumulated counts by upper bound in seconds; within a bucket in proportion.
+
+    None without observations. What lies in the last, open bucket is told as its lower bound.
+    """
+    bounds = sorted(buckets)
+    if not bounds or not buckets[bounds[-1]]:
+        return None
+    rank, low, below = q * buckets[bounds[-1]], 0.0, 0.0
+    for bound in bounds:
+        count = buckets[bound]
+        if count >= rank and count > below:
+            return 1000 * (low if bound == float("inf") else low + (bound - low) * (rank - below) / (count - below))
+        low, below = bound, count
+    return 1000 * low
+
+
+def scrapes(given: Settings) -> dict[str, Scrape]:
+    """What every process that is announced exposes now; an empty scrape for one that does not answer."""
+    places = telemetry.announced(given.run_dir)
+    if not places:
+        return {}
+    with ThreadPoolExecutor(len(places)) as threads, httpx.Client(timeout=_SCRAPE_S) as client:
+        return dict(zip(places, threads.map(lambda place: _scrape(client, place), places.values()), strict=True))
+
+
+def _scrape(client: httpx.Client, place: Mapping[str, Any]) -> Scrape:
+    try:
+        ready = client.get(f"{place['url']}/readyz").json()
+        text = client.get(f"{place['url']}/metrics").text
+    except (httpx.HTTPError, ValueError, KeyError):
+        return Scrape(says="does not answer")
+    values: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            values.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return Scrape(time.monotonic(), values, _says(ready))
+
+
+def _says(ready: Mapping[str, Mapping[str, str]]) -> str:
+    waits = [f"{what}: {why}" for what, why in ready["waits_for"].items()]
+    brakes = [f"slowed by {by}: {why}" for by, why in ready["slowed_by"].items()]
+    return "; ".join(waits + brakes)
+
+
+def _rate(value: float) -> str:
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _ms(value: float | None) -> str:
+    return "" if value is None else f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
+
+
+def definitions() -> Iterable[str]:
+    """Every metric as a row of a table in Markdown: what `python -m infra metrics` prints."""
+    yield "| metric | kind | labels | |"
+    yield "|---|---|---|---|"
+    for of in metrics.ALL:
+        yield f"| `{of.name}` | {of.kind} | {', '.join(of.labels)} | {of.sentence} |"
