@@ -136,7 +136,9 @@ class Line:
         """Sources to be read again, and from which offset; asked for once each. A restart before that was read has to
         read it as well."""
         again = self.decisions.rewind()
-        places = {topic: again[kind] for topic, kind in KIND_OF.items() if kind in again}
+        asked = {topic: again[kind] for topic, kind in KIND_OF.items() if kind in again}
+        # Never forward: what was asked for before may not have been read again yet.
+        places = {topic: min(offset, self.read_to.get(topic, offset)) for topic, offset in asked.items()}
         self.read_to |= places
         return places
 

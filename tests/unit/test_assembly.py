@@ -194,11 +194,14 @@ def test_a_restart_before_a_topic_is_read_again_does_not_pass_it_over() -> None:
     standing = SimpleNamespace(state=SimpleNamespace(shard=0, decided_seq=0), cursors={}, decided={})
     line = Line(Rules(CODEC, GENESIS), standing)  # type: ignore[arg-type]
     line.take(topics.COMMITS, 80, decision(assembly.WINDOW + 1)[1][0], None)
-    line.take(topics.COMMITS, 81, b"rubbish", None)
+    line.take(topics.COMMITS, 81, decision(assembly.WINDOW + 2)[1][0], None)
     fed(line.decisions, *decision(1), offset=82)
     line.decisions.decided(found(line.decisions))
     assert line.rewind() == {topics.COMMITS: 80}
     assert line.cursors() == {(0, topics.COMMITS): 80}
+    fed(line.decisions, *decision(2), offset=86)
+    line.decisions.decided(found(line.decisions))
+    assert line.rewind() == {topics.COMMITS: 80}  # of the first nothing was read again yet
 
 
 def test_a_sequence_out_of_all_reach_pins_nothing() -> None:
