@@ -54,6 +54,7 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
             genesis.read(settings),
             load_codec(),
             None if topics_only else settings.memory_dsn,
+            stamps=genesis.stamps_at_hand(settings),
             progress=tell,
         )
     if as_json:
@@ -167,6 +168,7 @@ def _plain(report: VerifyReport) -> dict[str, Any]:
     return {
         "ok": report.ok,
         "store_compared": report.store_compared,
+        "strangers": report.strangers,
         "shards": [
             {"shard": s.shard, "seq": s.seq, "hash": s.hash.hex(), "as_of": s.as_of, "judged": s.judged}
             for s in report.shards
@@ -185,6 +187,8 @@ def _show(console: Console, report: VerifyReport) -> None:
             console.print(f"  and {shard.more:,} more")
     counts = report.counts
     console.print("checked: " + ", ".join(f"{getattr(counts, f.name):,} {f.name}" for f in fields(counts)))
+    if report.strangers:
+        console.print(f"passed over: {report.strangers:,} records in the journal's topics that this line did not write")
     if not report.store_compared:
         console.print("Postgres was not looked at")
     console.print("nothing is wrong" if report.ok else "NOT SOUND")

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import logs, roles, settings
+from infra import dlq, logs, roles, settings
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -87,6 +87,8 @@ def parser() -> argparse.ArgumentParser:
     rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
     for proof in (verify, rebuild):
         proof.add_argument("--json", action="store_true", help="the outcome as JSON")
+    letters = command("dlq", _dlq, "List what intake refused, or publish it again where it came from.")
+    dlq.options(letters)
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
@@ -222,6 +224,13 @@ def _rebuild(given: Settings, parsed: argparse.Namespace) -> int:
         return checks.rebuild(given, parsed.into, parsed.namespace, parsed.until, parsed.json)
     except checks.UNPROVEN as error:
         sys.exit(f"memquorum: nothing was rebuilt to the end: {error}")
+
+
+def _dlq(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return dlq.run(given, parsed)
+    except dlq.UNREACHABLE as error:
+        sys.exit(f"memquorum: the dead letters cannot be read: {error}")
 
 
 def _run(given: Settings, parsed: argparse.Namespace) -> int:

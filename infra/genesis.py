@@ -99,6 +99,11 @@ def stamps(settings: Settings) -> Writer:
     return Writer(services, members)
 
 
+def stamps_at_hand(settings: Settings) -> Reader | None:
+    """What a service checks by, for who may be on a machine without keys. Raises KeyFileError for a bad key."""
+    return stamps(settings).reader() if _key_file(settings, _STAMPS[0]).exists() else None
+
+
 def member_stamps(settings: Settings) -> Reader:
     """What a member checks by: it needs no more than the second of the keys. Raises KeyFileError."""
     return for_members(secret(_key_file(settings, _STAMPS[1])))

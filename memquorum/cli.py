@@ -102,6 +102,8 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument("--topics-only", action="store_true", help="ask Kafka alone, not the operator's database too")
     verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
     verify.set_defaults(passes_on=True)
+    letters = command("dlq", _dlq, "List what intake refused, or publish it again: `dlq list`, `dlq replay`.")
+    letters.set_defaults(passes_on=True)
     rebuild = command("rebuild", _rebuild, "Rebuild the store from topics and vault into an empty database; compare.")
     rebuild.set_defaults(passes_on=True)
     return root
@@ -302,6 +304,12 @@ def _rebuild(parsed: argparse.Namespace) -> int:
     if not _has_server():
         raise NotConfigured("a rebuild needs the vault and the server's packages: run it from a checkout")
     return _infra("rebuild", parsed)
+
+
+def _dlq(parsed: argparse.Namespace) -> int:
+    if not _has_server():
+        raise NotConfigured("dead letters need the line's keys and the server's packages: run it from a checkout")
+    return _infra("dlq", parsed)
 
 
 def _has_server() -> bool:

@@ -17,8 +17,8 @@ COMMITS = "memory.consensus.commit.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
-# Internal, and signed by nobody: their records bear the line's stamp (core/stamps.py).
-STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, CROSSED, JOURNAL})
+# Their records bear the line's stamp (core/stamps.py). All but the heads are signed by nobody.
+STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, CROSSED, JOURNAL, HEADS})
 OUTSIDE = (EPISODES, ACCESSES, CLOCK)
 ALL = (
     *OUTSIDE,

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from confluent_kafka import Message
 
 from memquorum.core import intake, signatures
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from workers import loop
+
+FIRST_AT = "first_at"
+"""Header of a replayed record: TOPIC/PARTITION/OFFSET where it stood when it was refused."""
+_PLACE = re.compile(rb"([a-z0-9.-]{1,249})/([0-9]{1,9})/([0-9]{1,18})")
 
 # A vault namespace that no record can have: '!' is no character of a namespace.
 DEAD_LETTERS = "!intake"
@@ -33,7 +39,19 @@ def signature(message: Message) -> bytes | None:
 def origin_of(message: Message) -> Origin:
     """Where it came from."""
     topic, partition = loop.place(message)
-    return Origin(topic, partition, loop.offset(message), message.timestamp()[1])
+    return Origin(topic, partition, loop.offset(message), message.timestamp()[1], _first_at(message, topic))
+
+
+def _first_at(message: Message, topic: str) -> tuple[int, int] | None:
+    """Where a replayed record stood first, if its header says a place of this topic.
+
+    Whoever lies in it gives its own record another event id, as it might have done in the record.
+    """
+    for name, value in loop.header_items(message):
+        found = _PLACE.fullmatch(value) if name == FIRST_AT and isinstance(value, bytes) else None
+        if found is not None and found[1] == topic.encode():
+            return int(found[2]), int(found[3])
+    return None
 
 
 def at(origin: Origin) -> tuple[str, int, int]:

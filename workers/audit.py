@@ -7,6 +7,7 @@ that `core.verify` explains, so that what happens meanwhile is no finding.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -17,8 +18,12 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.effects import Rules
 from memquorum.core.findings import Finding, Kind, ShardReport, VerifyReport
+from memquorum.core.stamps import Reader
 from memquorum.core.verify import verify_shard
 from workers.partition import Partition
+from workers.strangers import Strangers
+
+_LOG = logging.getLogger("memquorum.audit")
 
 # How long entries or heads that must follow may take: the commit worker publishes within milliseconds.
 PATIENCE_S = 5.0
@@ -41,16 +46,21 @@ def verify(
     codec: Codec,
     memory_dsn: str | None = None,
     *,
+    stamps: Reader | None = None,
     patience_s: float = PATIENCE_S,
     progress: Callable[[Progress], None] | None = None,
 ) -> VerifyReport:
     """Audits every shard. Without `memory_dsn` the topics alone are verified.
 
+    `stamps` tells what strangers wrote to the journal's topics, which is counted and passed over; without them it is
+    taken for the journal's own, and is a finding.
+
     Raises StoreUnavailable, KafkaException or TopicUnreadable where a witness cannot be heard: that is no finding.
     """
     with ExitStack() as stack:
-        heads = _open(stack, bootstrap, topics.HEADS, genesis.shards)
-        entries = _open(stack, bootstrap, topics.JOURNAL, genesis.shards)
+        strangers = Strangers(_LOG, stamps)
+        heads = _open(stack, bootstrap, topics.HEADS, genesis.shards, strangers)
+        entries = _open(stack, bootstrap, topics.JOURNAL, genesis.shards, strangers)
         found = stack.enter_context(snapshot(memory_dsn)) if memory_dsn is not None else None
         total, before = sum(partition.end for partition in entries), 0
         reports = []
@@ -67,13 +77,13 @@ def verify(
             reports.append(report)
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
-    return VerifyReport(tuple(reports), store_compared=found is not None)
+    return VerifyReport(tuple(reports), store_compared=found is not None, strangers=strangers.counts.total())
 
 
-def _open(stack: ExitStack, bootstrap: str, topic: str, shards: int) -> list[Partition]:
+def _open(stack: ExitStack, bootstrap: str, topic: str, shards: int, strangers: Strangers) -> list[Partition]:
     found = []
     for shard in range(shards):
-        partition = Partition(bootstrap, topic, shard)
+        partition = Partition(bootstrap, topic, shard, strangers)
         stack.callback(partition.close)
         found.append(partition)
     return found

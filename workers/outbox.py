@@ -43,7 +43,7 @@ class Outbox:
     def __init__(
         self, producer: Producer, genesis: Genesis, codec: Codec, seed: bytes, stamps: Writer | None = None
     ) -> None:
-        """`seed`: the 32-byte Ed25519 seed of service:journal. `stamps`: what entries bear; heads are signed."""
+        """`seed`: the 32-byte Ed25519 seed of service:journal. `stamps`: what entries and heads bear."""
         self.delivered: dict[int, int] = {}
         self._producer, self._genesis, self._codec, self._seed = producer, genesis, codec, seed
         self._stamps = stamps

@@ -135,6 +135,8 @@ class VerifyReport:
     shards: tuple[ShardReport, ...]
     store_compared: bool
     """Whether Postgres was held against the chain, or the topics were verified alone."""
+    strangers: int = 0
+    """Records in the journal's topics that the line did not write: passed over, where its stamps could be checked."""
 
     @property
     def ok(self) -> bool:

@@ -93,12 +93,16 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a record came from. `timestamp_ms`: what Kafka says of its time, −1 if nothing."""
+    """Where a record came from. `timestamp_ms`: what Kafka says of its time, −1 if nothing.
+
+    `first`: partition and offset where it was refused, if this is a replay: what has no event id keeps that of there.
+    """
 
     topic: str
     partition: int
     offset: int
     timestamp_ms: int = -1
+    first: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,7 +350,8 @@ def _namespace(value: str | None) -> str:
 
 def _event_id(value: str | None, origin: Origin) -> str:
     if value is None:
-        return ids.origin_event_id(origin.topic, origin.partition, origin.offset)
+        partition, offset = origin.first or (origin.partition, origin.offset)
+        return ids.origin_event_id(origin.topic, partition, offset)
     return _name("event_id", value)
 
 

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
+# What sealing adds: the nonce before, GCM's tag after.
+OVERHEAD_BYTES = NONCE_BYTES + 16
 
 
 class SealError(ValueError):

@@ -1,0 +1,174 @@
+"""The operator's `dlq list` and `dlq replay`: what intake refused, and a second try for what was mended."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from confluent_kafka import KafkaException
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from infra import genesis, roles
+from infra.settings import Settings, SettingsError
+from memquorum import topics
+from memquorum.core.intake import Reason, Refusal
+from memquorum.core.telling import moment
+from memquorum.ports import VaultUnavailable
+from memquorum.schema_files import load_codec
+from workers import deadletters
+from workers.deadletters import Letter, Wanted
+from workers.partition import TopicUnreadable
+from workers.ticks import last_tick
+
+# A part that cannot be reached: nothing was said about the letters.
+UNREACHABLE = (KafkaException, TopicUnreadable, VaultUnavailable)
+
+_SHOWN = 2_000
+_SHORT = {name.split(".")[1]: name for name in topics.OUTSIDE}
+
+
+def options(dlq: argparse.ArgumentParser) -> None:
+    """Adds what `dlq` takes."""
+    dlq.add_argument("action", choices=["list", "replay"])
+    dlq.add_argument("--letter", nargs="+", action="extend", default=[], help="as `list` names them: 3/17")
+    dlq.add_argument("--reason", action="append", default=[], help="refused for this; may be repeated")
+    dlq.add_argument("--field", action="append", default=[], help="for what stood in this field; may be repeated")
+    dlq.add_argument("--topic", action="append", default=[], choices=sorted(_SHORT), help="published there")
+    dlq.add_argument("--since", type=int, default=0, metavar="MS", help="refused then or later")
+    dlq.add_argument("--json", action="store_true", help="a JSON object a line")
+    dlq.add_argument("--show", action="store_true", help="list: also what was published, opened with the vault's keys")
+    dlq.add_argument("--last", type=int, default=50, metavar="N", help="list: so many at most (default: 50; 0: all)")
+    dlq.add_argument("--all", action="store_true", help="replay: every letter that now would come in")
+    dlq.add_argument("--go", action="store_true", help="replay: do it; without, only say what would be done")
+
+
+def run(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Runs the command. Returns 0, or 1 where a letter that was named does not stand there. Raises SettingsError."""
+    wanted = Wanted(
+        names=frozenset(parsed.letter),
+        reasons=_known(parsed.reason),
+        fields=frozenset(parsed.field),
+        topics=frozenset(_SHORT[name] for name in parsed.topic),
+        since=parsed.since,
+    )
+    if parsed.action == "replay" and wanted == Wanted() and not parsed.all:
+        raise SettingsError("replay what? Name a --letter, a --reason, a --field, a --topic, or say --all")
+    settings.require("bootstrap", *(["vault_dsn"] if parsed.show or parsed.action == "replay" else []))
+    letters = deadletters.read(
+        settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.stamps(settings).reader(), wanted
+    )
+    console = Console(highlight=False)
+    missing = wanted.names - {letter.name for letter in letters}
+    if missing:
+        Console(stderr=True, highlight=False).print(f"no such letter, or not wanted: {', '.join(sorted(missing))}")
+    (_list if parsed.action == "list" else _replay)(settings, parsed, letters, console)
+    return 1 if missing else 0
+
+
+def _known(reasons: Sequence[str]) -> frozenset[str]:
+    strange = set(reasons) - set(Reason)
+    if strange:
+        raise SettingsError(f"--reason {', '.join(sorted(strange))}: reasons are {', '.join(sorted(Reason))}")
+    return frozenset(reasons)
+
+
+# List --------------------------------------------------------------------------------------------------------------
+
+
+def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> None:
+    shown = letters[-parsed.last :] if parsed.last else letters
+    opened = deadletters.payloads(roles.vault(settings), shown) if parsed.show else {}
+    if parsed.json:
+        for letter in shown:
+            print(json.dumps(_plain(letter) | _content(opened, letter) if parsed.show else _plain(letter)))
+        return
+    table = Table("letter", "reason", "field", "published in", "refused", "bytes", box=None, pad_edge=False)
+    for letter in shown:
+        topic, partition, offset = letter.origin
+        size = "not kept" if letter.size is None else f"{letter.size:,}"
+        place = f"{topic.split('.')[1]} {partition}/{offset}"
+        cells = (
+            letter.name,
+            letter.record.reason,
+            letter.record.field or "",
+            place,
+            moment(letter.record.refused_at),
+            size,
+        )
+        table.add_row(*(Text(cell, no_wrap=True) for cell in cells))
+    if not shown:
+        console.print("no dead letters")
+        return
+    console.print(table)
+    for letter in shown if parsed.show else ():
+        console.print(Text(f"\n{letter.name}  {letter.record.detail}"), soft_wrap=True)
+        console.print(Text(_content(opened, letter)["content"] or "not kept, or its key is gone"), soft_wrap=True)
+    if len(shown) < len(letters):
+        console.print(f"{len(letters):,} in all; --last 0 lists them", style="dim")
+
+
+def _plain(letter: Letter) -> dict[str, Any]:
+    topic, partition, offset = letter.origin
+    return {
+        "letter": letter.name,
+        "reason": letter.record.reason,
+        "field": letter.record.field,
+        "detail": letter.record.detail,
+        "origin": {"topic": topic, "partition": partition, "offset": offset},
+        "refused_at": letter.record.refused_at,
+        "bytes": letter.size,
+        "signed": letter.record.signature is not None,
+    }
+
+
+def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
+    """The payload as text that any terminal bears: what is no printable UTF-8 stands there as escapes."""
+    payload = opened.get(letter.name)
+    if payload is None:
+        return {"content": None}
+    text = payload[:_SHOWN].decode("utf-8", "backslashreplace")
+    safe = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
+    return {"content": safe + ("…" if len(payload) > _SHOWN else "")}
+
+
+# Replay ------------------------------------------------------------------------------------------------------------
+
+
+def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> None:
+    made, codec = genesis.read(settings), load_codec()
+    opened = deadletters.payloads(roles.vault(settings), letters)
+    driven = settings.clock == "driven"
+    stamps = genesis.stamps(settings).reader()
+    now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
+    sound, still = list[Letter](), Counter[str]()
+    for letter in letters:
+        payload = opened.get(letter.name)
+        if payload is None:
+            still["its bytes were not kept"] += 1
+            continue
+        answer = deadletters.judge(codec, made, letter, payload, now_ms=now_ms, driven=driven)
+        if isinstance(answer, Refusal):
+            still[f"still refused: {answer.reason}" + (f" ({answer.field})" if answer.field else "")] += 1
+        else:
+            sound.append(letter)
+    done = 0
+    if parsed.go:
+        done = deadletters.replay(settings.bootstrap, sound, opened, lambda _: None)
+    if parsed.json:
+        told = {"letters": len(letters), "would_come_in": len(sound), "published": done, "others": dict(still)}
+        print(json.dumps(told))
+        return
+    for why, count in still.most_common():
+        console.print(f"{count:,} {'letter' if count == 1 else 'letters'} left: {why}")
+    if parsed.go:
+        console.print(f"{done:,} published again; one that had come in meanwhile counts once")
+    elif sound:
+        console.print(f"{len(sound):,} would come in now. Nothing was published: say --go to do it")
+    else:
+        console.print("nothing to publish again")
