@@ -241,7 +241,7 @@ class _Runner:
                     hop.link_memory(memory_id)
                 hops[output.event_id] = hop
         for hop in hops.values():
-            hop.tell(stage=self._name)
+            hop.within(self._name)
         return hops
 
     def _parent(self, output: Output, hops: Mapping[str, Hop]) -> str | None:

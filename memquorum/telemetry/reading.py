@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memquorum.telemetry.tracing import STAGE
+
 _PRODUCER, _CONSUMER = 4, 5  # OTLP's kinds of span
 _MS = 1_000_000
 # What a line of the tree says of a span, in this order; the rest is in the file.
@@ -145,7 +147,7 @@ def _line(line: bytes) -> Iterator[Span]:
                     parent_id=span.get("parentSpanId", ""),
                     name=span["name"],
                     kind=int(span.get("kind", 0)),
-                    service=attributes.get("memquorum.stage", service),
+                    service=attributes.get(STAGE, service),
                     start=int(span["startTimeUnixNano"]),
                     end=int(span["endTimeUnixNano"]),
                     attributes=attributes,

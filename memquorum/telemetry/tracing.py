@@ -26,6 +26,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 NAME = "memquorum"
 HEADER = "traceparent"
+STAGE = "memquorum.stage"
 
 _W3C = TraceContextTextMapPropagator()
 _LOWER = (1 << 64) - 1
@@ -69,12 +70,13 @@ class Hop:
     Every method may be called on a hop that nobody records; `sampled` spares building what it would throw away.
     """
 
-    __slots__ = ("_passed", "_sends", "_span", "_tracer")
+    __slots__ = ("_passed", "_sends", "_span", "_stage", "_tracer")
 
     def __init__(self, tracer: Tracer | None, span: Span | None, passed: str | None = None) -> None:
         """`passed`: what to hand on where nothing is recorded."""
         self._tracer, self._span, self._passed = tracer, span, passed
         self._sends: list[Span] = []
+        self._stage: str | None = None
 
     @property
     def sampled(self) -> bool:
@@ -93,6 +95,8 @@ class Hop:
         attributes = _attributes("send", topic, partition)
         if event_id is not None:
             attributes["messaging.message.id"] = event_id
+        if self._stage is not None:
+            attributes[STAGE] = self._stage
         parent = trace.set_span_in_context(self._span)
         span = self._tracer.start_span(f"send {topic}", parent, SpanKind.PRODUCER, attributes)
         self._sends.append(span)
@@ -117,6 +121,12 @@ class Hop:
         """Attributes of our own: ids, counts, outcomes; never content."""
         if self._span is not None:
             self._span.set_attributes({f"memquorum.{name}": value for name, value in attributes.items()})
+
+    def within(self, stage: str) -> None:
+        """The stage of a process that runs several; of what is sent from now on, too."""
+        if self._span is not None:
+            self._stage = stage
+            self._span.set_attribute(STAGE, stage)
 
     def end(self, at_ns: int | None = None) -> None:
         """What was sent is confirmed, and the record is done with. A second call does nothing."""

@@ -1,4 +1,5 @@
-"""The client against the whole line: remember, find, use, repeat, forget by a vote, and be told why."""
+"""The client against the whole line: remember, find, use, repeat, forget by a vote, and be told why; and the line
+watched meanwhile: one trace from the publication to the last key, metrics and health of every process, clean logs."""
 
 from __future__ import annotations
 
@@ -11,15 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
 
-from infra import genesis, settings, supervisor
+from infra import fleet, genesis, settings, status, supervisor, telemetry
 from infra.settings import Settings
 from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Memory, NoOutcome, NotFound
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
+from memquorum.telemetry import metrics, reading
 from workers import loop
 
 START = 1_750_000_000_000
@@ -163,3 +166,108 @@ def test_addresses_that_nobody_serves_are_said_so(
     assert run(line, monkeypatch, "search", "--url", "http://127.0.0.1:1", "x") == cli.UNREACHABLE
     assert run(line, monkeypatch, "publish", "--kafka", "127.0.0.1:1", "x") == cli.UNREACHABLE
     assert capsys.readouterr().err.count("make status") == 2
+
+
+MEMBERS = {f"replica-{i}" for i in range(4)}
+CANARY = "quokka"
+
+
+def hops(trace: reading.Trace) -> list[str]:
+    """The names of a trace that never branches, in order; each span begins within what led to it, or after."""
+    (span,) = trace.roots
+    found = [f"{span.name} [{span.service}]"]
+    while span.children:
+        (child,) = span.children
+        assert child.start >= span.start
+        span = child
+        found.append(f"{span.name} [{span.service}]")
+    return found
+
+
+def services(trace: reading.Trace, name: str) -> set[str]:
+    return {span.service for span in trace.spans if span.name == name}
+
+
+def test_one_trace_from_the_publication_to_the_last_key(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
+    with client(line, "traced") as memory:
+        doomed = memory.add(f"A {CANARY} slept on the mat.", wait=True)
+    tick(line, START + 6 * HOUR)
+    asked = doomed.memory_id.replace("-", "")
+    everybody = MEMBERS | {"commit"}
+
+    def complete() -> list[reading.Trace]:
+        found = reading.find(line.run_dir / "traces", asked)
+        return found if len(found) == 3 and services(found[1], f"process {topics.COMMITS}") == everybody else []
+
+    own, vote, destroyed = until(complete)  # each process writes its spans twice a second
+
+    assert own.trace_id == asked
+    assert hops(own) == [
+        f"send {topics.EPISODES} [client]",
+        f"process {topics.EPISODES} [intake]",
+        f"send {topics.ACCEPTED} [intake]",
+        f"process {topics.ACCEPTED} [salience]",
+        f"send {topics.SCORED} [salience]",
+        f"process {topics.SCORED} [commit]",
+        f"send {topics.JOURNAL} [commit]",
+    ]
+    assert hops(destroyed) == ["destroy keys [commit]", f"send {topics.JOURNAL} [commit]"]
+
+    (root,) = vote.roots  # connected: nothing hangs loose
+    assert root.name == f"process {topics.CROSSED}"
+    assert asked in {link.trace_id for link in root.links}
+    assert services(vote, f"process {topics.NOMINATIONS}") == services(vote, f"send {topics.BALLOTS}") == MEMBERS
+    (primary,) = services(vote, f"send {topics.PRE_PREPARES}")
+    assert services(vote, f"process {topics.BALLOTS}") == {primary}
+    assert services(vote, f"send {topics.PREPARES}") == MEMBERS - {primary}
+    assert services(vote, f"send {topics.COMMITS}") <= MEMBERS
+    assert len(services(vote, f"send {topics.COMMITS}")) >= 3
+    assert services(vote, f"send {topics.JOURNAL}") == {"commit"}
+
+    assert run(line, monkeypatch, "trace", doomed.memory_id) == cli.OK
+    told = capsys.readouterr().out
+    assert f"Trace {asked}: 7 spans" in told
+    assert "(forgotten)" in told and "(destroyed)" in told
+    assert "it waited" in told
+    assert run(line, monkeypatch, "trace", "0" * 32) == cli.NOT_FOUND
+    assert run(line, monkeypatch, "tail", "--from", "start", "--once", "-n", "traced") == cli.OK
+    told = capsys.readouterr().out
+    assert [row.split()[3] for row in told.splitlines() if row[0] != " "] == ["stored", "decided", "destroyed"]
+    assert f"forgotten {doomed.memory_id}" in told
+
+
+def test_every_process_can_be_watched(line: Settings) -> None:
+    places = telemetry.announced(line.run_dir)
+    assert set(places) == {role.name for role in fleet.roles(4)}
+    for name, place in places.items():
+        assert httpx.get(f"{place['url']}/livez").json()["alive"] is True, name
+        until(lambda url=place["url"]: httpx.get(f"{url}/readyz").status_code == httpx.codes.OK)
+        assert f"# HELP {metrics.WAITING.name} " in httpx.get(f"{place['url']}/metrics").text
+    # Whatever the other tests of this module have done is behind the line by now.
+    now = until(
+        lambda: (s := status.scrapes(line)) and all(scrape.total(metrics.LAG.name) == 0 for scrape in s.values()) and s
+    )
+    told = {row.stage: row for name in places for row in status.lines(name, [now])}
+    assert set(told) == {"intake", "salience", "decay", "nomination", "replica", "commit", "retrieval"}
+    for stage in ("intake", "salience", "decay", "nomination", "commit"):
+        assert now[stage if stage in now else "streams"].total(metrics.CONSUMED.name, stage=stage) > 0
+        assert told[stage].p99 is not None
+    with psycopg.connect(line.memory_dsn) as connection:
+        entries = connection.execute("SELECT effect, count(*) FROM journal GROUP BY effect").fetchall()
+    assert {effect: now["commit"].total(metrics.JOURNALLED.name, effect=effect) for effect, _ in entries} == dict(
+        entries
+    )
+
+
+def test_logs_are_lines_of_json_and_nothing_that_is_kept_beside_the_store_holds_content(line: Settings) -> None:
+    for name in (role.name for role in fleet.roles(4)):
+        rows = (line.logs_dir / f"{name}.log").read_text().splitlines()
+        assert rows
+        assert {json.loads(row)["process"] for row in rows} == {name}
+    kept = [*line.logs_dir.glob("*"), *(line.run_dir / "traces").glob("*")]
+    assert len(kept) > 10
+    for file in kept:
+        assert CANARY.encode() not in file.read_bytes(), file.name
