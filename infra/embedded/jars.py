@@ -80,8 +80,7 @@ def _resolve(room: Path) -> list[Path]:
             path = builder.from_endpoint(COORDINATES).path
     except Exception as error:  # jgo raises what requests, the resolver or the file system raised
         raise EmbeddedError(
-            f"Kafka {KAFKA} could not be fetched: {error}. "
-            "A first start needs the network; later ones do not."
+            f"Kafka {KAFKA} could not be fetched: {error}. A first start needs the network; later ones do not."
         ) from error
     return sorted(path.glob("*/*.jar"))
 
