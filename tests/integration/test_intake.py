@@ -6,13 +6,14 @@ import json
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import psycopg
 import pytest
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
@@ -267,6 +268,38 @@ def test_what_is_small_only_because_it_is_packed_does_not_get_in(kafka: str, cod
     # A zstd record that grows too far cannot even be read: whoever reads the partition would stand before it for ever.
     error = _packed(kafka, codec, 20_000_000)
     assert error is not None and error.code() == KafkaError.MSG_SIZE_TOO_LARGE
+
+
+def test_what_is_delivered_again_comes_in_under_the_same_ids(line: Line) -> None:
+    line.publish(
+        topics.EPISODES, *({"agent": "a", "content": f"{i}", "namespace": f"n{i}"} for i in range(20)), b"no json"
+    )
+    line.publish(topics.ACCESSES, {"agent": "a", "memory_id": ids.memory_id("n1", "e")})
+    with line.intake():
+        line.until(lambda: len(line.messages) == 22)
+    # As if it had been killed before it could say how far it had come.
+    admin = AdminClient({"bootstrap.servers": line.bootstrap})
+    back = [TopicPartition(topic, 0, 0) for topic in (topics.EPISODES, topics.ACCESSES)]
+    asked = ConsumerGroupTopicPartitions("intake", back)
+    admin.alter_consumer_group_offsets([asked])["intake"].result()
+    with line.intake():
+        line.until(lambda: len(line.messages) == 44)
+
+    def known(kind: type, *names: str) -> list[tuple[Any, ...]]:
+        return [tuple(getattr(record, name) for name in names) for record in line.of(kind)]
+
+    for kind, names in (
+        (EpisodeAccepted, ("event_id", "memory_id", "namespace", "commitment", "origin_offset")),
+        (AccessAccepted, ("event_id", "memory_id", "accessed_at")),
+        (IntakeRefused, ("key_id", "reason", "origin_offset")),
+    ):
+        found = Counter(known(kind, *names))
+        assert set(found.values()) == {2}, found
+    # The key is the first one's, so both open.
+    for record in line.of(EpisodeAccepted):
+        sealing.open_text(
+            line.vault.open([record.memory_id])[record.memory_id], record.sealed_content, record.memory_id
+        )
 
 
 def test_a_record_too_large_for_its_dead_letter_goes_without_its_payload(line: Line) -> None:
