@@ -26,7 +26,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
 
 from infra.settings import Settings, SettingsError
-from memquorum.telemetry import metrics, tracing
+from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from memquorum.telemetry.places import Places, Source
@@ -91,9 +91,9 @@ def _tracing(settings: Settings, name: str, parts: ExitStack) -> Tracing:
         exporter = recording.otlp(settings.otlp_endpoint)
     else:
         exporter = recording.FileExporter(traces_dir(settings.run_dir) / f"{name}.jsonl")
-    provider = recording.provider(name, settings.trace_rate, exporter)
-    parts.callback(provider.shutdown)
-    return Tracing(provider.get_tracer(tracing.NAME))
+    made, end = recording.start(name, settings.trace_rate, exporter)
+    parts.callback(end)
+    return made
 
 
 def _follow(telemetry: Telemetry, name: str) -> None:

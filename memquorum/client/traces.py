@@ -33,5 +33,4 @@ def start(place: Place) -> tuple[Tracing, Close]:
         exporter = recording.otlp(place.otlp_endpoint)
     else:
         exporter = recording.FileExporter(place.run_dir / "traces" / FILE)
-    own = recording.provider("client", place.trace_rate, exporter)
-    return Tracing(own.get_tracer(tracing.NAME)), own.shutdown
+    return recording.start("client", place.trace_rate, exporter)

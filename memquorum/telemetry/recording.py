@@ -17,16 +17,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
-from opentelemetry.sdk.trace.sampling import Decision, ParentBased, Sampler, SamplingResult
-from opentelemetry.trace import Link, SpanKind, TraceState
-from opentelemetry.util.types import Attributes
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON, ParentBased
 
 from memquorum.telemetry import tracing
+from memquorum.telemetry.tracing import Tracing
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,10 +38,10 @@ _QUEUE_MAX = 4_096
 _BURST_S = 10
 
 
-def provider(service: str, per_second: int, exporter: SpanExporter) -> TracerProvider:
-    """Records spans of a process named `service`; at most so many traces a second begin in it."""
+def provider(service: str, exporter: SpanExporter) -> TracerProvider:
+    """Records spans of a process named `service`."""
     made = TracerProvider(
-        sampler=ParentBased(RateLimited(per_second)),
+        sampler=ParentBased(ALWAYS_ON),
         resource=Resource({"service.namespace": tracing.NAME, "service.name": service}),
         id_generator=TraceIds(),
         span_limits=SpanLimits(max_links=_LINKS_MAX),
@@ -53,6 +51,12 @@ def provider(service: str, per_second: int, exporter: SpanExporter) -> TracerPro
         BatchSpanProcessor(exporter, max_queue_size=_QUEUE_MAX, schedule_delay_millis=_EXPORT_EVERY_MS)
     )
     return made
+
+
+def start(service: str, per_second: int, exporter: SpanExporter) -> tuple[Tracing, Callable[[], None]]:
+    """A process's tracing, in which so many traces a second begin at most, and what to call when it ends."""
+    made = provider(service, exporter)
+    return Tracing(made.get_tracer(tracing.NAME), Limit(per_second).admit), made.shutdown
 
 
 def otlp(endpoint: str) -> SpanExporter:
@@ -78,36 +82,23 @@ class TraceIds(RandomIdGenerator):
         return False
 
 
-class RateLimited(Sampler):
-    """Lets so many traces a second begin, and ten seconds' worth at once. Whoever continues one asks its parent."""
+class Limit:
+    """Lets so many traces a second begin, and ten seconds' worth at once. Whoever continues one is not asked."""
 
     def __init__(self, per_second: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._rate, self._clock = per_second, clock
         self._credit, self._asked = per_second * _BURST_S, clock()
 
-    def should_sample(  # noqa: PLR0917 - the SDK's signature
-        self,
-        parent_context: Context | None,
-        trace_id: int,
-        name: str,
-        kind: SpanKind | None = None,
-        attributes: Attributes = None,
-        links: Sequence[Link] | None = None,
-        trace_state: TraceState | None = None,
-    ) -> SamplingResult:
+    def admit(self) -> bool:
         """Takes one from the credit, if there is one."""
         # Threads may race for the last trace of a second; one more or less is none to lock for.
         now = self._clock()
         self._credit = min(self._rate * _BURST_S, self._credit + (now - self._asked) * self._rate)
         self._asked = now
         if self._credit < 1:
-            return SamplingResult(Decision.DROP)
+            return False
         self._credit -= 1
-        return SamplingResult(Decision.RECORD_AND_SAMPLE, attributes)
-
-    def get_description(self) -> str:
-        """As the SDK's own samplers describe themselves."""
-        return f"RateLimited{{{self._rate:g}/s}}"
+        return True
 
 
 class FileExporter(SpanExporter):

@@ -14,7 +14,7 @@ Off, or where nobody samples, a hop is one shared object that does nothing and p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any
@@ -144,8 +144,9 @@ NOTHING = Hop(None, None)
 class Tracing:
     """Begins hops. Without a tracer it is off: every hop only passes its parent along."""
 
-    def __init__(self, tracer: Tracer | None = None) -> None:
-        self._tracer = tracer
+    def __init__(self, tracer: Tracer | None = None, admit: Callable[[], bool] = lambda: True) -> None:
+        """`admit` is asked before a trace is begun, and is cheaper than a sampler of the SDK's that says no."""
+        self._tracer, self._admit = tracer, admit
 
     @property
     def on(self) -> bool:
@@ -173,7 +174,7 @@ class Tracing:
         if self._tracer is None or (parent is not None and unsampled(parent)):
             return Hop(None, None, parent)
         context = extract(parent)
-        if context is None and begin is None:
+        if context is None and (begin is None or not self._admit()):
             return NOTHING
         attributes = _attributes("process", topic, partition)
         if offset is not None:
@@ -194,9 +195,13 @@ class Tracing:
         since_ns: int | None = None,
     ) -> Hop:
         """As `process`, for the first record of a memory: in the memory's own trace, whatever trace it came from."""
-        if self._tracer is None or (parent is not None and unsampled(parent)):
+        if self._tracer is None:
             return Hop(None, None, parent)
-        own, came = trace_of_memory(memory_id), extract(parent)
+        own = trace_of_memory(memory_id)
+        if parent is not None and unsampled(parent):
+            # Our own client has decided so; nobody need hear of it again.
+            return NOTHING if parent[3:35] == f"{own:032x}" else Hop(None, None, parent)
+        came = extract(parent)
         if came is not None and came.trace_id == own:
             return self.process(topic, parent, partition=partition, offset=offset, since_ns=since_ns)
         hop = self.process(topic, None, partition=partition, offset=offset, begin=own, rooted=True, since_ns=since_ns)
@@ -209,18 +214,19 @@ class Tracing:
 
     def publish(self, begin: int) -> Hop:
         """What a publisher sends outside of any hop: `send` of the result begins the trace, or joins the caller's."""
-        return _Publication(self._tracer, begin) if self._tracer is not None else NOTHING
+        return _Publication(self._tracer, begin, self._admit) if self._tracer is not None else NOTHING
 
     def serve(self, name: str, parent: str | None) -> Hop:
         """A service answers a request; it joins its caller's trace where the caller names one."""
-        if self._tracer is None:
+        context = extract(parent)
+        if self._tracer is None or (context is None and not self._admit()):
             return Hop(None, None, parent)
-        span = _start(self._tracer, name, SpanKind.SERVER, {}, parent=extract(parent))
+        span = _start(self._tracer, name, SpanKind.SERVER, {}, parent=context)
         return Hop(self._tracer, span) if span.is_recording() else Hop(None, None, parent)
 
     def work(self, name: str, begin: int) -> Hop:
         """What a stage does of its own accord: a span of its own that begins a trace."""
-        if self._tracer is None:
+        if self._tracer is None or not self._admit():
             return NOTHING
         span = _start(self._tracer, name, SpanKind.INTERNAL, {}, begin=(begin, 0))
         return Hop(self._tracer, span) if span.is_recording() else NOTHING
@@ -229,20 +235,23 @@ class Tracing:
 class _Publication(Hop):
     """A hop without a span of its own: its one `send` is the root."""
 
-    __slots__ = ("_begins",)
+    __slots__ = ("_admit", "_begins")
 
-    def __init__(self, tracer: Tracer, begins: int) -> None:
+    def __init__(self, tracer: Tracer, begins: int, admit: Callable[[], bool]) -> None:
         super().__init__(tracer, None)
-        self._begins = begins
+        self._begins, self._admit = begins, admit
 
     def send(self, topic: str, partition: int | None = None, event_id: str | None = None) -> str | None:
         assert self._tracer is not None
+        caller = _current()
+        begin = (self._begins, root_span(self._begins))
+        if caller is None and not self._admit():
+            # Said, so that intake does not begin the trace in our place.
+            return f"00-{begin[0]:032x}-{begin[1]:016x}-{_UNSAMPLED}"
         attributes = _attributes("send", topic, partition)
         if event_id is not None:
             attributes["messaging.message.id"] = event_id
-        caller = _current()
         name = f"send {topic}"
-        begin = (self._begins, root_span(self._begins))
         span = _start(self._tracer, name, SpanKind.PRODUCER, attributes, parent=caller, begin=begin)
         if span.is_recording():
             self._span = span

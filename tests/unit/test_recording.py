@@ -23,7 +23,7 @@ class Process:
     """A process of the line that keeps its traces in a folder."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._provider = recording.provider(name, 100, FileExporter(folder / f"{name}.jsonl"))
+        self._provider = recording.provider(name, FileExporter(folder / f"{name}.jsonl"))
         self.tracing = Tracing(self._provider.get_tracer(tracing.NAME))
 
     def end(self) -> None:
@@ -121,7 +121,7 @@ def test_a_collector_is_sent_the_same(tmp_path: Path) -> None:
     with HTTPServer(("127.0.0.1", 0), Collector) as server:
         thread = threading.Thread(target=server.handle_request)
         thread.start()
-        made = recording.provider("intake", 100, recording.otlp(f"http://127.0.0.1:{server.server_port}/"))
+        made = recording.provider("intake", recording.otlp(f"http://127.0.0.1:{server.server_port}/"))
         hop = Tracing(made.get_tracer(tracing.NAME)).process("a", None, begin=5)
         hop.end()
         made.shutdown()

@@ -200,7 +200,7 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 @pytest.mark.parametrize("echo", [Echo(), Opening()])
 async def test_a_batch_continues_its_records_traces_or_begins_one(echo: Echo, monkeypatch: pytest.MonkeyPatch) -> None:
     kept, broker = InMemorySpanExporter(), Broker()
-    provider = recording.provider("streams", 10, kept)
+    provider = recording.provider("streams", kept)
     telemetry = Telemetry(tracing=Tracing(provider.get_tracer("x")))
     monkeypatch.setattr(stage, "_arrival", lambda event: Arrival(1, 7, event.message.value, PARENT, 1))
     await carry(echo, broker, "a", telemetry=telemetry)

@@ -24,9 +24,9 @@ class Recorder:
 
     def __init__(self, per_second: int = 100) -> None:
         self._kept = InMemorySpanExporter()
-        self.provider: TracerProvider = recording.provider("test", per_second, self._kept)
+        self.provider: TracerProvider = recording.provider("test", InMemorySpanExporter())
         self.provider.add_span_processor(SimpleSpanProcessor(self._kept))
-        self.tracing = Tracing(self.provider.get_tracer(tracing.NAME))
+        self.tracing = Tracing(self.provider.get_tracer(tracing.NAME), recording.Limit(per_second).admit)
 
     def spans(self) -> dict[str, ReadableSpan]:
         found = self._kept.get_finished_spans()
@@ -144,17 +144,26 @@ def test_what_nobody_samples_is_passed_along_and_not_recorded(recorder: Recorder
 
 def test_so_many_traces_a_second_begin_and_those_are_whole() -> None:
     now = [0.0]
-    sampler = recording.RateLimited(2, clock=lambda: now[0])
-    begun = [sampler.should_sample(None, i, "x").decision.is_sampled() for i in range(30)]
-    assert begun == [True] * 20 + [False] * 10  # ten seconds' worth at once
+    limit = recording.Limit(2, clock=lambda: now[0])
+    assert [limit.admit() for _ in range(30)] == [True] * 20 + [False] * 10  # ten seconds' worth at once
     now[0] = 1.0
-    assert [sampler.should_sample(None, i, "x").decision.is_sampled() for i in range(3)] == [True, True, False]
+    assert [limit.admit() for _ in range(3)] == [True, True, False]
     # Whoever continues a trace asks its parent, not the limit.
     recorder = Recorder(per_second=0)
     assert recorder.tracing.process("a", FOREIGN).sampled
     assert not recorder.tracing.process("a", None, begin=OWN).sampled
     dropped = recorder.tracing.memory("a", FOREIGN, MEMORY, partition=0, offset=0)
     assert dropped.send("b") == FOREIGN[:-2] + "00"  # so that nobody downstream records pieces of it
+    assert not recorder.tracing.work("x", 1).sampled
+    assert not recorder.tracing.serve("x", None).sampled
+    assert recorder.tracing.serve("x", FOREIGN).sampled
+
+
+def test_intake_begins_no_trace_that_the_client_has_not_begun() -> None:
+    header = Recorder(per_second=0).tracing.publish(OWN).send("a")
+    assert header is not None and tracing.unsampled(header)
+    hop = Recorder().tracing.memory("a", header, MEMORY, partition=0, offset=0)
+    assert (hop.sampled, hop.send("b")) == (False, None)
 
 
 def test_an_untraced_record_costs_next_to_nothing() -> None:

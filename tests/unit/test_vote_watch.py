@@ -67,8 +67,8 @@ class Seat:
 @pytest.fixture
 def seat() -> Seat:
     kept = InMemorySpanExporter()
-    provider = recording.provider("replica-0", 0, kept)  # begins no trace of its own
-    telemetry = Telemetry(tracing=Tracing(provider.get_tracer(tracing.NAME)))
+    provider = recording.provider("replica-0", kept)
+    telemetry = Telemetry(tracing=Tracing(provider.get_tracer(tracing.NAME), lambda: False))  # it begins no trace
     return Seat(telemetry, kept, VoteWatch(GENESIS, 0, EPOCH, telemetry.stage("replica")), provider)
 
 
