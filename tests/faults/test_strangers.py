@@ -4,6 +4,9 @@ is acted upon, and the fleet goes on."""
 from __future__ import annotations
 
 import json
+import os
+import signal
+import threading
 import time
 import urllib.request
 from collections import Counter
@@ -18,7 +21,7 @@ from confluent_kafka import KafkaError
 from prometheus_client.parser import text_string_to_metric_families
 
 from db.audit_rows import snapshot
-from infra import checks, commands, genesis, telemetry
+from infra import checks, commands, fleet, genesis, telemetry
 from infra.settings import Settings, SettingsError
 from memquorum import topics
 from memquorum.core import ids
@@ -156,6 +159,53 @@ def test_dead_letters_are_listed_and_published_again(line: Settings, capsys: pyt
             # What had no id has that of the place where it was published first, however often it is replayed.
             assert events == {"named", *(ids.origin_event_id(*one.place) for one in sent[1:] if one.place)}
     assert flood.deaths(line) == []
+
+
+def test_every_process_ends_when_asked_and_nothing_is_lost(line: Settings) -> None:
+    """The last one: it ends every process once. Records are published all the while."""
+    now = psycopg.connect(line.memory_dsn).execute("SELECT max(as_of) FROM shard").fetchone()
+    maker, over, sent = Maker(Random(11), b"", 4, number=2 * 10**6), threading.Event(), list[flood.Sent]()
+
+    def publish() -> None:
+        while not over.wait(0.25):
+            sent.extend(flood.publish(line.bootstrap, [maker.good("good", maker.episode()) for _ in range(10)]))
+
+    before = {name: process["pid"] for name, process in flood.processes(line).items()}
+    publisher = threading.Thread(target=publish)
+    publisher.start()
+    try:
+        took = {role.name: ended(before[role.name]) for role in fleet.roles(4)}
+        for role in fleet.roles(4):
+            await_successor(line, role.name, before[role.name])
+    finally:
+        over.set()
+        publisher.join()
+    assert max(took.values()) < 5, took
+    flood.tick(line, (now or (0,))[0] + 1, 60)
+    assert len(sent) > 100
+    found = flood.find(line)
+    assert [wrong for one in sent if (wrong := flood.wrong(one, found))] == []
+    # An orderly end brings nothing twice, either.
+    assert max(found.episodes[one.place] for one in sent if one.place) == 1
+    assert checks.rebuilt(line, "rebuilt")["equal"]
+
+
+def ended(pid: int) -> float:
+    """Ends a process with SIGTERM; how long that took, in seconds."""
+    began = time.monotonic()
+    os.kill(pid, signal.SIGTERM)
+    while flood.resident(pid):
+        assert time.monotonic() - began < 10, f"{pid} does not end"
+        time.sleep(0.01)
+    return time.monotonic() - began
+
+
+def await_successor(line: Settings, name: str, pid: int) -> None:
+    """Waits until another process does the work of the one that ended."""
+    ready, deadline = line.run_dir / "ready" / name, time.monotonic() + 40
+    while (successor := flood.processes(line)[name]["pid"]) in (None, pid) or ready.read_text() != str(successor):
+        assert time.monotonic() < deadline, f"{name} does not come back"
+        time.sleep(0.05)
 
 
 def replayed(line: Settings, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
