@@ -13,6 +13,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
 PREFIX = "MEMQUORUM_"
 FILE = "settings.json"
 DEFAULT_RUN_DIR = Path(__file__).resolve().parents[1] / ".memquorum"
@@ -136,6 +139,7 @@ def _from_file(file: Path) -> dict[str, Any]:
     return {name: _value(name, value, str(file)) for name, value in data.items()}
 
 
+_PORT_MAX = 65_535
 _TRUTH = {"true": True, "false": False}
 _KINDS: dict[str, Any] = typing.get_type_hints(Settings)
 
@@ -154,13 +158,20 @@ def _value(name: str, value: Any, where: str) -> Any:
         if kind is bool:
             return _TRUTH[str(value).lower()]
         if kind is int:
-            if isinstance(value, bool) or int(value) < 0:
+            if isinstance(value, bool) or not 0 <= int(value) <= (_PORT_MAX if name.endswith("_port") else int(value)):
                 raise ValueError
             return int(value)
         if not isinstance(value, str):
             raise ValueError
+        if name.endswith("_dsn"):
+            conninfo_to_dict(value)
         return kind(value)
+    except psycopg.ProgrammingError as error:
+        # Neither the value nor all of what libpq says of it: both may hold a password.
+        said = str(error).strip() if str(error).startswith("invalid connection option") else "see its documentation"
+        raise SettingsError(f"{where}: {name} is no connection string of libpq: {said}") from None
     except (TypeError, ValueError, KeyError):
         names = {int: "a whole number ≥ 0", bool: "true or false"}
         wanted = " or ".join(choices) if choices else names.get(kind, "text")
+        wanted = f"a port, 0 to {_PORT_MAX}" if name.endswith("_port") else wanted
         raise SettingsError(f"{where}: {name} = {value!r}, wanted is {wanted}") from None

@@ -95,7 +95,16 @@ def run(
     config = uvicorn.Config(
         built, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
     )
-    _Server(config, ready).run()
+    try:
+        _Server(config, ready).run()
+    except SystemExit as end:
+        # uvicorn ends with status 3 where a part could not be reached, which a supervisor takes for a halt for good.
+        if end.code:
+            raise NotStarted(f"{host}:{port} is not served: the log says why") from None
+
+
+class NotStarted(RuntimeError):
+    """Kafka or the store was not there when the service started, or its address was taken. Starting again may help."""
 
 
 class _Server(uvicorn.Server):

@@ -21,7 +21,7 @@ from tests.unit import votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE, Shard, memory_id
 from workers import loop
-from workers.retrieval import app
+from workers.retrieval import NotStarted, app, run
 
 TEXTS = {
     "tank": "the water tank is empty",
@@ -182,3 +182,17 @@ def test_an_unreachable_store_is_said_to_be(kafka: str, codec: Codec) -> None:
         answer = client.get("/readyz")
         assert (answer.status_code, answer.json()["ready"]) == (503, False)
         assert "Postgres" in answer.json()["store"]
+
+
+def test_a_start_without_kafka_fails_but_is_no_halt(databases: tuple[str, str], codec: Codec) -> None:
+    # Status 3, with which uvicorn ends, tells a supervisor never to start it again.
+    with pytest.raises(NotStarted, match=r"127\.0\.0\.1:0 is not served"):
+        run(
+            memory_dsn=databases[0],
+            bootstrap="127.0.0.1:1",
+            genesis=GENESIS,
+            codec=codec,
+            encoder=HashingEncoder(),
+            host="127.0.0.1",
+            port=0,
+        )
