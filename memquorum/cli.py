@@ -94,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
     key.add_argument("file", type=Path, metavar="FILE")
     trace = command("trace", _trace, "Print the way of a memory through the line, with times, and the votes about it.")
     trace.add_argument("id", metavar="ID", help="a memory's id, or a trace's")
+    trace.add_argument("--all", action="store_true", help="in full also the votes that kept it")
     tail = command("tail", _tail, "Follow the journal in words, live; of one namespace with --namespace.")
     tail.add_argument("--from", dest="since", default="now", metavar="WHEN", help="start, now, or 90s, 10m, 2h, 1d ago")
     tail.add_argument("--once", action="store_true", help="stop where the journal ends now")
@@ -251,7 +252,7 @@ def _trace(parsed: argparse.Namespace) -> int:
         for span in (span for trace in found for span in trace.spans):
             print(json.dumps(reading.plain(span)))
         return OK
-    for line in reading.lines(found, asked):
+    for line in reading.lines(found, asked, whole=parsed.all):
         print(line)
     return OK
 

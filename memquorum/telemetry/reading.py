@@ -16,6 +16,7 @@ from memquorum.telemetry.tracing import STAGE
 
 _PRODUCER, _CONSUMER = 4, 5  # OTLP's kinds of span
 _MS = 1_000_000
+_KEPT = "kept"
 # What a line of the tree says of a span, in this order; the rest is in the file.
 _SHOWN = (
     "memquorum.shard", "memquorum.epoch", "memquorum.proposals", "memquorum.ballots", "memquorum.outcome",
@@ -177,12 +178,15 @@ def plain(span: Span) -> dict[str, Any]:
 # In words ----------------------------------------------------------------------------------------------------------
 
 
-def lines(traces: Sequence[Trace], trace_id: str) -> Iterator[str]:
-    """The traces in words. `trace_id`: the one that was asked for."""
+def lines(traces: Sequence[Trace], trace_id: str, whole: bool = False) -> Iterator[str]:
+    """The traces in words. `trace_id`: the one that was asked for. Votes that changed nothing for it are a line each,
+    unless the `whole` of all is wanted."""
     for number, trace in enumerate(traces):
         if number:
             yield ""
         yield _title(trace, trace_id)
+        if _outcome(trace, trace_id) == _KEPT and not whole:
+            continue
         yield f"  {'at ms':>9} {'waited':>8} {'took':>8}"
         for root in trace.roots:
             yield from _branch(root, None, trace.start, "", "")
@@ -194,9 +198,14 @@ def _title(trace: Trace, asked: str) -> str:
     counted = f"{len(trace.spans)} spans in {_and(services)}, {_ms(trace.end - trace.start)} ms"
     if trace.trace_id == asked:
         return f"Trace {trace.trace_id}: {counted}"
-    told = [link.told for span in trace.spans for link in span.links if link.trace_id == asked]
-    outcome = next((t["memquorum.outcome"] for t in told if "memquorum.outcome" in t), "")
+    outcome = _outcome(trace, asked)
     return f"Linked from trace {trace.trace_id}{f' ({outcome})' if outcome else ''}: {counted}"
+
+
+def _outcome(trace: Trace, asked: str) -> str:
+    """What another trace says that became of ours; empty where it says nothing."""
+    told = (link.told for span in trace.spans for link in span.links if link.trace_id == asked)
+    return next((t["memquorum.outcome"] for t in told if "memquorum.outcome" in t), "")
 
 
 def _branch(span: Span, parent: Span | None, origin: int, lead: str, below: str) -> Iterator[str]:

@@ -65,6 +65,18 @@ def test_a_memory_is_found_with_what_links_it_and_nothing_else(kept: Path) -> No
     assert "process crossed  [streams]  shard=2 epoch=1" in told
 
 
+def test_a_vote_that_changed_nothing_is_one_line_unless_all_is_wanted(tmp_path: Path) -> None:
+    streams = Process(tmp_path, "streams")
+    vote = streams.tracing.process("crossed", None, begin=9)
+    vote.link_memory(MEMORY, outcome="kept")
+    vote.end()
+    streams.end()
+    found = reading.find(tmp_path, HEX)
+    (line,) = reading.lines(found, HEX)
+    assert "(kept)" in line
+    assert len(list(reading.lines(found, HEX, whole=True))) == 3
+
+
 def test_nothing_kept_is_nothing_found(kept: Path) -> None:
     assert reading.find(kept, "0" * 32) == []
     assert reading.find(kept / "absent", HEX) == []
