@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -31,6 +31,7 @@ _SCRAPE_S = 6.0
 _BETWEEN_S = 1.0
 _WINDOW = 10  # scrapes of `--watch` that rates are taken over
 _STRANGER = "stranger"
+_STILL_S = 5.0
 _MIB = 1024 * 1024
 
 
@@ -245,13 +246,15 @@ def _scrape(client: httpx.Client, place: Mapping[str, Any]) -> Scrape:
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             values.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
-    return Scrape(time.monotonic(), values, _says(ready))
+    found = Scrape(time.monotonic(), values)
+    return replace(found, says=_says(ready, found.total(metrics.STILL.name)))
 
 
-def _says(ready: Mapping[str, Mapping[str, str]]) -> str:
+def _says(ready: Mapping[str, Mapping[str, str]], still_s: float) -> str:
+    still = [f"its loop has not turned for {still_s:.0f} s"] if still_s > _STILL_S else []
     waits = [f"{what}: {why}" for what, why in ready["waits_for"].items()]
     brakes = [f"slowed by {by}: {why}" for by, why in ready["slowed_by"].items()]
-    return "; ".join(waits + brakes)
+    return "; ".join(still + waits + brakes)
 
 
 def _rate(value: float) -> str:

@@ -97,8 +97,9 @@ def _tracing(settings: Settings, name: str, parts: ExitStack) -> Tracing:
 
 
 def _follow(telemetry: Telemetry, name: str) -> None:
-    """What health knows, as metrics: what it waits for and what slows it down."""
+    """What health knows, as metrics: whether the loop turns, what it waits for, what slows it down."""
     health: Health = telemetry.health
+    telemetry.meters.follow(metrics.STILL, lambda: {(name,): health.still_s})
     telemetry.meters.follow(metrics.WAITING, lambda: {(name, what): 1 for what in health.waits})
     telemetry.meters.follow(metrics.SLOWED, lambda: {(name, by): 1 for by in health.brakes})
 

@@ -61,6 +61,10 @@ IGNORED = Definition(
     "memquorum_ignored_total", "counter", ("stage", "reason"),
     "Consensus messages that a member passed over: forged, foreign, old, duplicate, not needed.",
 )  # fmt: skip
+STILL = Definition(
+    "memquorum_loop_still_seconds", "gauge", ("stage",),
+    "How long ago the process's loop turned last: well under a second, unless a call to the store or the vault hangs.",
+)  # fmt: skip
 WAITING = Definition(
     "memquorum_waiting", "gauge", ("stage", "for"),
     "1 while the stage cannot go on for want of something: the vault, the store, its partitions, a score.",
@@ -95,8 +99,8 @@ REQUESTS = Definition(
 )  # fmt: skip
 
 ALL = (
-    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS, LATE,
-    REQUESTS,
+    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS,
+    LATE, REQUESTS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]

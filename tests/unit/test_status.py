@@ -86,11 +86,14 @@ def test_the_streams_are_three_stages_and_a_member_has_open_proposals(place: Set
     assert lines("kafka", [now]) == []
 
 
-def test_the_table_says_what_is_waited_for_and_who_does_not_answer(place: Settings) -> None:
+def test_the_table_says_what_is_waited_for_and_who_does_not_answer(
+    place: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with watched(place, "commit") as shown:
         shown.health.ready()
         shown.health.wait("store", "it does not answer")
         shown.health.slow("salience", "4 partitions")
+        monkeypatch.setattr(shown.health, "_turned", shown.health._turned - 7)
         telemetry.announce(place.run_dir, "intake", "http://127.0.0.1:1")
         seen = [status.scrapes(place)]
     processes = {
@@ -102,7 +105,10 @@ def test_the_table_says_what_is_waited_for_and_who_does_not_answer(place: Settin
     Console(file=out, width=200, highlight=False).print(status._table(processes, seen))
     rows = {line.split()[0]: line for line in out.getvalue().splitlines()}
     assert list(rows) == ["process", "kafka", "commit", "intake"]
-    assert "started 2 times; store: it does not answer; slowed by salience: 4 partitions" in rows["commit"]
+    assert (
+        "started 2 times; its loop has not turned for 7 s; store: it does not answer; slowed by salience: 4 partitions"
+        in rows["commit"]
+    )
     assert rows["intake"].split()[1:] == ["9", "waiting;", "does", "not", "answer"]
     assert rows["kafka"].split() == ["kafka", "7"]
 
