@@ -90,7 +90,7 @@ def _tracing(settings: Settings, name: str, parts: ExitStack) -> Tracing:
     if settings.otlp_endpoint:
         exporter = recording.otlp(settings.otlp_endpoint)
     else:
-        exporter = recording.FileExporter(traces_dir(settings.run_dir) / f"{name}.jsonl")
+        exporter = recording.local(traces_dir(settings.run_dir), name)
     made, end = recording.start(name, settings.trace_rate, exporter)
     parts.callback(end)
     return made

@@ -13,7 +13,7 @@ from memquorum.client.settings import Place
 from memquorum.telemetry import tracing
 from memquorum.telemetry.tracing import Tracing
 
-FILE = "client.jsonl"
+_NAME = "client"
 
 Close = Callable[[], None]
 
@@ -32,5 +32,5 @@ def start(place: Place) -> tuple[Tracing, Close]:
     if place.otlp_endpoint:
         exporter = recording.otlp(place.otlp_endpoint)
     else:
-        exporter = recording.FileExporter(place.run_dir / "traces" / FILE)
-    return recording.start("client", place.trace_rate, exporter)
+        exporter = recording.local(place.run_dir / "traces", _NAME)
+    return recording.start(_NAME, place.trace_rate, exporter)

@@ -8,10 +8,12 @@ Needs OpenTelemetry's SDK; nothing else of the telemetry does.
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import json
 import logging
 import os
+import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -36,6 +38,9 @@ _EXPORT_EVERY_MS = 500
 _QUEUE_MAX = 4_096
 # So many seconds' worth of traces may begin at once.
 _BURST_S = 10
+_END_S = 1.0
+# A failure that goes on is said again so often.
+_AGAIN_S = 60.0
 
 
 def provider(service: str, exporter: SpanExporter) -> TracerProvider:
@@ -45,7 +50,7 @@ def provider(service: str, exporter: SpanExporter) -> TracerProvider:
         resource=Resource({"service.namespace": tracing.NAME, "service.name": service}),
         id_generator=TraceIds(),
         span_limits=SpanLimits(max_links=_LINKS_MAX),
-        shutdown_on_exit=True,
+        shutdown_on_exit=False,
     )
     made.add_span_processor(
         BatchSpanProcessor(exporter, max_queue_size=_QUEUE_MAX, schedule_delay_millis=_EXPORT_EVERY_MS)
@@ -56,14 +61,32 @@ def provider(service: str, exporter: SpanExporter) -> TracerProvider:
 def start(service: str, per_second: int, exporter: SpanExporter) -> tuple[Tracing, Callable[[], None]]:
     """A process's tracing, in which so many traces a second begin at most, and what to call when it ends."""
     made = provider(service, exporter)
-    return Tracing(made.get_tracer(tracing.NAME), Limit(per_second).admit), made.shutdown
+
+    def end() -> None:
+        """Hands over what is not handed over yet, within a second: a collector that is away must not hold up a stop."""
+        atexit.unregister(end)
+        ending = threading.Thread(target=made.shutdown, daemon=True)
+        ending.start()
+        ending.join(_END_S)
+
+    # For programs that never say that they are done.
+    atexit.register(end)
+    return Tracing(made.get_tracer(tracing.NAME), Limit(per_second).admit), end
+
+
+def local(folder: Path, service: str) -> SpanExporter:
+    """Keeps the spans of a process, or of all processes of that name, in a file of the folder."""
+    return Told(FileExporter(folder / f"{service}.jsonl"), str(folder))
 
 
 def otlp(endpoint: str) -> SpanExporter:
     """Sends to a collector by OTLP over HTTP. `endpoint`: its base address, http://host:4318."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-    return OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5)
+    # It says of every try that it failed.
+    logging.getLogger("opentelemetry.exporter").setLevel(logging.CRITICAL)
+    logging.getLogger("urllib3").setLevel(logging.ERROR)
+    return Told(OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=5), endpoint)
 
 
 class TraceIds(RandomIdGenerator):
@@ -101,22 +124,41 @@ class Limit:
         return True
 
 
+class Told(SpanExporter):
+    """An exporter whose failures are said once, and again when a minute has gone by: a trace is worth no flood."""
+
+    def __init__(self, inner: SpanExporter, where: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._inner, self._where, self._clock = inner, where, clock
+        self._silent_until = float("-inf")
+        self._lost = 0
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """As the inner one does."""
+        result = self._inner.export(spans)
+        if result is not SpanExportResult.SUCCESS:
+            self._lost += len(spans)
+            if self._clock() >= self._silent_until:
+                self._silent_until = self._clock() + _AGAIN_S
+                _LOG.warning("%s does not take traces: %d spans are lost so far", self._where, self._lost)
+        return result
+
+    def shutdown(self) -> None:
+        """As the inner one does."""
+        self._inner.shutdown()
+
+
 class FileExporter(SpanExporter):
     """Writes each batch as a line of OTLP in JSON; when the file is half the bound, it takes the place of the last."""
 
     def __init__(self, file: Path, bytes_max: int = RING_BYTES) -> None:
         """Several processes may share a file: a line is written whole, and turning the file is locked."""
         self._file, self._half = file, bytes_max // 2
-        self._told = False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Writes the spans; says once where it cannot, for a trace is worth no outage."""
+        """Writes the spans, or does without: a trace is worth no outage."""
         try:
             self._write(json.dumps(_encoded(spans), separators=(",", ":")).encode() + b"\n")
-        except OSError as error:
-            if not self._told:
-                _LOG.warning("traces are not kept: %s", error)
-            self._told = True
+        except OSError:
             return SpanExportResult.FAILURE
         return SpanExportResult.SUCCESS
 
