@@ -42,8 +42,8 @@ up: setup  ## start everything and leave it running
 down: setup  ## stop what `make up` started
 	@$(INFRA) down
 
-status: setup  ## what runs, with process ids
-	@$(INFRA) status
+status: setup  ## what runs, with rates, lags and latencies; WATCH=1 keeps it live
+	@$(INFRA) status $(if $(WATCH),--watch)
 
 psql: setup  ## a SQL prompt on the store, as a reader
 	@$(INFRA) psql --role $(ROLE)

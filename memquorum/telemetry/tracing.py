@@ -83,11 +83,6 @@ class Hop:
         """Whether anything of it is recorded."""
         return self._span is not None
 
-    @property
-    def traceparent(self) -> str | None:
-        """The hop's own context, as a header."""
-        return self._passed if self._span is None else inject(self._span.get_span_context())
-
     def send(self, topic: str, partition: int | None = None, event_id: str | None = None) -> str | None:
         """Begins the span of a record that is written; its header's traceparent. It ends with the hop."""
         if self._span is None or self._tracer is None:

@@ -67,6 +67,24 @@ def test_a_memory_is_found_with_what_links_it_and_nothing_else(kept: Path) -> No
     assert "process crossed  [streams]  shard=2 epoch=1" in told
 
 
+def test_of_a_search_only_what_became_of_this_memory_is_told(tmp_path: Path) -> None:
+    retrieval, intake = Process(tmp_path, "retrieval"), Process(tmp_path, "intake")
+    search = retrieval.tracing.serve("POST /search", None)
+    for memory_id in (MEMORY, MEMORY.replace("0f", "1f")):
+        used = intake.tracing.process("accesses", search.send("accesses"))
+        used.link_memory(memory_id, outcome="accessed")
+        used.send("accepted")
+        used.end()
+    search.end()
+    retrieval.end()
+    intake.end()
+    (trace,) = reading.find(tmp_path, HEX)
+    assert [span.name for span in trace.spans] == [
+        "POST /search", "send accesses", "process accesses", "send accepted"
+    ]  # fmt: skip
+    assert trace.spans[2].links[0].trace_id == HEX
+
+
 def test_a_vote_that_changed_nothing_is_one_line_unless_all_is_wanted(tmp_path: Path) -> None:
     streams = Process(tmp_path, "streams")
     vote = streams.tracing.process("crossed", None, begin=9)

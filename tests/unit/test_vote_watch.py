@@ -130,6 +130,17 @@ def test_what_comes_early_for_the_next_epoch_is_of_its_trace(seat: Seat, codec: 
     assert parent_of(process) == 9
 
 
+def test_what_follows_from_the_message_that_decided_belongs_to_the_next_epoch(seat: Seat, codec: Codec) -> None:
+    seat.hear(topics.NOMINATIONS, 9, epoch=EPOCH + 1)
+    seat.watch.heard(topics.COMMITS, 7, header(7), 1_000)
+    seat.watch.decided(decided(codec))
+    seat.say(Message.BALLOT)
+    seat.watch.over()
+    parent = seat.produce(Message.BALLOT)
+    assert parent is not None
+    assert parent[3:35] == f"{trace_of_vote(GENESIS.cluster, 0, EPOCH + 1):032x}"
+
+
 def decided(codec: Codec, without: int | None = None) -> Decided:
     proposals = [votes.proposal(MEMORY, FORGET.name)]
     pre_prepare, commits = votes.decision(codec, GENESIS, proposals, epoch=EPOCH)
