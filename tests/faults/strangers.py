@@ -29,6 +29,7 @@ from memquorum.core.records import (
     Destroyed,
     EpisodeAccepted,
     EpisodeScored,
+    IntakeRefused,
     JournalAppended,
     JournalEntry,
     JournalHead,
@@ -49,6 +50,7 @@ SIGNED = {
 }  # fmt: skip
 # A time that nobody comes back from.
 DOOM = 4_102_444_800_000
+LIE = "what nobody refused"
 _REPLAYED_MOST = 100
 
 Headers = tuple[tuple[str, bytes], ...]
@@ -217,6 +219,8 @@ def _harmful(made: Genesis, seen: list[Seen]) -> Iterator[Forgery]:
                 False, "forged",
             )  # fmt: skip
             yield Forgery("score of what is to come", topics.SCORED, shard, codec.encode(score))
+        letter = IntakeRefused(topics.EPISODES, shard, 10**9, "bad_json", LIE, 1, ids.memory_id("x", "y"), b"s" * 40)
+        yield Forgery("letter", topics.REFUSED, shard, codec.encode(letter))
         doomed = tuple(Crossing(e.memory_id, 0, 0, 0) for e in episodes[:200])
         crossed = DecayCrossed(shard, DOOM, 0, 10**9, doomed)
         yield Forgery("everything crossed", topics.CROSSED, shard, codec.encode(crossed))

@@ -120,7 +120,7 @@ def test_dead_letters_are_listed_and_published_again(line: Settings, capsys: pyt
     known = letters(replace(line, vault_dsn=""), capsys)
     assert len(known) > 2_000
     assert len({tuple(letter["origin"].values()) for letter in known}) == len(known)
-    assert not any("content" in letter for letter in known)
+    assert not any("content" in letter or letter["detail"] == strangers.LIE for letter in known)
     secret = "my secret: "
     assert not any(secret in json.dumps(letter) for letter in known)
     shown = letters(line, capsys, "--show", "--reason", "unknown_field")

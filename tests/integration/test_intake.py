@@ -31,6 +31,7 @@ from memquorum.core.records import (
     EpisodeRecorded,
     IntakeRefused,
 )
+from memquorum.core.stamps import HEADER, Writer
 from tests.unit import genesis
 from workers import loop
 from workers.intake import Clock, Intake, run
@@ -72,7 +73,7 @@ class Line:
         return [record for record in self.all() if isinstance(record, kind)]
 
     @contextmanager
-    def intake(self, clock: Clock = "driven", tick_ms: int = 1000) -> Iterator[None]:
+    def intake(self, clock: Clock = "driven", tick_ms: int = 1000, stamps: Writer | None = None) -> Iterator[None]:
         stop, failed = loop.Stop(), []
 
         def work() -> None:
@@ -84,6 +85,7 @@ class Line:
                     self.vault,
                     clock=clock,
                     tick_ms=tick_ms,
+                    stamps=stamps,
                     stop=stop,
                 )
             except BaseException as error:
@@ -189,6 +191,25 @@ def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: 
         assert kinds[spoken:] == [1, *["episode"] * spoken, 2, 3]
     # What carries no time happened at the last tick.
     assert {e.occurred_at for e in line.of(EpisodeAccepted)[-EACH:]} == {START + 1000}
+
+
+def test_a_strangers_tick_does_not_move_the_clock_of_who_takes_it_up(line: Line) -> None:
+    stamps = Writer(b"s" * 32, b"m" * 32)
+    line.publish(topics.CLOCK, {"as_of": START})
+    with line.intake(stamps=stamps):
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS)
+    own = line.messages[-1]
+    forged = line.codec.encode(ClockTicked("doom", START + 10**12))
+    line.publish(topics.ACCEPTED, forged)
+    line.publish(topics.ACCEPTED, forged, headers=[(HEADER, loop.stamp(own))])
+    line.publish(topics.CLOCK, {"as_of": START + 1})
+    with line.intake(stamps=stamps):
+        line.until(lambda: len(line.all()) == 2 * SHARDS + 2)
+    assert line.of(IntakeRefused) == []
+    assert [record.as_of for record in line.of(ClockTicked)].count(START + 1) == SHARDS
+    reader = stamps.reader()
+    told = [reader.genuine(*loop.place(m), m.value() or b"", loop.stamp(m)) for m in line.messages]
+    assert told.count(True) == 2 * SHARDS
 
 
 def test_a_tick_read_first_still_comes_last(line: Line) -> None:
