@@ -13,9 +13,9 @@ from psycopg.rows import dict_row
 
 from db.connection import READER, Link
 from db.queries import QUERIES
-from memquorum.core.digest import Kept, StateDigest, state_digest
-from memquorum.core.rows import Memory, ShardState, Strength
-from memquorum.core.witness import Row, Store
+from memquorum.core.audit.witness import Row, Store
+from memquorum.core.journal.digest import Kept, StateDigest, state_digest
+from memquorum.core.journal.rows import Memory, ShardState, Strength
 from memquorum.ports import StoreUnavailable
 
 # Rows fetched at a time: some tables hold whole certificates in a row.

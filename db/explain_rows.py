@@ -1,4 +1,4 @@
-"""Loads what `core.explain` needs of one memory: its rows, its journal entries, the votes on it."""
+"""Loads what `core.retrieval.explain` needs of one memory: its rows, its journal entries, the votes on it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import psycopg
 
 from db.queries import QUERIES
 from memquorum.core.avro import Codec
-from memquorum.core.explain import DecisionFacts, Facts, Noted
+from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.records import JournalEntry
-from memquorum.core.rows import Memory, Strength
+from memquorum.core.retrieval.explain import DecisionFacts, Facts, Noted
 
 _USES_MAX = 1_000
 

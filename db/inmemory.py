@@ -10,9 +10,10 @@ from contextlib import contextmanager
 import numpy as np
 
 from db.store import Clear, Published, Standing, check_standing
-from memquorum.core import ids, journal, sealing
-from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.core.rows import (
+from memquorum.core import ids
+from memquorum.core.crypto import sealing
+from memquorum.core.journal import links
+from memquorum.core.journal.rows import (
     SEALED,
     SHORT_TERM,
     DecisionRow,
@@ -24,7 +25,8 @@ from memquorum.core.rows import (
     ShardState,
     Strength,
 )
-from memquorum.core.workset import Net
+from memquorum.core.journal.workset import Net
+from memquorum.core.records import JournalAppended, JournalEntry
 from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, ShardStatus
 
 
@@ -75,7 +77,7 @@ class InMemoryStore:
     def start(self, cluster: bytes, shards: int) -> dict[int, Standing]:
         """Where every shard stands; makes those that are missing."""
         for shard in range(shards):
-            self.states.setdefault(shard, journal.beginning(cluster, shard))
+            self.states.setdefault(shard, links.beginning(cluster, shard))
         decided: dict[int, dict[int, bytes]] = {shard: {} for shard in self.states}
         for row in self.decisions:
             decided[row.shard][row.seq] = row.digest

@@ -19,9 +19,9 @@ from db import explain_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum.core.avro import Codec
-from memquorum.core.explain import Facts
 from memquorum.core.policy import PPM
-from memquorum.core.retrieval import Hit, cosine
+from memquorum.core.retrieval.explain import Facts
+from memquorum.core.retrieval.query import Hit, cosine
 from memquorum.ports import StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")

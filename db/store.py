@@ -20,10 +20,11 @@ from pgvector import HalfVector
 
 from db.connection import WRITER, Link
 from db.queries import QUERIES
-from memquorum.core import ids, journal
+from memquorum.core import ids
+from memquorum.core.journal import links
+from memquorum.core.journal.rows import DecisionRow, Event, Keys, Memory, OutcomeRow, Rows, ShardState, Strength
+from memquorum.core.journal.workset import Net
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.core.rows import DecisionRow, Event, Keys, Memory, OutcomeRow, Rows, ShardState, Strength
-from memquorum.core.workset import Net
 from memquorum.ports import StoreUnavailable
 
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
@@ -81,10 +82,10 @@ class PostgresStore:
         """Makes the shards' rows where they are missing; where every shard stands. Raises Fenced for a database that
         holds another cluster's journal, or more shards."""
         with self._link.use() as connection, connection.transaction():
-            rows = [{"shard": k, "hash": journal.genesis_hash(cluster, k)} for k in range(shards)]
+            rows = [{"shard": k, "hash": links.genesis_hash(cluster, k)} for k in range(shards)]
             connection.cursor().executemany(QUERIES["shard_insert"], rows)
             for shard, beginning in connection.execute(QUERIES["shard_beginning"]):
-                if shard >= shards or beginning != journal.genesis_hash(cluster, shard):
+                if shard >= shards or beginning != links.genesis_hash(cluster, shard):
                     raise Fenced(
                         f"shard {shard} of this database was begun by another genesis file: use that, or a new database"
                     )

@@ -13,7 +13,7 @@ import psycopg
 
 from db.connection import VAULT, Link
 from db.queries import QUERIES
-from memquorum.core import sealing
+from memquorum.core.crypto import sealing
 from memquorum.ports import VaultUnavailable
 
 Subject = tuple[str, str]

@@ -19,11 +19,11 @@ from db.migrate import migrate
 from db.queries import QUERIES
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
-from memquorum.core import digest
-from memquorum.core.digest import StateDigest
-from memquorum.core.findings import VerifyReport
-from memquorum.core.replay import CannotReplay
-from memquorum.core.rows import ShardState
+from memquorum.core.audit.findings import VerifyReport
+from memquorum.core.journal import digest
+from memquorum.core.journal.digest import StateDigest
+from memquorum.core.journal.replay import CannotReplay
+from memquorum.core.journal.rows import ShardState
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import audit, replay

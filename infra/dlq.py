@@ -18,7 +18,7 @@ from infra import genesis, roles
 from infra.settings import Settings, SettingsError
 from memquorum import topics
 from memquorum.core.intake import Reason, Refusal
-from memquorum.core.telling import moment
+from memquorum.core.retrieval.telling import moment
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import deadletters

@@ -18,7 +18,7 @@ from nacl.signing import SigningKey
 from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.consensus.membership import SERVICES, Genesis, Member, dump, load
-from memquorum.core.stamps import Reader, Writer, for_members
+from memquorum.core.crypto.stamps import Reader, Writer, for_members
 
 _KEY_BYTES = 32
 _STAMPS = ("stamps-services", "stamps-members")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from infra import fleet, genesis
 from infra.settings import Settings, SettingsError
 from infra.telemetry import watched
-from memquorum.core.assembly import DigestConflict
+from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.ports import Encoder, SignConflict, Vault
 from memquorum.schema_files import load_codec

@@ -22,7 +22,7 @@ from rich.text import Text
 from memquorum import __version__
 from memquorum.client import Invalid, Memory, MemquorumError, NoOutcome, NotConfigured, NotFound, Receipt, settings
 from memquorum.client.signer import make_key, seed_of
-from memquorum.core.telling import moment
+from memquorum.core.retrieval.telling import moment
 
 OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND = 0, 1, 2, 3, 4
 _EXITS = (
@@ -271,7 +271,7 @@ def _untraced(asked: str, place: settings.Place) -> str:
 def _tail(parsed: argparse.Namespace) -> int:
     from memquorum.client import tail
     from memquorum.core.avro import DecodeError
-    from memquorum.core.tail import Tail
+    from memquorum.core.retrieval.tail import Tail
     from memquorum.schema_files import load_codec
 
     told = Tail(load_codec(), parsed.namespace, ticks=parsed.ticks)

@@ -17,7 +17,7 @@ COMMITS = "memory.consensus.commit.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
-# Their records bear the line's stamp (core/stamps.py). All but the heads are signed by nobody.
+# Their records bear the line's stamp (core/crypto/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, CROSSED, JOURNAL, HEADS})
 OUTSIDE = (EPISODES, ACCESSES, CLOCK)
 ALL = (

@@ -18,7 +18,7 @@ from faust.worker import Worker
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.stamps import Writer
+from memquorum.core.crypto.stamps import Writer
 from memquorum.ports import Encoder, Neighbourhoods, Schedule, Vault
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health

@@ -13,10 +13,10 @@ import faust
 
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.crypto.stamps import Writer
 from memquorum.core.decay import crossings
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry
-from memquorum.core.stamps import Writer
 from memquorum.ports import Schedule
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage

@@ -23,9 +23,9 @@ from memquorum.core import nomination
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
+from memquorum.core.crypto.stamps import Writer
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
-from memquorum.core.stamps import Writer
 from memquorum.ports import Schedule
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import trace_of_vote

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 import faust
 
 from memquorum import topics
-from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.crypto import sealing
+from memquorum.core.crypto.stamps import Writer
 from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
-from memquorum.core.stamps import Writer
 from memquorum.ports import Encoder, Neighbourhoods, StoreUnavailable, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage

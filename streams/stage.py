@@ -26,7 +26,7 @@ from typing import Any, Protocol, TypeVar
 import faust
 from faust.types import TP, EventT, TopicT
 
-from memquorum.core.stamps import HEADER, Writer
+from memquorum.core.crypto.stamps import HEADER, Writer
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.leftout import NO_STAMP, LeftOut

@@ -6,7 +6,8 @@ import re
 
 from confluent_kafka import Message
 
-from memquorum.core import intake, signatures
+from memquorum.core import intake
+from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from workers import loop
 

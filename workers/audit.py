@@ -1,8 +1,8 @@
-"""Audits a cluster: reads the journal's topics from their beginning, and Postgres beside them (`core.verify`).
+"""Audits a cluster: reads the journal's topics from their beginning, and Postgres beside them (`core.audit.verify`).
 
 It asks nobody's leave: it needs the topics and the genesis file, and where it is given the database, that. It writes
 nothing. On a living system the ends of the topics are noted before the snapshot of the database is taken, in the order
-that `core.verify` explains, so that what happens meanwhile is no finding.
+that `core.audit.verify` explains, so that what happens meanwhile is no finding.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 
 from db.audit_rows import Snapshot, snapshot
 from memquorum import topics
+from memquorum.core.audit.findings import Finding, Kind, ShardReport, VerifyReport
+from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.effects import Rules
-from memquorum.core.findings import Finding, Kind, ShardReport, VerifyReport
-from memquorum.core.stamps import Reader
-from memquorum.core.verify import verify_shard
+from memquorum.core.crypto.stamps import Reader
+from memquorum.core.journal.effects import Rules
 from workers.partition import Partition
 from workers.strangers import Strangers
 

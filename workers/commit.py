@@ -1,6 +1,6 @@
 """The commit worker: applies everything that happens to the shards, in one order, and journals it (DESIGN 8, 14).
 
-A synchronous loop over all shards. What has arrived is joined (`core.spine`, `core.assembly`), judged by the rules
+A synchronous loop over all shards. What has arrived is joined (`core.commit`), judged by the rules
 (`core.commit`) and written in one transaction with the offsets that it used up; while one transaction is under way the
 next batch gathers, so a batch is as large as the load makes it and an idle line waits for nobody. The journal is
 published after the transaction.
@@ -24,15 +24,15 @@ from confluent_kafka import Consumer, TopicPartition
 
 from db.store import Clear, Fenced, PostgresStore
 from memquorum import topics
-from memquorum.core import commit
-from memquorum.core.assembly import DigestConflict
 from memquorum.core.avro import Codec
+from memquorum.core.commit import applying
+from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.effects import Rules
+from memquorum.core.crypto.stamps import Writer
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change, Keys
+from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import EpisodeAccepted
-from memquorum.core.rows import Change, Keys
-from memquorum.core.stamps import Writer
-from memquorum.core.workset import Net, Workset
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, spans
@@ -303,7 +303,7 @@ class _Session:
             with self._store.transaction(states) as transaction:
                 for shard, memory_ids in due.items():
                     work = Workset(transaction.rows[shard])
-                    changes[shard] = commit.apply_destroyed(self._rules, work.rows, memory_ids)
+                    changes[shard] = applying.apply_destroyed(self._rules, work.rows, memory_ids)
                     work.absorb(changes[shard])
                     nets.append(work.net())
                 transaction.write(nets, {}, {})

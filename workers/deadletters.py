@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import intake, sealing, signatures
+from memquorum.core import intake
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto import sealing, signatures
+from memquorum.core.crypto.stamps import Reader
 from memquorum.core.intake import Intent, Origin, Refusal
 from memquorum.core.records import IntakeRefused
-from memquorum.core.stamps import Reader
 from memquorum.ports import Vault
 from workers import loop
 from workers.arrivals import FIRST_AT

@@ -22,12 +22,13 @@ from typing import Literal
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import ids, intake, sealing
+from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto import sealing
+from memquorum.core.crypto.stamps import Writer
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Reason, Refusal, TickIntent
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, IntakeRefused
-from memquorum.core.stamps import Writer
 from memquorum.ports import Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop

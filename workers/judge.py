@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from db.view import Known, Recent, View
-from memquorum.core import sealing
-from memquorum.core.ballots import opinion
+from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
+from memquorum.core.ballots.judging import opinion
+from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.kinds import KINDS
+from memquorum.core.crypto import sealing
 from memquorum.core.records import NominationProposed, Opinion
 from memquorum.ports import Vault, Vector
 

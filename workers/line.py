@@ -9,15 +9,16 @@ import numpy as np
 
 from db.store import Clear, Standing
 from memquorum import topics
-from memquorum.core import assembly, commit, sealing
-from memquorum.core.assembly import Assembly, Certified
 from memquorum.core.avro import DecodeError
-from memquorum.core.decisions import OutOfTurn
-from memquorum.core.effects import Rules
+from memquorum.core.commit import applying, assembly
+from memquorum.core.commit.assembly import Assembly, Certified
+from memquorum.core.commit.spine import Item, Spine
+from memquorum.core.crypto import sealing
+from memquorum.core.journal.decisions import OutOfTurn
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change, Keys, Rows
+from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
-from memquorum.core.rows import Change, Keys, Rows
-from memquorum.core.spine import Item, Spine
-from memquorum.core.workset import Net, Workset
 from memquorum.telemetry.tracing import unsampled
 
 KIND_OF = {topics.PRE_PREPARES: assembly.PRE_PREPARE, topics.COMMITS: assembly.COMMIT}
@@ -45,9 +46,9 @@ class Batch:
 
     def keys(self) -> Keys:
         """The rows that it may touch."""
-        found = [commit.touches(item.record, item.scored) for item in self.items]
+        found = [applying.touches(item.record, item.scored) for item in self.items]
         if self.certified is not None:
-            found.append(commit.touches(self.certified.checked))
+            found.append(applying.touches(self.certified.checked))
         return Keys(
             frozenset(memory_id for keys in found for memory_id in keys.memories),
             frozenset(key for keys in found for key in keys.events),
@@ -69,10 +70,10 @@ class Batch:
         return work.net()
 
     def _decide(self, rules: Rules, work: Workset, certified: Certified) -> None:
-        place = commit.Place(topics.PRE_PREPARES, work.rows.state.shard, certified.offset)
+        place = applying.Place(topics.PRE_PREPARES, work.rows.state.shard, certified.offset)
         rules = replace(rules, verified=certified.verified)
         try:
-            change = commit.apply_decision(rules, work.rows, place, certified.checked, certified.commits)
+            change = applying.apply_decision(rules, work.rows, place, certified.checked, certified.commits)
         except OutOfTurn as error:
             self.rejected = error
             return
@@ -81,7 +82,7 @@ class Batch:
 
 
 class Line:
-    """A shard's stand and its waiting records. Bounded by `core.spine` and `core.assembly`."""
+    """A shard's stand and its waiting records. Bounded by `core.commit`."""
 
     def __init__(self, rules: Rules, standing: Standing) -> None:
         self.state = standing.state
@@ -175,7 +176,7 @@ class Line:
             record = self._codec.decode(data)
             if not isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
                 raise DecodeError(f"a {type(record).__name__} does not belong there")
-            wrong = commit.storable(record)
+            wrong = applying.storable(record)
         except DecodeError as error:
             wrong = str(error)
         if wrong is None:
@@ -189,7 +190,7 @@ class Line:
             record = self._codec.decode_as(EpisodeScored, data)
         except DecodeError as error:
             return str(error)
-        self.spine.score(commit.Scored(offset, record, traceparent))
+        self.spine.score(applying.Scored(offset, record, traceparent))
         return None
 
 
@@ -215,10 +216,10 @@ def _remembered(item: Item) -> str | None:
 
 def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear]) -> Change:
     record = item.record
-    place = commit.Place(topics.ACCEPTED, rows.state.shard, item.offset)
+    place = applying.Place(topics.ACCEPTED, rows.state.shard, item.offset)
     if isinstance(record, EpisodeAccepted):
         readable = record.memory_id in contents
-        return commit.apply_episode(rules, rows, place, record, scored=item.scored, readable=readable)
+        return applying.apply_episode(rules, rows, place, record, scored=item.scored, readable=readable)
     if isinstance(record, AccessAccepted):
-        return commit.apply_access(rules, rows, place, record)
-    return commit.apply_tick(rules, rows, place, record)
+        return applying.apply_access(rules, rows, place, record)
+    return applying.apply_tick(rules, rows, place, record)

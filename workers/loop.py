@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from memquorum.core import stamps
+from memquorum.core.crypto import stamps
 
 Headers = list[tuple[str, str | bytes | None]]
 

@@ -16,9 +16,9 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto.stamps import Writer
+from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import JournalAppended, JournalHead
-from memquorum.core.rows import ShardState
-from memquorum.core.stamps import Writer
 from memquorum.telemetry.tracing import NOTHING, Hop
 from workers import loop
 from workers.strangers import stamped

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from confluent_kafka import Consumer, TopicPartition
 
-from memquorum.core.chain import Record, Source
+from memquorum.core.audit.chain import Record, Source
 from workers import loop
 from workers.strangers import Strangers
 

@@ -22,15 +22,15 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import Clear, PostgresStore
 from memquorum import topics
-from memquorum.core import digest
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.digest import Difference, StateDigest
-from memquorum.core.effects import Rules
+from memquorum.core.crypto.stamps import Reader
+from memquorum.core.journal import digest
+from memquorum.core.journal.digest import Difference, StateDigest
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content
+from memquorum.core.journal.rows import Keys, ShardState
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
-from memquorum.core.replay import CannotReplay, Read, Replay, Sealed, open_content
-from memquorum.core.rows import Keys, ShardState
-from memquorum.core.stamps import Reader
 from memquorum.ports import StoreUnavailable, Vault
 from workers.audit import PATIENCE_S, Progress
 from workers.partition import Partition, Shelf

@@ -26,11 +26,11 @@ from db.signstate import SqliteSignState
 from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.evidence import RULES, Evidence
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
 from memquorum.core.consensus.transitions import Send, Timings
-from memquorum.core.evidence import RULES, Evidence
-from memquorum.core.stamps import Reader
+from memquorum.core.crypto.stamps import Reader
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry

@@ -39,11 +39,11 @@ from starlette.types import Message as ASGIMessage
 
 from db.reads import Outcomes, Reads
 from memquorum import topics
-from memquorum.core import explain, retrieval, telling
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import AccessRecorded
-from memquorum.core.retrieval import BadRequest, Hit, Search
+from memquorum.core.retrieval import explain, query, telling
+from memquorum.core.retrieval.query import BadRequest, Hit, Search
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.metrics import Meters
@@ -204,7 +204,7 @@ class _Service:
             await self._reads.close()
 
     async def search(self, request: Request) -> Response:
-        search = retrieval.read_search(await _body(request))
+        search = query.read_search(await _body(request))
         async with self._encodings:
             vectors = await asyncio.to_thread(self._encoder.encode, [search.query])
         hits = await self._reads.search(search.namespace, self._encoder.name, vectors[0], search.k)
@@ -215,12 +215,12 @@ class _Service:
         return JSONResponse(answer)
 
     async def memory(self, request: Request) -> Response:
-        memory_id = retrieval.read_memory_id(request.path_params["memory_id"])
+        memory_id = query.read_memory_id(request.path_params["memory_id"])
         found = await self._reads.memory(memory_id)
         return JSONResponse(found) if found else _unknown("memory_id", f"no memory {memory_id}")
 
     async def explain(self, request: Request) -> Response:
-        memory_id = retrieval.read_memory_id(request.path_params["memory_id"])
+        memory_id = query.read_memory_id(request.path_params["memory_id"])
         facts = await self._reads.facts(self._codec, memory_id)
         if facts is None:
             return _unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
@@ -228,9 +228,9 @@ class _Service:
         return JSONResponse({"account": explain.plain(account), "lines": telling.lines(account, self._genesis)})
 
     async def event(self, request: Request) -> Response:
-        namespace = retrieval.read_namespace(request.path_params["namespace"])
-        event_id = retrieval.read_event_id(request.path_params["event_id"])
-        wait_ms = retrieval.read_wait(request.query_params.get("wait_ms"))
+        namespace = query.read_namespace(request.path_params["namespace"])
+        event_id = query.read_event_id(request.path_params["event_id"])
+        wait_ms = query.read_wait(request.query_params.get("wait_ms"))
         event = (namespace, event_id)
         if wait_ms:
             found = await self._outcomes.wait(event, wait_ms / 1000)
@@ -274,7 +274,7 @@ class _Service:
 
     async def _use(self, search: Search, hits: Sequence[Hit], parent: str | None) -> tuple[int, str | None]:
         """Publishes the hits' accesses; how many Kafka has, and a warning if that is not all."""
-        accesses = retrieval.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
+        accesses = query.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
         if not accesses:
             return 0, None
         if search.namespace in self._genesis.signed:
@@ -314,8 +314,8 @@ async def _body(request: Request) -> bytes:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > retrieval.BODY_BYTES_MAX:
-            raise BadRequest("too_long", None, f"more than {retrieval.BODY_BYTES_MAX} bytes")
+        if len(body) > query.BODY_BYTES_MAX:
+            raise BadRequest("too_long", None, f"more than {query.BODY_BYTES_MAX} bytes")
     return bytes(body)
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from memquorum import topics
 from memquorum.core import ids
+from memquorum.core.commit.spine import Item
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal, TickIntent
+from memquorum.core.journal.rows import Change, DecisionRow
 from memquorum.core.records import AccessAccepted
-from memquorum.core.rows import Change, DecisionRow
-from memquorum.core.spine import Item
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 

@@ -9,8 +9,8 @@ from confluent_kafka import Consumer, TopicPartition
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.crypto.stamps import Reader
 from memquorum.core.records import ClockTicked
-from memquorum.core.stamps import Reader
 from workers import loop
 from workers.strangers import Strangers
 

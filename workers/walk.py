@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from db.view import Known, Recent, View
 from memquorum import topics
-from memquorum.core.commit import Scored
+from memquorum.core.commit.applying import Scored
+from memquorum.core.commit.spine import Accepted, Item, Spine
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
-from memquorum.core.spine import Accepted, Item, Spine
 
 _STEP = 1_000
 

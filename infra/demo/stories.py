@@ -12,11 +12,12 @@ from db.explain_rows import load
 from db.queries import QUERIES
 from infra.demo.inputs import Record
 from infra.demo.report import line
-from memquorum.core import ids, telling
+from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.explain import Account, explain
 from memquorum.core.records import EpisodeRecorded
+from memquorum.core.retrieval import telling
+from memquorum.core.retrieval.explain import Account, explain
 from memquorum.ports import Vault
 
 _QUOTED = 300

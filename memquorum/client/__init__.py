@@ -22,7 +22,7 @@ from memquorum.client.errors import (
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
 from memquorum.client.values import Explanation, Receipt
-from memquorum.core.retrieval import Hit
+from memquorum.core.retrieval.query import Hit
 
 __all__ = [
     "AsyncMemory",

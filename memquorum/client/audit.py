@@ -1,6 +1,6 @@
 """Verifies a cluster from outside: the journal's topics and the genesis file, and nobody's word.
 
-The same audit as the operator's (`core.verify`), without the database: whether the journal is whole, and whether every
+The same audit as the operator's (`core.audit.verify`), without the database: whether the journal is whole, and whether every
 decision in it was taken by those who had to take it. Anyone who may read the topics may run it.
 """
 
@@ -18,12 +18,12 @@ from aiokafka.errors import KafkaError
 
 from memquorum import topics
 from memquorum.client.errors import Unreachable
+from memquorum.core.audit.chain import Record, Source
+from memquorum.core.audit.findings import VerifyReport
+from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
-from memquorum.core.chain import Record, Source
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.effects import Rules
-from memquorum.core.findings import VerifyReport
-from memquorum.core.verify import verify_shard
+from memquorum.core.journal.effects import Rules
 
 # Heads follow entries within milliseconds; what a head already names is waited for so long.
 _PATIENCE_MS = 5_000

@@ -23,10 +23,11 @@ from memquorum.client import settings, traces
 from memquorum.client.errors import Invalid, NoOutcome, NotFound, Unreachable
 from memquorum.client.signer import Signer
 from memquorum.client.values import Explanation, Receipt
-from memquorum.core import ids, intake, signatures
+from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
+from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
-from memquorum.core.retrieval import Hit
+from memquorum.core.retrieval.query import Hit
 from memquorum.telemetry.tracing import HEADER, NOTHING, Hop, Tracing, trace_of_memory
 
 _LOG = logging.getLogger("memquorum.client")

@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.values import Explanation, Receipt
-from memquorum.core.retrieval import Hit
+from memquorum.core.retrieval.query import Hit
 
 T = TypeVar("T")
 

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from memquorum.client import audit
 from memquorum.client.errors import NotConfigured
+from memquorum.core.audit.findings import VerifyReport
 from memquorum.core.consensus import membership
 from memquorum.core.consensus.membership import Genesis, GenesisError
-from memquorum.core.findings import VerifyReport
 from memquorum.schema_files import load_codec
 
 

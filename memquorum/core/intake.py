@@ -15,7 +15,7 @@ What a record may hold:
 - `memory_id`: a UUID with hyphens, in either case.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
-for signatures (`core.signatures`).
+for signatures (`core.crypto.signatures`).
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from enum import StrEnum
 from typing import TypeVar
 
 from memquorum import topics
-from memquorum.core import ids, jsontext, names, sealing, signatures
+from memquorum.core import ids, jsontext, names
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto import sealing, signatures
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeAccepted, EpisodeRecorded
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memquorum.core.kinds import FORGET, PROMOTE
+from memquorum.core.ballots.kinds import FORGET, PROMOTE
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Proposal
 from memquorum.ports import Candidate, ShardStatus

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.agreement import agree, gist, personal
 from memquorum.core.policy import PPM, SaliencePolicy
+from memquorum.core.text.agreement import agree, gist, personal
 
 Vector = NDArray[np.float32]
 

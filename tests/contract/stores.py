@@ -15,8 +15,8 @@ from db.schedule import PostgresSchedule
 from db.store import Clear, PostgresStore
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.rows import Keys, Rows
-from memquorum.core.workset import Workset
+from memquorum.core.journal.rows import Keys, Rows
+from memquorum.core.journal.workset import Workset
 from memquorum.ports import Neighbourhoods, Schedule
 from tests.unit.shard import Shard
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.evidence import RULES, Evidence, MemberContext, MemoryFacts, Term, rules
+from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts, Term, rules
 from memquorum.core.policy import PPM
 from memquorum.ports import Vector
 

@@ -10,8 +10,8 @@ import pytest
 from db.store import Fenced, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.rows import Keys
 from memquorum.ports import StoreUnavailable
 from tests.contract.stores import KINDS, World, make
 from tests.unit import genesis, votes

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from random import Random
 
 from memquorum import topics
-from memquorum.core import ids, signatures
+from memquorum.core import ids
+from memquorum.core.crypto import signatures
 from memquorum.core.records import AccessRecorded, ClockRequested, EpisodeRecorded, JournalEntry
 from tests.faults.publications import (
     DAY,

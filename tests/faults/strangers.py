@@ -16,9 +16,10 @@ from typing import Any
 from infra import genesis
 from infra.settings import Settings
 from memquorum import topics
-from memquorum.core import ids, journal
+from memquorum.core import ids
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.journal import links
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,
@@ -236,7 +237,7 @@ def _entries(shard: int, last: JournalAppended, doomed: list[str]) -> Iterator[F
         entry = codec.encode(
             replace(before, seq=before.seq + 1, as_of=DOOM, effect=effect, event_id="doom", detail=codec.encode(detail))
         )
-        forged = JournalAppended(entry, last.hash, journal.entry_hash(last.hash, entry))
+        forged = JournalAppended(entry, last.hash, links.entry_hash(last.hash, entry))
         yield Forgery(f"entry '{effect}'", topics.JOURNAL, shard, codec.encode(forged))
 
 

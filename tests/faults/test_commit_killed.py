@@ -14,13 +14,14 @@ import psycopg
 
 from db.vault import PostgresVault
 from memquorum import topics
-from memquorum.core import commit, journal
 from memquorum.core.avro import Codec
-from memquorum.core.effects import Rules
+from memquorum.core.commit import applying
 from memquorum.core.ids import memory_id
+from memquorum.core.journal import links
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import GONE, LONG_TERM, Rows
+from memquorum.core.journal.workset import Workset
 from memquorum.core.records import AccessAccepted, EpisodeAccepted
-from memquorum.core.rows import GONE, LONG_TERM, Rows
-from memquorum.core.workset import Workset
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import check_journal, rows
@@ -66,15 +67,15 @@ def feed(flow: Flow, shard: int) -> int:
 
 def expected(flow: Flow, codec: Codec, shard: int) -> Workset:
     """What an undisturbed run comes to, by the rules alone, without the decision, which nothing after it touches."""
-    rules, work = Rules(codec, GENESIS), Workset(Rows(journal.beginning(GENESIS.cluster, shard)))
+    rules, work = Rules(codec, GENESIS), Workset(Rows(links.beginning(GENESIS.cluster, shard)))
     for item in flow.log[shard]:
-        place, record = commit.Place(topics.ACCEPTED, shard, item.offset), item.record
+        place, record = applying.Place(topics.ACCEPTED, shard, item.offset), item.record
         if isinstance(record, EpisodeAccepted):
-            change = commit.apply_episode(rules, work.rows, place, record, scored=item.scored, readable=True)
+            change = applying.apply_episode(rules, work.rows, place, record, scored=item.scored, readable=True)
         elif isinstance(record, AccessAccepted):
-            change = commit.apply_access(rules, work.rows, place, record)
+            change = applying.apply_access(rules, work.rows, place, record)
         else:
-            change = commit.apply_tick(rules, work.rows, place, record)
+            change = applying.apply_tick(rules, work.rows, place, record)
         work.absorb(change)
     return work
 

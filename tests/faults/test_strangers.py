@@ -25,7 +25,7 @@ from infra import checks, commands, fleet, genesis, telemetry
 from infra.settings import Settings, SettingsError
 from memquorum import topics
 from memquorum.core import ids
-from memquorum.core.findings import Kind
+from memquorum.core.audit.findings import Kind
 from memquorum.schema_files import load_codec
 from tests.faults import badrecords, flood, strangers
 from tests.faults.publications import EITHER, KEPT, REFUSED, START, TURNED_AWAY, Maker, Publication

@@ -11,10 +11,12 @@ import numpy as np
 from confluent_kafka import Producer
 
 from memquorum import topics
-from memquorum.core import ids, sealing
+from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.commit import Scored
+from memquorum.core.commit.applying import Scored
+from memquorum.core.commit.spine import Item
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto import sealing
 from memquorum.core.ids import shard_of
 from memquorum.core.records import (
     AccessAccepted,
@@ -25,7 +27,6 @@ from memquorum.core.records import (
     JournalEntry,
     Proposal,
 )
-from memquorum.core.spine import Item
 from memquorum.ports import Vault
 from tests.unit import votes
 from workers import loop

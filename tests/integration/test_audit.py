@@ -17,11 +17,11 @@ from db.vault import PostgresVault
 from infra import topics as provisioned
 from infra.embedded.postgres import Postgres
 from memquorum import topics
+from memquorum.core.audit.findings import Kind, VerifyReport
 from memquorum.core.avro import Codec
-from memquorum.core.findings import Kind, VerifyReport
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.core.replay import CannotReplay
 from tests.integration.flow import Flow, read_topic
 from tests.integration.test_commit import GENESIS, MASTER, Worker, await_seq
 from workers import loop
@@ -237,7 +237,7 @@ def test_what_a_superuser_changes_in_postgres_is_named(
 
 def _forged_entry(lived: Flow, values: list[bytes]) -> list[bytes]:
     """An entry behind the last, as anybody can chain it who may write to the topic."""
-    from memquorum.core.journal import entry_hash
+    from memquorum.core.journal.links import entry_hash
 
     last = lived.codec.decode_as(JournalAppended, values[-1])
     entry = lived.codec.decode_as(JournalEntry, last.entry)

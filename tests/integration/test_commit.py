@@ -11,9 +11,9 @@ import pytest
 
 from db.vault import PostgresVault
 from memquorum import topics
-from memquorum.core import spine
-from memquorum.core.assembly import DigestConflict
 from memquorum.core.avro import Codec
+from memquorum.core.commit import spine
+from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.messages import open_signed
 from memquorum.core.ids import memory_id
 from memquorum.core.records import ClockTicked, Decided, JournalHead, Stored

@@ -8,7 +8,7 @@ import pytest
 from db.explain_rows import load
 from db.store import PostgresStore
 from memquorum.core.avro import Codec
-from memquorum.core.rows import Keys
+from memquorum.core.journal.rows import Keys
 from tests.contract.stores import clear
 from tests.unit.published import GENESIS, A, B, C, D, lively
 from tests.unit.shard import Shard, memory_id

@@ -20,8 +20,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from db.vault import PostgresVault
 from memquorum import topics
-from memquorum.core import ids, intake, sealing
+from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
+from memquorum.core.crypto import sealing
+from memquorum.core.crypto.stamps import HEADER, Writer
 from memquorum.core.records import (
     AccessAccepted,
     AccessRecorded,
@@ -31,7 +33,6 @@ from memquorum.core.records import (
     EpisodeRecorded,
     IntakeRefused,
 )
-from memquorum.core.stamps import HEADER, Writer
 from tests.unit import genesis
 from workers import loop
 from workers.intake import Clock, Intake, run

@@ -9,10 +9,10 @@ import pytest
 from db.vault import PostgresVault
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.commit.spine import Item
 from memquorum.core.ids import memory_id
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Accessed, Decided, JournalEntry
-from memquorum.core.spine import Item
 from tests.integration import watch
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow, journal_of

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 from db.store import Clear, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Keys
 from memquorum.core.records import AccessRecorded
-from memquorum.core.rows import Keys
 from memquorum.encoders.hashing import HashingEncoder
 from tests.unit import votes
 from tests.unit.published import GENESIS

@@ -11,12 +11,12 @@ from typing import Any
 import psycopg
 
 from db.vault import PostgresVault
-from memquorum.core import journal
 from memquorum.core.avro import Codec
-from memquorum.core.effects import Rules, redo
+from memquorum.core.journal import links
+from memquorum.core.journal.effects import Rules, redo
+from memquorum.core.journal.rows import Rows
+from memquorum.core.journal.workset import Workset
 from memquorum.core.records import JournalAppended
-from memquorum.core.rows import Rows
-from memquorum.core.workset import Workset
 from memquorum.ports import Vault
 from tests.integration.commit_process import GENESIS, MASTER, SEED
 from workers import commit
@@ -86,7 +86,7 @@ def rows(databases: tuple[str, str], query: str, *parameters: Any) -> list[tuple
 
 def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Workset:
     """The shard's journal in Postgres: gapless, hashed, and redone by the rules it gives the state that is stored."""
-    work = Workset(Rows(journal.beginning(GENESIS.cluster, shard)))
+    work = Workset(Rows(links.beginning(GENESIS.cluster, shard)))
     columns = "entry, previous_hash, hash, seq, effect, event_id, source_offset"
     found = rows(databases, f"SELECT {columns} FROM journal WHERE shard = %s ORDER BY seq", shard)
     for entry, previous, this, *repeated in found:

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from db.signstate import MemorySignState
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.transitions import Message
-from memquorum.core.kinds import KINDS
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
 from tests.unit.genesis import seed_of
 

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from memquorum.core.chain import Record, Source
+from memquorum.core.audit.chain import Record, Source
+from memquorum.core.audit.findings import Kind, ShardReport
+from memquorum.core.audit.verify import verify_shard
+from memquorum.core.audit.witness import Store
 from memquorum.core.consensus import messages
-from memquorum.core.effects import Rules
-from memquorum.core.findings import Kind, ShardReport
-from memquorum.core.journal import entry_hash, genesis_hash
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.links import entry_hash, genesis_hash
+from memquorum.core.journal.rows import Change
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
-from memquorum.core.rows import Change
-from memquorum.core.verify import verify_shard
-from memquorum.core.witness import Store
 from tests.unit import genesis, votes
 from tests.unit.shard import Shard, memory_id
 

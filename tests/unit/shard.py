@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memquorum import topics
-from memquorum.core import commit, ids, journal
+from memquorum.core import ids
 from memquorum.core.avro import Codec
+from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.effects import Rules
+from memquorum.core.journal import links
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.journal.workset import Workset
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, Proposal
-from memquorum.core.rows import Change, Rows
-from memquorum.core.workset import Workset
 from tests.unit import votes
 
 NAMESPACE = "greenhouse"  # of shard 0, where there are four
@@ -49,7 +51,7 @@ class Shard:
 
     def __init__(self, codec: Codec, genesis: Genesis, shard: int = 0) -> None:
         self.rules = Rules(codec, genesis)
-        self.work = Workset(Rows(journal.beginning(genesis.cluster, shard)))
+        self.work = Workset(Rows(links.beginning(genesis.cluster, shard)))
         self.changes: list[Change] = []
         self.offset = -1
         self.scored_offset = -1
@@ -58,9 +60,9 @@ class Shard:
     def rows(self) -> Rows:
         return self.work.rows
 
-    def _place(self) -> commit.Place:
+    def _place(self) -> applying.Place:
         self.offset += 1
-        return commit.Place(topics.ACCEPTED, self.rows.state.shard, self.offset)
+        return applying.Place(topics.ACCEPTED, self.rows.state.shard, self.offset)
 
     def _absorb(self, change: Change) -> Change:
         self.work.absorb(change)
@@ -83,19 +85,21 @@ class Shard:
         episode, place = accepted(event_id, at, namespace=namespace), self._place()
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
-        found = None if skipped else commit.Scored(self.scored_offset, score)
+        found = None if skipped else applying.Scored(self.scored_offset, score)
         return self._absorb(
-            commit.apply_episode(self.rules, self.rows, place, episode, scored=found, readable=readable)
+            applying.apply_episode(self.rules, self.rows, place, episode, scored=found, readable=readable)
         )
 
     def access(self, memory: str, at: int, event_id: str | None = None, namespace: str = NAMESPACE) -> Change:
         place = self._place()
         record = AccessAccepted(event_id or f"access-{place.offset}", memory, namespace, "reviewer", at)
-        return self._absorb(commit.apply_access(self.rules, self.rows, place, record))
+        return self._absorb(applying.apply_access(self.rules, self.rows, place, record))
 
     def tick(self, as_of: int) -> Change:
         place = self._place()
-        return self._absorb(commit.apply_tick(self.rules, self.rows, place, ClockTicked(f"tick-{place.offset}", as_of)))
+        return self._absorb(
+            applying.apply_tick(self.rules, self.rows, place, ClockTicked(f"tick-{place.offset}", as_of))
+        )
 
     def decide(
         self,
@@ -119,8 +123,8 @@ class Shard:
             accepted_offset=self.offset if accepted_offset is None else accepted_offset,
         )
         checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
-        place = commit.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
-        return self._absorb(commit.apply_decision(self.rules, self.rows, place, checked, commits))
+        place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
+        return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits))
 
     def destroy(self, *memory_ids: str) -> Change:
-        return self._absorb(commit.apply_destroyed(self.rules, self.rows, memory_ids))
+        return self._absorb(applying.apply_destroyed(self.rules, self.rows, memory_ids))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.agreement import LONG, agree, contradict, gist, personal, reading
+from memquorum.core.text.agreement import LONG, agree, contradict, gist, personal, reading
 
 # Two memories each, however near their vectors are.
 DIFFERENT = [

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import assembly
-from memquorum.core.assembly import COMMIT, PRE_PREPARE, Assembly, Certified, DigestConflict
-from memquorum.core.effects import Rules
+from memquorum.core.commit import assembly
+from memquorum.core.commit.assembly import COMMIT, PRE_PREPARE, Assembly, Certified, DigestConflict
+from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec
 from tests.unit import genesis, votes

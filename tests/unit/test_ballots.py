@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.ballots import MemberContext, MemoryFacts, opinion
+from memquorum.core.ballots.evidence import Evidence
+from memquorum.core.ballots.judging import MemberContext, MemoryFacts, opinion
+from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion
 from memquorum.core.decay import decay_ppm
-from memquorum.core.evidence import Evidence
-from memquorum.core.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Opinion, Proposal
 

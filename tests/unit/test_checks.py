@@ -11,7 +11,7 @@ import pytest
 
 from infra import checks
 from infra.settings import Settings
-from memquorum.core.digest import ShardDigest, StateDigest
+from memquorum.core.journal.digest import ShardDigest, StateDigest
 from workers.replay import RebuildReport
 
 SETTINGS = Settings(bootstrap="broker", memory_dsn="dbname=memory", vault_dsn="dbname=vault")

@@ -15,7 +15,7 @@ import pytest
 
 from memquorum import cli
 from memquorum.client import Invalid, NotFound, Receipt, settings
-from memquorum.core.retrieval import Hit
+from memquorum.core.retrieval.query import Hit
 
 HIT = Hit(
     "5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", None, None, 0, 0, 0, 0.5, 0.9

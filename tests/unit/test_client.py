@@ -22,7 +22,8 @@ from memquorum.client import (
     Unreachable,
     settings,
 )
-from memquorum.core import ids, signatures
+from memquorum.core import ids
+from memquorum.core.crypto import signatures
 from tests.unit.genesis import make_bytes
 
 HIT = {

@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import commit, decisions, effects, journal
 from memquorum.core.avro import Codec
+from memquorum.core.commit import applying
 from memquorum.core.decay import due_at
 from memquorum.core.ids import shard_of
+from memquorum.core.journal import decisions, effects, links
+from memquorum.core.journal.rows import Rows
+from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import AccessAccepted, Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Stored
-from memquorum.core.rows import Rows
-from memquorum.core.workset import Workset
 from tests.unit import genesis, votes
 from tests.unit.shard import NAMESPACE, Shard, accepted, memory_id
 
@@ -328,12 +329,12 @@ def test_a_decision_about_one_stored_in_the_same_batch_leaves_only_its_row(shard
     ],
 )
 def test_what_the_store_cannot_hold_is_told(record: AccessAccepted) -> None:
-    assert commit.storable(record)
+    assert applying.storable(record)
 
 
 def test_what_the_store_can_hold_is_let_through() -> None:
     assert [
-        commit.storable(r) for r in (accepted("a", 1), AccessAccepted("e", A, NAMESPACE, "x", 1), ClockTicked("e", 1))
+        applying.storable(r) for r in (accepted("a", 1), AccessAccepted("e", A, NAMESPACE, "x", 1), ClockTicked("e", 1))
     ] == [None] * 3
 
 
@@ -377,7 +378,7 @@ def test_whoever_walks_the_journal_reaches_the_same_rows(codec: Codec, steps: li
     shard = Shard(codec, GENESIS)
     for step in steps:
         play(shard, step)
-    again = Workset(Rows(journal.beginning(GENESIS.cluster, 0)))
+    again = Workset(Rows(links.beginning(GENESIS.cluster, 0)))
     for change in shard.changes:
         detail = codec.decode(change.entry.detail)
         needed, rows = effects.needs(change.entry, detail), again.rows
@@ -418,12 +419,12 @@ def test_a_journal_that_does_not_fit_is_named(shard: Shard) -> None:
     change = shard.access(A, 5)
     codec = shard.rules.codec
     lying = replace(change.entry, detail=codec.encode(Accessed("x", 5, applied=True)))
-    state = journal.beginning(GENESIS.cluster, 0)
-    with pytest.raises(journal.BrokenChain, match="sequence 1: 'accessed' does not fit"):
-        effects.redo(shard.rules, Rows(state), journal.append(codec, state, lying))
+    state = links.beginning(GENESIS.cluster, 0)
+    with pytest.raises(links.BrokenChain, match="sequence 1: 'accessed' does not fit"):
+        effects.redo(shard.rules, Rows(state), links.append(codec, state, lying))
     unknown = replace(change.entry, effect="vanished")
-    with pytest.raises(journal.BrokenChain, match="effect 'vanished'"):
-        effects.redo(shard.rules, Rows(state), journal.append(codec, state, unknown))
+    with pytest.raises(links.BrokenChain, match="effect 'vanished'"):
+        effects.redo(shard.rules, Rows(state), links.append(codec, state, unknown))
 
 
 @pytest.mark.parametrize("forged", ["forgotten", "promoted"])
@@ -436,6 +437,6 @@ def test_results_that_the_ballots_do_not_give_are_refused(shard: Shard, forged: 
     codec = shard.rules.codec
     detail = codec.decode_as(Decided, change.entry.detail)
     lie = replace(detail, results=(replace(detail.results[0], outcome=forged),))
-    link = journal.append(codec, before.state, replace(change.entry, detail=codec.encode(lie)))
-    with pytest.raises(journal.BrokenChain, match=f"'{forged}', where the ballots say 'kept'"):
+    link = links.append(codec, before.state, replace(change.entry, detail=codec.encode(lie)))
+    with pytest.raises(links.BrokenChain, match=f"'{forged}', where the ballots say 'kept'"):
         effects.redo(shard.rules, before, link)

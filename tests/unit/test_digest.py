@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core import digest
-from memquorum.core.digest import Kept
-from memquorum.core.rows import Memory, Strength
+from memquorum.core.journal import digest
+from memquorum.core.journal.digest import Kept
+from memquorum.core.journal.rows import Memory, Strength
 
 ID = "00000000-0000-0000-0000-000000000001"
 MEMORY = Memory(

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memquorum.core.evidence import (
+from memquorum.core.ballots.evidence import (
     ALIKE,
     NEAR,
     RULES,
@@ -18,7 +18,7 @@ from memquorum.core.evidence import (
     relevance,
     rules,
 )
-from memquorum.core.kinds import PROMOTE
+from memquorum.core.ballots.kinds import PROMOTE
 from memquorum.core.policy import PPM, Policy
 from memquorum.ports import Vector
 

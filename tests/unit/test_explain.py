@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from memquorum.core import explain, telling
 from memquorum.core.avro import Codec
-from memquorum.core.explain import Account, DecisionFacts, Facts, Noted
 from memquorum.core.records import Accessed, Decided, Stored
+from memquorum.core.retrieval import explain, telling
+from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted
 from memquorum.schema_files import load_codec
 from tests.unit.published import GENESIS, A, B, C, D, lively
 from tests.unit.shard import NAMESPACE, Shard, memory_id

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from memquorum import topics
+from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import proposal_digest
-from memquorum.core.findings import Kind
 from memquorum.core.ids import shard_of
 from memquorum.core.policy import PPM
 from memquorum.core.records import (

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import ids, intake, jsontext, sealing
+from memquorum.core import ids, intake, jsontext
 from memquorum.core.avro import Codec
+from memquorum.core.crypto import sealing
 from memquorum.core.intake import EpisodeIntent, Origin, Reason, Refusal, TickIntent
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core import journal
 from memquorum.core.avro import Codec
-from memquorum.core.journal import BrokenChain
+from memquorum.core.journal import links
+from memquorum.core.journal.links import BrokenChain
+from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.core.rows import ShardState
 from memquorum.schema_files import load_codec
 
 CODEC = load_codec()
@@ -25,61 +25,58 @@ def entry(seq: int, as_of: int = 5, shard: int = 2, detail: bytes = b"d") -> Jou
 
 
 def chain(times: list[int]) -> tuple[ShardState, list[JournalAppended]]:
-    state, links = journal.beginning(CLUSTER, 2), []
+    state, appended = links.beginning(CLUSTER, 2), []
     for seq, as_of in enumerate(times, start=1):
         one = entry(seq, as_of)
-        links.append(journal.append(CODEC, state, one))
-        state = journal.advance(state, one, links[-1])
-    return state, links
+        appended.append(links.append(CODEC, state, one))
+        state = links.advance(state, one, appended[-1])
+    return state, appended
 
 
-def walk(links: list[JournalAppended], codec: Codec = CODEC) -> ShardState:
-    state = journal.beginning(CLUSTER, 2)
-    for link in links:
-        state = journal.advance(state, journal.check_link(codec, state, link), link)
+def walk(appended: list[JournalAppended], codec: Codec = CODEC) -> ShardState:
+    state = links.beginning(CLUSTER, 2)
+    for link in appended:
+        state = links.advance(state, links.check_link(codec, state, link), link)
     return state
 
 
 def test_the_hash_is_what_the_decision_says() -> None:
-    state = journal.beginning(CLUSTER, 2)
+    state = links.beginning(CLUSTER, 2)
     assert state.hash == hashlib.sha256(b"memquorum/journal/0" + CLUSTER + b"\0\0\0\2").digest()
-    link = journal.append(CODEC, state, entry(1))
+    link = links.append(CODEC, state, entry(1))
     assert link.hash == hashlib.sha256(b"memquorum/journal/1" + state.hash + link.entry).digest()
 
 
 def test_shards_and_clusters_have_their_own_beginnings() -> None:
-    assert (
-        len({journal.genesis_hash(CLUSTER, 0), journal.genesis_hash(CLUSTER, 1), journal.genesis_hash(b"x" * 32, 0)})
-        == 3
-    )
+    assert len({links.genesis_hash(CLUSTER, 0), links.genesis_hash(CLUSTER, 1), links.genesis_hash(b"x" * 32, 0)}) == 3
 
 
 @given(st.lists(st.integers(0, 2**40), max_size=8).map(sorted))
 def test_a_chain_leads_to_where_it_was_written(times: list[int]) -> None:
-    state, links = chain(times)
-    assert walk(links) == state
+    state, appended = chain(times)
+    assert walk(appended) == state
     assert state.seq == len(times)
 
 
 @given(st.lists(st.integers(0, 100), min_size=2, max_size=6).map(sorted), st.data())
 def test_any_damage_breaks_the_chain(times: list[int], data: st.DataObject) -> None:
-    _, links = chain(times)
-    at = data.draw(st.integers(0, len(links) - 1))
+    _, appended = chain(times)
+    at = data.draw(st.integers(0, len(appended) - 1))
     damage = data.draw(st.sampled_from(["entry", "previous_hash", "hash", "remove", "swap", "repeat"]))
-    damaged = list(links)
+    damaged = list(appended)
     if damage in ("entry", "previous_hash", "hash"):
-        old = getattr(links[at], damage)
+        old = getattr(appended[at], damage)
         place = data.draw(st.integers(0, len(old) - 1))
         new = old[:place] + bytes([old[place] ^ (1 << data.draw(st.integers(0, 7)))]) + old[place + 1 :]
-        damaged[at] = replace(links[at], **{damage: new})
+        damaged[at] = replace(appended[at], **{damage: new})
     elif damage == "remove":
-        at = min(at, len(links) - 2)  # a cut tail is the signed heads' matter
+        at = min(at, len(appended) - 2)  # a cut tail is the signed heads' matter
         del damaged[at]
     elif damage == "swap":
-        at = min(at, len(links) - 2)
+        at = min(at, len(appended) - 2)
         damaged[at], damaged[at + 1] = damaged[at + 1], damaged[at]
     else:
-        damaged.insert(at, links[at])
+        damaged.insert(at, appended[at])
     with pytest.raises(BrokenChain):
         walk(damaged)
 
@@ -96,14 +93,14 @@ def test_any_damage_breaks_the_chain(times: list[int], data: st.DataObject) -> N
 def test_what_is_not_next_is_not_appended(wrong: JournalEntry, complaint: str) -> None:
     state, _ = chain([5])
     with pytest.raises(BrokenChain, match=complaint):
-        journal.append(CODEC, state, wrong)
+        links.append(CODEC, state, wrong)
     # Nor believed, when somebody else has appended it with a hash that fits.
     data = CODEC.encode(wrong)
     with pytest.raises(BrokenChain, match=complaint):
-        journal.check_link(CODEC, state, JournalAppended(data, state.hash, journal.entry_hash(state.hash, data)))
+        links.check_link(CODEC, state, JournalAppended(data, state.hash, links.entry_hash(state.hash, data)))
 
 
 def test_bytes_that_are_no_entry_are_named() -> None:
     state, _ = chain([])
     with pytest.raises(BrokenChain, match="cannot be read"):
-        journal.check_link(CODEC, state, JournalAppended(b"?", state.hash, journal.entry_hash(state.hash, b"?")))
+        links.check_link(CODEC, state, JournalAppended(b"?", state.hash, links.entry_hash(state.hash, b"?")))

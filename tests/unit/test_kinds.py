@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion, nth_highest
 from memquorum.core.decay import decay_ppm, span_ms
-from memquorum.core.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion, nth_highest
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Opinion, Proposal
 from memquorum.ports import Candidate

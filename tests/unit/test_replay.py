@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core import sealing
 from memquorum.core.avro import Codec
-from memquorum.core.effects import Rules
+from memquorum.core.crypto import sealing
 from memquorum.core.ids import shard_of
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content
+from memquorum.core.journal.rows import Event, Memory, Strength
+from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, Stored
-from memquorum.core.replay import CannotReplay, Read, Replay, Sealed, open_content
-from memquorum.core.rows import Event, Memory, Strength
-from memquorum.core.workset import Net
 from tests.unit import votes
 from tests.unit.published import GENESIS, LATE, A, B, C, D, Published, lively, publish
 from tests.unit.shard import NAMESPACE, Shard, accepted, memory_id, scored

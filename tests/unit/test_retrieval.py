@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core import retrieval
 from memquorum.core.records import AccessRecorded
-from memquorum.core.retrieval import BadRequest, Hit, Search
+from memquorum.core.retrieval import query
+from memquorum.core.retrieval.query import BadRequest, Hit, Search
 
 GOOD = {"query": "where is the key?", "agent": "planner"}
 HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9)
 
 
 def read(value: Any) -> Search:
-    return retrieval.read_search(value if isinstance(value, bytes) else json.dumps(value).encode())
+    return query.read_search(value if isinstance(value, bytes) else json.dumps(value).encode())
 
 
 def test_defaults() -> None:
@@ -54,31 +54,31 @@ def test_what_is_refused_names_the_field(value: Any, code: str, field: str | Non
 
 
 def test_ids_and_waits() -> None:
-    assert retrieval.read_memory_id(HIT.memory_id.upper()) == HIT.memory_id
-    assert [retrieval.read_wait(v) for v in (None, "0", "60000")] == [0, 0, 60_000]
+    assert query.read_memory_id(HIT.memory_id.upper()) == HIT.memory_id
+    assert [query.read_wait(v) for v in (None, "0", "60000")] == [0, 0, 60_000]
     for wrong in ("-1", "60001", "1.5", "x", "", "²"):
         with pytest.raises(BadRequest, match="whole number"):
-            retrieval.read_wait(wrong)
+            query.read_wait(wrong)
     with pytest.raises(BadRequest, match="not a UUID"):
-        retrieval.read_memory_id("x")
+        query.read_memory_id("x")
 
 
 def test_hits_are_uses_unless_peeked_at() -> None:
     search = read(GOOD)
-    assert retrieval.uses(search, [HIT], ["e"]) == [AccessRecorded("planner", HIT.memory_id, "default", "e")]
-    assert retrieval.uses(read(GOOD | {"peek": True}), [HIT], ["e"]) == []
+    assert query.uses(search, [HIT], ["e"]) == [AccessRecorded("planner", HIT.memory_id, "default", "e")]
+    assert query.uses(read(GOOD | {"peek": True}), [HIT], ["e"]) == []
 
 
 @pytest.mark.parametrize(("distance", "score"), [(0.0, 1.0), (-1e-9, 1.0), (2.0000001, -1.0), (0.25, 0.75)])
 def test_scores_are_cosines(distance: float, score: float) -> None:
-    assert retrieval.cosine(distance) == score
+    assert query.cosine(distance) == score
 
 
 @given(st.binary(max_size=200))
 def test_any_body_is_read_or_refused(body: bytes) -> None:
     try:
-        found = retrieval.read_search(b"{" + body)
+        found = query.read_search(b"{" + body)
     except BadRequest as refused:
         refused.detail.encode()
     else:
-        assert 1 <= found.k <= retrieval.K_MAX
+        assert 1 <= found.k <= query.K_MAX

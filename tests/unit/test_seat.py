@@ -14,10 +14,10 @@ import pytest
 from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
-from memquorum.core import sealing
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.crypto import sealing
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,

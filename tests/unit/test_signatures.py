@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import ids, intake, signatures
+from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
+from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent, Origin, Reason, Refusal
 from memquorum.core.records import AccessAccepted
 from tests.unit import genesis

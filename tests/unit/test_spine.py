@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core import spine
-from memquorum.core.commit import Scored
+from memquorum.core.commit import spine
+from memquorum.core.commit.applying import Scored
+from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.records import ClockTicked
-from memquorum.core.spine import Item, Spine
 from tests.unit.shard import accepted, scored
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core import stamps
+from memquorum.core.crypto import stamps
 
 SERVICES, MEMBERS = b"s" * 32, b"m" * 32
 WRITER = stamps.Writer(SERVICES, MEMBERS)

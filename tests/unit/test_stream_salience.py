@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from db.inmemory import InMemoryVault
 from memquorum import topics
-from memquorum.core import ids, sealing
+from memquorum.core import ids
 from memquorum.core.avro import Codec
+from memquorum.core.crypto import sealing
 from memquorum.core.policy import Policy
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
 from memquorum.encoders.hashing import HashingEncoder

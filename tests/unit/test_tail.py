@@ -7,10 +7,10 @@ import pytest
 from memquorum.client import Invalid
 from memquorum.client.tail import seconds_back
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.effects import EFFECTS
-from memquorum.core.kinds import FORGET, PROMOTE
-from memquorum.core.rows import Change
-from memquorum.core.tail import Tail
+from memquorum.core.ballots.kinds import FORGET, PROMOTE
+from memquorum.core.journal.effects import EFFECTS
+from memquorum.core.journal.rows import Change
+from memquorum.core.retrieval.tail import Tail
 from tests.unit import genesis as cluster
 from tests.unit import votes
 from tests.unit.shard import Shard, memory_id

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core import journal
+from memquorum.core.audit.chain import Record, Source
+from memquorum.core.audit.findings import Counts, Kind, VerifyReport
+from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
-from memquorum.core.chain import Record, Source
-from memquorum.core.findings import Counts, Kind, VerifyReport
+from memquorum.core.journal import links
 from memquorum.core.records import Decided
-from memquorum.core.verify import verify_shard
 from tests.unit import votes
 from tests.unit.published import GENESIS, A, Published, kinds, lively, publish, resign
 from tests.unit.shard import Shard
@@ -51,7 +51,7 @@ def test_the_topics_are_enough(public: Published) -> None:
 
 def test_an_empty_shard_is_whole(codec: Codec) -> None:
     report = publish(Shard(codec, GENESIS)).audit(store=True)
-    assert kinds(report) == [] and report.hash == journal.genesis_hash(GENESIS.cluster, 0)
+    assert kinds(report) == [] and report.hash == links.genesis_hash(GENESIS.cluster, 0)
 
 
 def test_a_database_that_knows_nothing_of_an_empty_shard_is_right(codec: Codec) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.findings import Kind
 from tests.unit.published import GENESIS, Published, kinds, lively, publish
 from tests.unit.shard import Shard
 

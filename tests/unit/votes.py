@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import decay_ppm
-from memquorum.core.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, PrePrepare, Proposal
 from tests.unit.genesis import seed_of

@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.kinds import KINDS, check_opinion
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, open_signed, read_signed
 from memquorum.core.ids import sha256, shard_of
-from memquorum.core.kinds import KINDS, check_opinion
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 
 _PROPOSAL = b"memquorum/proposal/1"

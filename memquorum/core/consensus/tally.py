@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memquorum.core.ballots.kinds import KINDS, Kind
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.kinds import KINDS, Kind
 from memquorum.core.records import BallotCast, NominationProposed, Proposal
 
 # Why a proposal is kept that never came to its kind's gate; the gate's own reasons stand in `kinds`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from memquorum.core.commit import Scored
+from memquorum.core.commit.applying import Scored
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted
 
 Accepted = EpisodeAccepted | AccessAccepted | ClockTicked

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from memquorum.core.chain import Link
-from memquorum.core.findings import Findings, Kind
-from memquorum.core.history import History
-from memquorum.core.rows import BallotRow, Change, DecisionRow, Event, Memory, OutcomeRow, ShardState, Strength
+from memquorum.core.audit.chain import Link
+from memquorum.core.audit.findings import Findings, Kind
+from memquorum.core.audit.history import History
+from memquorum.core.journal.rows import BallotRow, Change, DecisionRow, Event, Memory, OutcomeRow, ShardState, Strength
 
 Row = Mapping[str, Any]
 

@@ -18,13 +18,14 @@ from types import MappingProxyType
 from typing import Any
 
 from memquorum import topics
-from memquorum.core import decisions, ids, journal
-from memquorum.core.chain import Link
+from memquorum.core import ids
+from memquorum.core.audit.chain import Link
+from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
-from memquorum.core.effects import EFFECTS, Rules, perform
-from memquorum.core.findings import Findings, Kind
+from memquorum.core.journal import decisions, links
+from memquorum.core.journal.effects import EFFECTS, Rules, perform
+from memquorum.core.journal.rows import SEALED, Change, Memory, Rows, Strength
 from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Stored
-from memquorum.core.rows import SEALED, Change, Memory, Rows, Strength
 
 # Where the record that an entry applies stands, if not in the accepted stream.
 _SOURCES = {"decided": topics.PRE_PREPARES, "destroyed": topics.JOURNAL}
@@ -44,7 +45,7 @@ class History:
     """One shard's history, entry by entry."""
 
     def __init__(self, rules: Rules, shard: int, findings: Findings) -> None:
-        self.state = journal.beginning(rules.genesis.cluster, shard)
+        self.state = links.beginning(rules.genesis.cluster, shard)
         self.memories: dict[str, Memory] = {}
         self.strengths: dict[str, Strength] = {}
         self._rules = rules
@@ -82,7 +83,7 @@ class History:
             return None
         try:
             change = perform(self._rules, self.rows, entry, detail, link.appended)
-        except (journal.BrokenChain, BadCertificate):
+        except (links.BrokenChain, BadCertificate):
             self._skip(link)  # the judge has said why
             return None
         self._make(change, detail)
@@ -250,7 +251,7 @@ class History:
 
     def _skip(self, link: Link) -> None:
         """Walks over an entry whose change cannot be made."""
-        self.state = journal.advance(self.state, link.entry, link.appended)
+        self.state = links.advance(self.state, link.entry, link.appended)
 
     def _newer_tick(self, entry: JournalEntry) -> bool:
         return not self._tick_offsets or entry.source_offset > self._tick_offsets[-1]

@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.agreement import Reading, contradict, reading
 from memquorum.core.policy import PPM
+from memquorum.core.text.agreement import Reading, contradict, reading
 from memquorum.ports import Vector
 
 TOP = 3

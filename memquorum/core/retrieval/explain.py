@@ -13,13 +13,13 @@ from typing import Any
 
 from memquorum.core import decay
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.tally import Outcome
-from memquorum.core.kinds import KINDS
+from memquorum.core.journal.rows import ALIVE, Memory, Strength
 from memquorum.core.records import Accessed, BallotCast, Commit, Stored
-from memquorum.core.rows import ALIVE, Memory, Strength
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import KEPT, Outcome
 from memquorum.core.ids import is_uuid
-from memquorum.core.kinds import KINDS
-from memquorum.core.nomination import rest_until
-from memquorum.core.policy import Policy
-from memquorum.core.records import Decided, Proposal, Result
-from memquorum.core.rows import (
+from memquorum.core.journal.rows import (
     LONG_TERM,
     SEALED,
     BallotRow,
@@ -31,6 +28,9 @@ from memquorum.core.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.nomination import rest_until
+from memquorum.core.policy import Policy
+from memquorum.core.records import Decided, Proposal, Result
 
 VOIDED = "voided"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.journal.rows import Change, DecisionRow, Event, EventKey, Memory, Rows, ShardState, Strength
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.core.rows import Change, DecisionRow, Event, EventKey, Memory, Rows, ShardState, Strength
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core import journal, sealing
 from memquorum.core.avro import DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
-from memquorum.core.effects import Rules, needs, perform
+from memquorum.core.crypto import sealing
+from memquorum.core.journal import links
+from memquorum.core.journal.effects import Rules, needs, perform
+from memquorum.core.journal.rows import Memory, Rows, ShardState, Strength
+from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, JournalAppended, JournalEntry, Stored
-from memquorum.core.rows import Memory, Rows, ShardState, Strength
-from memquorum.core.workset import Net, Workset
 
 
 class CannotReplay(ValueError):
@@ -61,7 +62,7 @@ class Replay:
 
     def __init__(self, rules: Rules, shard: int, namespace: str | None = None) -> None:
         """`namespace`: of memories, only those of this one are answered; the journal and its decisions always are."""
-        self.state: ShardState = journal.beginning(rules.genesis.cluster, shard)
+        self.state: ShardState = links.beginning(rules.genesis.cluster, shard)
         self._rules = rules
         self._namespace = namespace
         self._memories: dict[str, Memory] = {}
@@ -82,12 +83,12 @@ class Replay:
         work, sealed = Workset(self._rows(batch)), []
         try:
             for read in batch:
-                journal.check_link(self._rules.codec, work.rows.state, read.link)
+                links.check_link(self._rules.codec, work.rows.state, read.link)
                 change = perform(self._rules, work.rows, read.entry, read.detail, read.link)
                 work.absorb(change)
                 if change.revealed is not None:
                     sealed.append(_sealed(change.revealed, read))
-        except (journal.BrokenChain, BadCertificate) as error:
+        except (links.BrokenChain, BadCertificate) as error:
             raise CannotReplay(f"shard {self.state.shard}: {error}") from error
         net = work.net()
         self._keep(net)

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from memquorum import topics
-from memquorum.core import decisions, ids, journal
+from memquorum.core import ids
 from memquorum.core.consensus.certificate import Checked
-from memquorum.core.effects import Rules, perform
+from memquorum.core.journal import decisions, links
+from memquorum.core.journal.effects import Rules, perform
+from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
@@ -25,7 +27,6 @@ from memquorum.core.records import (
     JournalEntry,
     Stored,
 )
-from memquorum.core.rows import Change, Keys, Rows
 
 UNSCORED = "unscored"
 UNREADABLE = "unreadable"
@@ -160,7 +161,7 @@ def _apply(
         namespace=namespace,
         memory_id=memory_id,
     )
-    return perform(rules, rows, entry, detail, journal.append(rules.codec, state, entry))
+    return perform(rules, rows, entry, detail, links.append(rules.codec, state, entry))
 
 
 def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, readable: bool) -> Stored:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, open_signed
-from memquorum.core.findings import Findings, Kind
-from memquorum.core.journal import entry_hash, genesis_hash
+from memquorum.core.journal.links import entry_hash, genesis_hash
 from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
 
 _HASH = 32

@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 
-from memquorum.core.rows import Memory, Strength
+from memquorum.core.journal.rows import Memory, Strength
 
 
 class DigestOrder(ValueError):

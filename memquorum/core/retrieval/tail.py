@@ -22,7 +22,7 @@ from memquorum.core.records import (
     Signed,
     Stored,
 )
-from memquorum.core.telling import WHY, moment, share
+from memquorum.core.retrieval.telling import WHY, moment, share
 
 _KEPT = "kept"
 

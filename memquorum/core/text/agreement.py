@@ -26,7 +26,7 @@ import re
 from dataclasses import dataclass
 from itertools import chain
 
-from memquorum.core import wording
+from memquorum.core.text import wording
 
 # Characters. Some 256 tokens of dense text (codes, JSON): the window of the default encoder.
 LONG = 600

@@ -8,8 +8,8 @@ import numpy as np
 
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import Profile
-from memquorum.core.explain import Account, Birth, MemberOpinion, Vote
 from memquorum.core.policy import PPM, Policy
+from memquorum.core.retrieval.explain import Account, Birth, MemberOpinion, Vote
 
 _USES_SHOWN = 5
 

@@ -11,8 +11,8 @@ import hashlib
 from dataclasses import replace
 
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.core.rows import ShardState
 
 _GENESIS = b"memquorum/journal/0"
 _LINK = b"memquorum/journal/1"

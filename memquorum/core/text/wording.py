@@ -1,4 +1,4 @@
-"""Word lists and spellings that `memquorum.core.agreement` judges by: English, with the negators of its neighbours.
+"""Word lists and spellings that `text.agreement` judges by: English, with the negators of its neighbours.
 
 Data more than code. What is missing here makes two texts look more alike than they are, or less; both directions are
 measured by the table in `tests/unit/test_agreement.py`.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memquorum.core.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.kinds import Kind
+from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
+from memquorum.core.ballots.kinds import Kind
 from memquorum.core.policy import Policy
 from memquorum.core.records import Opinion, Proposal
 

@@ -15,13 +15,24 @@ from types import MappingProxyType
 from typing import Any
 
 from memquorum import topics
-from memquorum.core import decisions, journal
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
+from memquorum.core.journal import decisions, links
+from memquorum.core.journal.rows import (
+    GONE,
+    SEALED,
+    SHORT_TERM,
+    Change,
+    Event,
+    Keys,
+    Memory,
+    Rows,
+    ShardState,
+    Strength,
+)
 from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalAppended, JournalEntry, Stored
-from memquorum.core.rows import GONE, SEALED, SHORT_TERM, Change, Event, Keys, Memory, Rows, ShardState, Strength
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +50,10 @@ class Rules:
 def redo(rules: Rules, rows: Rows, link: JournalAppended) -> Change:
     """What a journal entry did, done again: the commit worker's own rule for it.
 
-    Raises journal.BrokenChain where the link is not the next, DecodeError for a detail that cannot be read, and
+    Raises links.BrokenChain where the link is not the next, DecodeError for a detail that cannot be read, and
     BadCertificate for a decision whose certificate does not hold.
     """
-    entry = journal.check_link(rules.codec, rows.state, link)
+    entry = links.check_link(rules.codec, rows.state, link)
     return perform(rules, rows, entry, rules.codec.decode(entry.detail), link)
 
 
@@ -64,15 +75,15 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     """
     effect = EFFECTS.get(entry.effect)
     if effect is None or not isinstance(detail, effect.details):
-        raise journal.BrokenChain(
+        raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: effect {entry.effect!r} with a "
             f"{type(detail).__name__} is none that this version knows"
         )
-    blank = Change(entry=entry, appended=link, state=journal.advance(rows.state, entry, link))
+    blank = Change(entry=entry, appended=link, state=links.advance(rows.state, entry, link))
     try:
         change = effect.rule(rules, rows, blank, detail)
     except (KeyError, decisions.NotTheOutcome) as error:
-        raise journal.BrokenChain(
+        raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
             f"({type(error).__name__}: {error})"
         ) from error

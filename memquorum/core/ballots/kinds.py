@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
 
+from memquorum.core.ballots.evidence import Evidence, MemberContext, MemoryFacts, relevance
 from memquorum.core.decay import crossed, decay_ppm
-from memquorum.core.evidence import Evidence, MemberContext, MemoryFacts, relevance
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Opinion, Proposal
 from memquorum.ports import Candidate

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from memquorum.core.chain import Chain, Heads, Link, Source
-from memquorum.core.effects import Rules
-from memquorum.core.findings import Findings, Kind, ShardReport
-from memquorum.core.history import History
+from memquorum.core.audit.chain import Chain, Heads, Link, Source
+from memquorum.core.audit.findings import Findings, Kind, ShardReport
+from memquorum.core.audit.history import History
+from memquorum.core.audit.witness import Store, Witness
+from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Decided
-from memquorum.core.witness import Store, Witness
 
 
 def verify_shard(
