@@ -1,8 +1,8 @@
 """Floods a whole fleet with good and bad records and accounts for every one of them.
 
 `python -m tests.faults.flood --records 100000 --seed 1` starts an installation of its own, publishes, waits until
-everything is applied, and prints what became of each kind and what it cost each process. Exit status 1 if anything is
-not as it must be.
+everything is applied, and prints what became of each kind and what it cost each process. `--keep FILE` writes that as
+JSON too. Exit status 1 if anything is not as it must be.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import logging
 import os
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -33,8 +32,10 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.records import AccessAccepted, ClockRequested, EpisodeAccepted, IntakeRefused
 from memquorum.schema_files import load_codec
+from tests.faults import kept
 from tests.faults.badrecords import traffic
 from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
+from tests.faults.resident import COURSE_S, watched
 from workers import loop
 from workers.strangers import Strangers
 
@@ -74,6 +75,12 @@ class Report:
     seconds: float
     memory: dict[str, tuple[int, int, int]] = field(default_factory=dict)
     """Process → resident memory before, at most and after, in KiB."""
+    course: dict[str, list[int]] = field(default_factory=dict)
+    """Process → resident memory every COURSE_S seconds, in KiB."""
+    letters: Counter[str] = field(default_factory=Counter)
+    """Reason → how many dead letters give it."""
+    outcomes: Counter[str] = field(default_factory=Counter)
+    """Outcome → how many episodes met it."""
 
 
 @contextmanager
@@ -88,14 +95,17 @@ def installation(folder: Path) -> Iterator[Settings]:
 
 def flood(running: Settings, seed: int, count: int, *, bad: float = 0.5, patience_s: float = 60) -> Report:
     """Publishes `count` records drawn by `seed`, waits until all of it is applied, and accounts for it."""
-    with watched(running) as memory:
+    course: dict[str, list[int]] = {}
+    with watched({name: process["pid"] for name, process in processes(running).items()}, course) as memory:
         began = time.monotonic()
         cluster = genesis.read(running).cluster
         sent = publish(running.bootstrap, traffic(seed, count, cluster=cluster, bad=bad))
         tick(running, START + 1000, patience_s)
         seconds = time.monotonic() - began
-    problems = [*account(sent, find(running)), *deaths(running)]
-    return Report(sent, problems, seconds, memory)
+    found = find(running)
+    problems = [*account(sent, found), *deaths(running)]
+    letters = Counter(letter.reason for letter in found.refused.values())
+    return Report(sent, problems, seconds, memory, course, letters, Counter(o for o, _ in found.events.values()))
 
 
 # Publishing --------------------------------------------------------------------------------------------------------
@@ -285,37 +295,6 @@ def deaths(running: Settings) -> list[str]:
     ]
 
 
-def resident(pid: int) -> int:
-    """A process's resident memory in KiB; 0 if there is none."""
-    try:
-        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("VmRSS:")), 0)
-
-
-@contextmanager
-def watched(running: Settings) -> Iterator[dict[str, tuple[int, int, int]]]:
-    """Resident memory before, at most and after, by process; filled when the block ends."""
-    pids = {name: process["pid"] for name, process in processes(running).items()}
-    before = {name: resident(pid) for name, pid in pids.items()}
-    most, over, found = dict(before), threading.Event(), dict[str, tuple[int, int, int]]()
-
-    def look() -> None:
-        while not over.wait(0.2):
-            for name, pid in pids.items():
-                most[name] = max(most[name], resident(pid))
-
-    watcher = threading.Thread(target=look, daemon=True)
-    watcher.start()
-    try:
-        yield found
-    finally:
-        over.set()
-        watcher.join()
-        found |= {name: (before[name], most[name], resident(pid)) for name, pid in pids.items()}
-
-
 # Telling -----------------------------------------------------------------------------------------------------------
 
 
@@ -352,6 +331,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--records", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--bad", type=float, default=0.5, help="share of bad records (default: 0.5)")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write the result there, as JSON")
     parsed = parser.parse_args(arguments)
     console = Console(highlight=False, width=120)
     console.print(f"{parsed.records:,} records, seed {parsed.seed}, {parsed.bad:.0%} bad; {os.cpu_count()} cores, load "
@@ -359,6 +339,9 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder, installation(Path(folder)) as running:
         report = flood(running, parsed.seed, parsed.records, bad=parsed.bad, patience_s=60 + parsed.records / 100)
     show(report, console)
+    if parsed.keep is not None:
+        ran = {"command": f"python -m tests.faults.flood --records {parsed.records} --seed {parsed.seed}"}
+        kept.keep(parsed.keep, ran | {"bad_share": parsed.bad, "course_every_s": COURSE_S} | kept.figures(report))
     console.print(f"load {os.getloadavg()[0]:.1f} after")
     return 1 if report.problems else 0
 
