@@ -3,7 +3,7 @@
 **Did a tick lead to an epoch?** The stage's consumer group says so, and nothing extra is written: the group's committed
 offset of a partition of `memory.decay.crossed.v1` moves only after the outputs of what it covers are in the topic. Once
 it is past the offset of a tick's DecayCrossed, the tick's nomination, known by its `accepted_offset`, either stands in
-the same partition of `memory.nomination.proposed.v1` or will never come. Whoever has the schedule can ask
+the same partition of `memory.nomination.proposed.v1` or will never come. Whoever reads the tick's DecayCrossed can ask
 `core.nomination.trigger` for the reason.
 
 Of several ticks of a shard that wait together only the last is considered: an epoch speaks of the latest time. The
@@ -80,21 +80,22 @@ class Nomination:
         return tick
 
     def _nominate(self, tick: DecayCrossed) -> NominationProposed | None:
-        policy, shard = self._genesis.policy, tick.shard
-        status = self._schedule.status(shard)
-        why = nomination.trigger(status, tick.as_of, policy)
+        policy, shard, standing = self._genesis.policy, tick.shard, tick.standing
+        if standing is None:  # of version 1: the next tick carries all that this one could have said
+            return None
+        why = nomination.trigger(standing, tick.as_of, policy)
         last = self._sent.get(shard)
-        if why is None or not nomination.may_send(last, status.last_epoch + 1, tick.as_of, policy):
+        if why is None or not nomination.may_send(last, standing.last_epoch + 1, tick.as_of, policy):
             return None
         ids = [crossing.memory_id for crossing in tick.crossed]
-        limit = nomination.unused_limit(status, len(ids), policy)
+        limit = nomination.unused_limit(standing, len(ids), policy)
         unused = [memory.memory_id for memory in self._schedule.due(shard, nomination.LATEST, limit)] if limit else []
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
         return nomination.build(
             cluster=self._genesis.cluster,
             config=self._genesis.config,
             why=why,
-            status=status,
+            standing=standing,
             tick=tick,
             crossed=self._schedule.candidates(shard, ids) if ids else [],
             unused=self._schedule.candidates(shard, unused) if unused else [],

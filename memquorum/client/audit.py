@@ -1,7 +1,7 @@
 """Verifies a cluster from outside: the journal's topics and the genesis file, and nobody's word.
 
-The same audit as the operator's (`core.audit.verify`), without the database: whether the journal is whole, and whether every
-decision in it was taken by those who had to take it. Anyone who may read the topics may run it.
+The same audit as the operator's (`core.audit.verify`), without the database: whether the journal is whole, and whether
+every decision in it was taken by those who had to take it. Anyone who may read the topics may run it.
 """
 
 from __future__ import annotations

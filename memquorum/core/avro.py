@@ -11,7 +11,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import fastavro
 from fastavro.schema import fingerprint, to_parsing_canonical_form
@@ -117,37 +117,53 @@ def _parse(schema: dict[str, Any]) -> tuple[str, bytes, Any]:
 def _plain(record: Any) -> dict[str, Any]:
     """fastavro's dict of a record; tuples become lists, nested records dicts."""
     kind = type(record)
-    names, arrays = _PLANS.get(kind) or _PLANS.setdefault(kind, _plan(kind))
-    value = {name: getattr(record, name) for name in names}
-    for name, of_records in arrays:
-        value[name] = [_plain(item) for item in value[name]] if of_records else list(value[name])
+    plan = _PLANS.get(kind) or _PLANS.setdefault(kind, _plan(kind))
+    value = {name: getattr(record, name) for name in plan.names}
+    for name, of in plan.arrays:
+        value[name] = [_plain(item) for item in value[name]] if of else list(value[name])
+    for name, _ in plan.records:
+        value[name] = None if value[name] is None else _plain(value[name])
     return value
 
 
-_Plan = tuple[tuple[str, ...], tuple[tuple[str, bool], ...]]
+class _Plan(NamedTuple):
+    """A record's fields; those that are arrays, of records of a class or of anything else; and those that are a record
+    of a class or null. Asked once: looking costs more than encoding.
+    """
+
+    names: tuple[str, ...]
+    arrays: tuple[tuple[str, type | None], ...]
+    records: tuple[tuple[str, type], ...]
+
 
 _PLANS: dict[type, _Plan] = {}
 
 
 def _plan(kind: type) -> _Plan:
-    """A record's fields, and those that are arrays: of records or not. Asked once: looking costs more than encoding."""
-    hints = get_type_hints(kind).items()
-    arrays = [(name, get_args(hint)[0]) for name, hint in hints if getattr(hint, "__origin__", None) is tuple]
-    return tuple(f.name for f in fields(kind)), tuple((name, is_dataclass(item)) for name, item in arrays)
+    arrays: list[tuple[str, type | None]] = []
+    records: list[tuple[str, type]] = []
+    for name, hint in get_type_hints(kind).items():
+        parts = get_args(hint)
+        if getattr(hint, "__origin__", None) is tuple:
+            item: type = parts[0]
+            arrays.append((name, item if is_dataclass(item) else None))
+        else:
+            records += [(name, part) for part in parts if isinstance(part, type) and is_dataclass(part)]
+    return _Plan(tuple(f.name for f in fields(kind)), tuple(arrays), tuple(records))
 
 
 def _builder(kind: type) -> Callable[[dict[str, Any]], Any]:
     """A function from fastavro's dict to the dataclass; arrays become tuples, nested records dataclasses."""
-    arrays: list[tuple[str, Callable[[Any], Any] | None]] = []
-    for name, hint in get_type_hints(kind).items():
-        if getattr(hint, "__origin__", None) is tuple:
-            item: type = get_args(hint)[0]
-            arrays.append((name, _builder(item) if is_dataclass(item) else None))
+    plan = _plan(kind)
+    arrays = [(name, _builder(of) if of else None) for name, of in plan.arrays]
+    records = [(name, _builder(of)) for name, of in plan.records]
 
     def build(value: dict[str, Any]) -> Any:
         for name, inner in arrays:
             items = value[name]
             value[name] = tuple(inner(v) for v in items) if inner else tuple(items)
+        for name, whole in records:
+            value[name] = None if value[name] is None else whole(value[name])
         return kind(**value)
 
     return build

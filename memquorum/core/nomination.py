@@ -1,7 +1,8 @@
 """When a shard votes, and on what: the triggers of an epoch and its proposals (SPEC A, Alg. 4; SPEC B, Alg. 12).
 
-The stage asks the schedule and calls, in this order: `trigger`; then `build` with the crossed memories that are still
-candidates, under pressure also with those that nobody has used for longest, and with what may be promoted.
+A tick comes with where its shard stood when the decay stage answered it (`Standing`), so whether it opens an epoch does
+not depend on how late anybody asks. The stage calls, in this order: `trigger`; then `build` with the crossed memories
+that still are candidates, under pressure also those that nobody has used for longest, and with what may be promoted.
 Nothing here removes a memory: decay and capacity nominate, the vote decides.
 """
 
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 
 from memquorum.core.ballots.kinds import FORGET, PROMOTE
 from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import DecayCrossed, NominationProposed, Proposal
-from memquorum.ports import Candidate, ShardStatus
+from memquorum.core.records import DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
 INTERVAL = "interval"
@@ -31,7 +32,7 @@ class Attempt:
     as_of: int
 
 
-def trigger(status: ShardStatus, as_of: int, policy: Policy) -> str | None:
+def trigger(standing: Standing, as_of: int, policy: Policy) -> str | None:
     """Why the shard should vote at the tick `as_of`, or None.
 
     "pressure": more memories are alive than the capacity. "interactions": enough episodes and accesses since the last
@@ -39,13 +40,13 @@ def trigger(status: ShardStatus, as_of: int, policy: Policy) -> str | None:
     before the last epoch triggers nothing: its time has been judged.
     """
     epoch = policy.epoch
-    if as_of < status.last_epoch_at:
+    if as_of < standing.last_epoch_at:
         return None
-    if excess(status.alive, policy) > 0:
+    if excess(standing.alive, policy) > 0:
         return PRESSURE
-    if status.interactions_since_epoch >= epoch.interactions:
+    if standing.interactions >= epoch.interactions:
         return INTERACTIONS
-    if as_of - status.last_epoch_at >= epoch.interval_ms:
+    if as_of - standing.last_epoch_at >= epoch.interval_ms:
         return INTERVAL
     return None
 
@@ -55,12 +56,12 @@ def excess(alive: int, policy: Policy) -> int:
     return max(0, alive - policy.epoch.capacity)
 
 
-def unused_limit(status: ShardStatus, crossed: int, policy: Policy) -> int:
+def unused_limit(standing: Standing, crossed: int, policy: Policy) -> int:
     """How many of the longest unused memories to ask the schedule for: the excess, beyond those that crossed anyway.
 
     Longest unused first is the order of falling decay, so these are the memories that the vote is likeliest to let go.
     """
-    over = min(excess(status.alive, policy), policy.epoch.proposals_max)
+    over = min(excess(standing.alive, policy), policy.epoch.proposals_max)
     return over + crossed if over else 0
 
 
@@ -69,7 +70,7 @@ def build(
     cluster: bytes,
     config: int,
     why: str,
-    status: ShardStatus,
+    standing: Standing,
     tick: DecayCrossed,
     crossed: Sequence[Candidate],
     unused: Sequence[Candidate],
@@ -83,7 +84,7 @@ def build(
     predicate is evaluated here, on the candidate as it is now. A memory is proposed once, rather to be forgotten than
     to be promoted.
     """
-    forget = _forget(crossed, unused, excess(status.alive, policy), tick.as_of, policy)
+    forget = _forget(crossed, unused, excess(standing.alive, policy), tick.as_of, policy)
     taken = {proposal.memory_id for proposal in forget}
     promote = [
         _proposal(candidate, PROMOTE.name, reason)
@@ -97,7 +98,7 @@ def build(
         cluster=cluster,
         config=config,
         shard=tick.shard,
-        epoch=status.last_epoch + 1,
+        epoch=standing.last_epoch + 1,
         as_of=tick.as_of,
         accepted_offset=tick.accepted_offset,
         trigger=why,

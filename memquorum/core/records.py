@@ -138,6 +138,16 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a shard stood when a tick was answered: what decides whether the tick opens an epoch."""
+
+    last_epoch: int
+    last_epoch_at: int
+    interactions: int
+    alive: int
+
+
+@dataclass(frozen=True, slots=True)
 class DecayCrossed:
     """The memories of a shard whose decay has crossed the threshold at a tick."""
 
@@ -146,6 +156,7 @@ class DecayCrossed:
     accepted_offset: int
     journal_seq: int
     crossed: tuple[Crossing, ...]
+    standing: Standing | None = None
 
 
 @dataclass(frozen=True, slots=True)

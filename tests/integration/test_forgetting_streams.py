@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -19,7 +20,7 @@ from memquorum.core.consensus.messages import open_signed
 from memquorum.core.decay import due_at
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import DecayCrossed, NominationProposed
-from memquorum.ports import DueMemory, Schedule, ShardStatus, StoreUnavailable
+from memquorum.ports import Candidate, DueMemory, Schedule, StoreUnavailable
 from streams import app as faust_app
 from streams import decay, nomination
 from tests.contract.stores import World, make
@@ -41,15 +42,15 @@ class Flaky(InMemorySchedule):
     def __init__(self, store: InMemoryStore) -> None:
         super().__init__(store)
         self.down: set[str] = set()
-        self.refused: dict[str, threading.Semaphore] = {q: threading.Semaphore(0) for q in ("due", "status")}
+        self.refused: dict[str, threading.Semaphore] = {q: threading.Semaphore(0) for q in ("due", "candidates")}
 
     def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
         self._may("due")
         return super().due(shard, as_of, limit)
 
-    def status(self, shard: int) -> ShardStatus:
-        self._may("status")
-        return super().status(shard)
+    def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
+        self._may("candidates")
+        return super().candidates(shard, memory_ids)
 
     def _may(self, question: str) -> None:
         if question in self.down:
@@ -98,14 +99,16 @@ async def read(bootstrap: str, topic: str, count: int) -> list[bytes]:
         client = loop.consumer(bootstrap)
         loop.assign(client, {(topic, SHARD): None})
         found: list[bytes] = []
+        ends = time.monotonic() + 20
         try:
             while len(found) < count:
+                assert time.monotonic() < ends, f"{len(found)} of {count} records in {topic}"
                 found += [message.value() or b"" for message in loop.records(client, 100, 5)]
             return found
         finally:
             client.close()
 
-    return await asyncio.wait_for(asyncio.to_thread(wait), 20)
+    return await asyncio.to_thread(wait)
 
 
 async def committed(bootstrap: str, topic: str, offset: int) -> None:
@@ -156,10 +159,10 @@ async def test_an_outage_of_the_store_delays_and_loses_nothing(
     world.flush(shard)
     assert isinstance(world.store, InMemoryStore)
     schedule = Flaky(world.store)
-    schedule.down = {"due", "status"}
+    schedule.down = {"due", "candidates"}
     async with running(fresh_kafka, tmp_path, codec, schedule):
         journal(fresh_kafka, [codec.encode(tick.appended)])
-        for question, topic in (("due", topics.CROSSED), ("status", topics.NOMINATIONS)):
+        for question, topic in (("due", topics.CROSSED), ("candidates", topics.NOMINATIONS)):
             for _ in range(2):
                 assert await asyncio.to_thread(schedule.refused[question].acquire, timeout=10)
             schedule.down.remove(question)

@@ -34,7 +34,7 @@ class Shelf:
 
     def status(self, shard: int) -> ShardStatus:
         self._note("status", shard)
-        return self.status_of[shard]
+        return self.status_of.get(shard, ShardStatus(shard, 0, 0, 0, 0, 0, 0))
 
     def _note(self, *question: object) -> None:
         self.asked.append(question)

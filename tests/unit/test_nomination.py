@@ -13,15 +13,13 @@ from memquorum.core import nomination
 from memquorum.core.decay import span_ms
 from memquorum.core.nomination import Attempt
 from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import Crossing, DecayCrossed, NominationProposed
-from memquorum.ports import Candidate, ShardStatus
+from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing
+from memquorum.ports import Candidate
 
 NOW = 1_700_000_000_000
 POLICY = Policy(epoch=EpochPolicy(interactions=100, interval_ms=3_600_000, capacity=10, proposals_max=8))
 SPAN = span_ms(POLICY)
-STATUS = ShardStatus(
-    shard=2, seq=50, as_of=NOW, last_epoch=6, last_epoch_at=NOW, interactions_since_epoch=0, alive=10
-)  # fmt: skip
+STANDING = Standing(last_epoch=6, last_epoch_at=NOW, interactions=0, alive=10)
 TICK = DecayCrossed(shard=2, as_of=NOW, accepted_offset=77, journal_seq=50, crossed=())
 
 
@@ -32,7 +30,7 @@ def candidate(name: str, *, decayed: bool = False, salient: bool = False, age: i
 
 def build(**changes: Any) -> NominationProposed | None:
     given: dict[str, Any] = {
-        "cluster": b"c" * 32, "config": 0, "why": "interval", "status": STATUS, "tick": TICK,
+        "cluster": b"c" * 32, "config": 0, "why": "interval", "standing": STANDING, "tick": TICK,
         "crossed": (), "unused": (), "promotable": (), "policy": POLICY,
     }  # fmt: skip
     return nomination.build(**(given | changes))
@@ -46,18 +44,18 @@ def named(record: NominationProposed | None) -> list[tuple[str, str, str]]:
     ("changes", "as_of", "why"),
     [
         ({}, NOW, None),
-        ({"interactions_since_epoch": 99}, NOW + 3_599_999, None),
-        ({"interactions_since_epoch": 100}, NOW, "interactions"),
+        ({"interactions": 99}, NOW + 3_599_999, None),
+        ({"interactions": 100}, NOW, "interactions"),
         ({}, NOW + 3_600_000, "interval"),
         ({"alive": 11}, NOW, "pressure"),
-        ({"alive": 11, "interactions_since_epoch": 100}, NOW, "pressure"),
+        ({"alive": 11, "interactions": 100}, NOW, "pressure"),
         ({"last_epoch": 0, "last_epoch_at": 0}, NOW, "interval"),
         # A tick that was overtaken by an epoch, however much has happened since.
-        ({"alive": 11, "interactions_since_epoch": 100}, NOW - 1, None),
+        ({"alive": 11, "interactions": 100}, NOW - 1, None),
     ],
 )
 def test_what_opens_an_epoch(changes: dict[str, int], as_of: int, why: str | None) -> None:
-    assert nomination.trigger(replace(STATUS, **changes), as_of, POLICY) == why
+    assert nomination.trigger(replace(STANDING, **changes), as_of, POLICY) == why
 
 
 def test_nothing_to_propose_is_no_epoch() -> None:
@@ -85,22 +83,22 @@ def test_predicates_are_evaluated_again() -> None:
 
 def test_a_memory_is_proposed_once_and_rather_to_be_forgotten() -> None:
     both = candidate("both", decayed=True, salient=True)
-    record = build(crossed=[both, both], unused=[both], promotable=[both], status=replace(STATUS, alive=15))
+    record = build(crossed=[both, both], unused=[both], promotable=[both], standing=replace(STANDING, alive=15))
     assert named(record) == [("both", "forget", "decayed")]
 
 
 def test_pressure_proposes_the_longest_unused_up_to_the_excess() -> None:
-    crowded = replace(STATUS, alive=13)
+    crowded = replace(STANDING, alive=13)
     unused = [candidate(f"u{i}") for i in range(5)]
-    record = build(status=crowded, crossed=[candidate("old", decayed=True)], unused=unused)
+    record = build(standing=crowded, crossed=[candidate("old", decayed=True)], unused=unused)
     assert named(record) == [("old", "forget", "decayed"), ("u0", "forget", "pressure"), ("u1", "forget", "pressure")]
     assert named(build(unused=unused)) == []
 
 
 def test_how_many_of_the_unused_to_ask_for() -> None:
-    assert nomination.unused_limit(STATUS, 5, POLICY) == 0
-    assert nomination.unused_limit(replace(STATUS, alive=13), 5, POLICY) == 8
-    assert nomination.unused_limit(replace(STATUS, alive=1000), 5, POLICY) == 13
+    assert nomination.unused_limit(STANDING, 5, POLICY) == 0
+    assert nomination.unused_limit(replace(STANDING, alive=13), 5, POLICY) == 8
+    assert nomination.unused_limit(replace(STANDING, alive=1000), 5, POLICY) == 13
     assert nomination.excess(13, POLICY) == 3
 
 
@@ -120,7 +118,7 @@ def test_the_bound_holds_and_nothing_that_fits_is_left_out(old: int, ready: int,
     record = named(
         build(
             policy=policy,
-            status=replace(STATUS, alive=alive),
+            standing=replace(STANDING, alive=alive),
             crossed=[candidate(f"old{i}", decayed=True) for i in range(old)],
             promotable=[candidate(f"ready{i}", salient=True) for i in range(ready)],
         )

@@ -11,8 +11,8 @@ from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.decay import span_ms, variance_ppm
 from memquorum.core.policy import DecayPolicy, EpochPolicy, Policy
-from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry
-from memquorum.ports import DueMemory, StoreUnavailable
+from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Standing
+from memquorum.ports import DueMemory, ShardStatus, StoreUnavailable
 from streams.decay import Decay
 from streams.stage import Arrival
 from tests.unit.shelf import Shelf
@@ -33,13 +33,13 @@ def arrival(codec: Codec, entry: JournalEntry, *, partition: int = 1) -> Arrival
 
 
 def test_a_tick_is_answered_with_what_crossed(codec: Codec) -> None:
-    shelf = Shelf(due_memories=[OLD])
+    shelf = Shelf(status_of={1: ShardStatus(1, 12, NOW, 4, NOW - 5, 7, 20)}, due_memories=[OLD])
     (output,) = Decay(codec, POLICY, shelf).process([arrival(codec, TICK)])
     assert (output.topic, output.partition, output.key) == (topics.CROSSED, 1, b"1")
     assert (output.kind, output.event_id, output.traceparent) == ("DecayCrossed", "crossed/1/9", "00-trace")
     crossing = Crossing("old", NOW - SPAN, 299_999, variance_ppm(NOW - SPAN, NOW, POLICY))
-    assert codec.decode(output.value) == DecayCrossed(1, NOW, 33, 9, (crossing,))
-    assert shelf.asked == [("due", 1, NOW, POLICY.epoch.proposals_max)]
+    assert codec.decode(output.value) == DecayCrossed(1, NOW, 33, 9, (crossing,), Standing(4, NOW - 5, 7, 20))
+    assert shelf.asked == [("status", 1), ("due", 1, NOW, POLICY.epoch.proposals_max)]
 
 
 def test_every_tick_is_answered_also_when_nothing_crossed(codec: Codec) -> None:

@@ -12,7 +12,7 @@ from memquorum.core.consensus.messages import open_signed
 from memquorum.core.decay import span_ms
 from memquorum.core.nomination import LATEST
 from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import Crossing, DecayCrossed, NominationProposed
+from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing
 from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
 from streams.nomination import Nomination
 from streams.stage import Arrival, Output
@@ -24,10 +24,11 @@ POLICY = Policy(epoch=EpochPolicy(capacity=10))
 GENESIS = cluster.make(policy=POLICY)
 SEED = cluster.seed_of("service:nomination")
 SPAN = span_ms(POLICY)
-STATUS = ShardStatus(1, seq=9, as_of=NOW, last_epoch=4, last_epoch_at=0, interactions_since_epoch=0, alive=10)
+STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)
 OLD = Candidate("old", "n", "short-term", NOW - SPAN, NOW - SPAN, 400_000, early=False)
 READY = Candidate("ready", "n", "short-term", NOW - 60_000, NOW, 700_000, early=True)
-TICK = DecayCrossed(1, NOW, accepted_offset=33, journal_seq=9, crossed=(Crossing("old", NOW - SPAN, 299_999, 0),))
+CROSSED = (Crossing("old", NOW - SPAN, 299_999, 0),)
+TICK = DecayCrossed(1, NOW, accepted_offset=33, journal_seq=9, crossed=CROSSED, standing=STANDING)
 
 
 def arrival(codec: Codec, tick: DecayCrossed, *, partition: int | None = None) -> Arrival:
@@ -36,8 +37,11 @@ def arrival(codec: Codec, tick: DecayCrossed, *, partition: int | None = None) -
 
 
 def shelf() -> Shelf:
-    statuses = {shard: replace(STATUS, shard=shard) for shard in range(4)}
-    return Shelf(status_of=statuses, alive=[OLD, READY], ready=[READY])
+    return Shelf(alive=[OLD, READY], ready=[READY])
+
+
+def standing(**changes: int) -> DecayCrossed:
+    return replace(TICK, standing=replace(STANDING, **changes))
 
 
 def stage(codec: Codec, schedule: Shelf) -> Nomination:
@@ -58,11 +62,21 @@ def test_a_triggering_tick_opens_the_next_epoch_signed(codec: Codec) -> None:
     assert [(p.memory_id, p.kind) for p in record.proposals] == [("old", "forget"), ("ready", "promote")]
 
 
-def test_a_tick_without_a_trigger_costs_one_question(codec: Codec) -> None:
+def test_a_tick_without_a_trigger_costs_no_question(codec: Codec) -> None:
     quiet = shelf()
-    quiet.status_of[1] = replace(STATUS, last_epoch_at=NOW)
-    assert stage(codec, quiet).process([arrival(codec, TICK)]) == []
-    assert quiet.asked == [("status", 1)]
+    assert stage(codec, quiet).process([arrival(codec, standing(last_epoch_at=NOW))]) == []
+    assert quiet.asked == []
+
+
+def test_a_tick_opens_no_epoch_by_what_came_after_it(codec: Codec) -> None:
+    # Read late, when the store has already taken in what came after the tick: the tick's own standing counts.
+    full, tick = shelf(), standing(last_epoch_at=NOW - 1, interactions=99)
+    full.status_of[1] = ShardStatus(1, 90, NOW, last_epoch=4, last_epoch_at=0, interactions_since_epoch=120, alive=500)
+    assert stage(codec, full).process([arrival(codec, tick)]) == []
+
+
+def test_a_tick_of_version_1_opens_no_epoch(codec: Codec) -> None:
+    assert stage(codec, shelf()).process([arrival(codec, replace(TICK, standing=None))]) == []
 
 
 def test_an_epoch_with_nothing_to_propose_is_not_opened(codec: Codec) -> None:
@@ -79,9 +93,8 @@ def test_a_memory_as_old_as_the_minimum_age_is_asked_for(codec: Codec) -> None:
 
 def test_under_pressure_the_longest_unused_are_asked_for(codec: Codec) -> None:
     crowded = shelf()
-    crowded.status_of[1] = replace(STATUS, alive=12)
     crowded.due_memories = [DueMemory(c.memory_id, "n", c.last_access, c.last_access + SPAN) for c in (OLD, READY)]
-    (output,) = stage(codec, crowded).process([arrival(codec, TICK)])
+    (output,) = stage(codec, crowded).process([arrival(codec, standing(alive=12))])
     record = opened(codec, output)
     assert ("due", 1, LATEST, 3) in crowded.asked
     assert record.trigger == "pressure"
@@ -100,26 +113,27 @@ def test_only_the_latest_of_several_waiting_ticks_is_considered(codec: Codec) ->
         (1, 35, "00-11"),
         (2, 33, "00-9"),
     ]
-    assert full.asked.count(("status", 1)) == 1
+    assert [question[:2] for question in full.asked].count(("promotable", 1)) == 1
 
 
 def test_an_epoch_under_vote_is_not_nominated_twice(codec: Codec) -> None:
     full = shelf()
     nominate = stage(codec, full)
 
-    def tick(later: int) -> list[Output]:
-        return nominate.process([arrival(codec, replace(TICK, as_of=NOW + later, journal_seq=9 + later))])
+    def tick(later: int, **changes: int) -> list[Output]:
+        return nominate.process(
+            [arrival(codec, replace(standing(**changes), as_of=NOW + later, journal_seq=9 + later))]
+        )
 
     assert len(tick(0)) == 1
     assert tick(POLICY.epoch.retry_ms - 1) == []
     assert len(tick(POLICY.epoch.retry_ms)) == 1
-    full.status_of[1] = replace(STATUS, last_epoch=5, interactions_since_epoch=100)
-    assert opened(codec, tick(POLICY.epoch.retry_ms + 1)[0]).epoch == 6
+    assert opened(codec, tick(POLICY.epoch.retry_ms + 1, last_epoch=5, interactions=100)[0]).epoch == 6
 
 
 def test_what_an_outage_interrupted_is_nominated_by_the_second_try(codec: Codec) -> None:
     full = shelf()
-    full.down = {"status 2"}
+    full.down = {"promotable 2"}
     nominate, batch = stage(codec, full), [arrival(codec, TICK), arrival(codec, replace(TICK, shard=2))]
     with pytest.raises(StoreUnavailable):
         nominate.process(batch)
