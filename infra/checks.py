@@ -117,7 +117,7 @@ def _rebuild(
             until_as_of=until_as_of,
             until_seq={shard: state.seq for shard, state in standing.items()},
             namespace=namespace,
-            stamps=genesis.stamps(settings).reader(),
+            stamps=genesis.service_stamps(settings),
             progress=tell,
         )
 

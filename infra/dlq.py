@@ -61,7 +61,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         raise SettingsError("replay what? Name a --letter, a --reason, a --field, a --topic, or say --all")
     settings.require("bootstrap", *(["vault_dsn"] if parsed.show or parsed.action == "replay" else []))
     letters = deadletters.read(
-        settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.stamps(settings).reader(), wanted
+        settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.service_stamps(settings), wanted
     )
     console = Console(highlight=False)
     missing = wanted.names - {letter.name for letter in letters}
@@ -144,7 +144,7 @@ def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter
     made, codec = genesis.read(settings), load_codec()
     opened = deadletters.payloads(roles.vault(settings), letters)
     driven = settings.clock == "driven"
-    stamps = genesis.stamps(settings).reader()
+    stamps = genesis.service_stamps(settings)
     now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
     sound, still = list[Letter](), Counter[str]()
     for letter in letters:

@@ -18,10 +18,10 @@ from nacl.signing import SigningKey
 from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.consensus.membership import SERVICES, Genesis, Member, dump, load
-from memquorum.core.crypto.stamps import Reader, Writer, for_members
+from memquorum.core.crypto.stamps import Reader, Writer, for_member, for_services, member_key
 
 _KEY_BYTES = 32
-_STAMPS = ("stamps-services", "stamps-members")
+_STAMPS = "stamps"  # of the services; each member has a file of its own
 
 
 class KeyFileError(RuntimeError):
@@ -70,14 +70,15 @@ def create(
     Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
     """
     _ensure_key(settings.master_key_file)
-    for name in _STAMPS:
-        _ensure_key(_key_file(settings, name))
+    stamps_key = _ensure_key(_key_file(settings, _STAMPS))
     if settings.genesis_file.exists():
         return read(settings)
     members = tuple(
         Member(id, seat.name, seat.role, _public(settings, f"member-{id}"), seat.weight_milli, seat.reliability_milli)
         for id, seat in enumerate(seats)
     )
+    for member in members:
+        _ensure_key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
     services = {name: _public(settings, f"service-{name}") for name in SERVICES}
     chosen = policies.from_json({"decay": {"scales_s": SCALES_S}} if policy is None else dict(policy))
     content = dump(shards, members, services, dict(agents or {}), chosen, agent_keys=agent_keys, signed=signed)
@@ -93,20 +94,24 @@ def read(settings: Settings) -> Genesis:
         raise SettingsError(f"no genesis file ({error}): `python -m infra genesis` makes one") from None
 
 
-def stamps(settings: Settings) -> Writer:
-    """What a service stamps with, and checks by. Raises KeyFileError."""
-    services, members = (secret(_key_file(settings, name)) for name in _STAMPS)
-    return Writer(services, members)
+def stamps(settings: Settings, members: int) -> Writer:
+    """What a service stamps with for so many members, and checks by. Raises KeyFileError."""
+    return Writer(secret(_key_file(settings, _STAMPS)), members)
+
+
+def service_stamps(settings: Settings) -> Reader:
+    """What a service checks by. Raises KeyFileError."""
+    return for_services(secret(_key_file(settings, _STAMPS)))
 
 
 def stamps_at_hand(settings: Settings) -> Reader | None:
     """What a service checks by, for who may be on a machine without keys. Raises KeyFileError for a bad key."""
-    return stamps(settings).reader() if _key_file(settings, _STAMPS[0]).exists() else None
+    return service_stamps(settings) if _key_file(settings, _STAMPS).exists() else None
 
 
-def member_stamps(settings: Settings) -> Reader:
-    """What a member checks by: it needs no more than the second of the keys. Raises KeyFileError."""
-    return for_members(secret(_key_file(settings, _STAMPS[1])))
+def member_stamps(settings: Settings, member: int) -> Reader:
+    """What a member checks by: its own key, which makes nobody else's tag. Raises KeyFileError."""
+    return for_member(secret(_key_file(settings, _member_stamps(member))), member)
 
 
 def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:
@@ -144,9 +149,14 @@ def _public(settings: Settings, name: str) -> bytes:
     return bytes(SigningKey(_ensure_key(_key_file(settings, name))).verify_key)
 
 
-def _ensure_key(file: Path) -> bytes:
+def _member_stamps(member: int) -> str:
+    return f"{_STAMPS}-member-{member}"
+
+
+def _ensure_key(file: Path, key: bytes | None = None) -> bytes:
+    """The key of the file; where there is none yet, `key` or a random one is written."""
     if not file.exists():
-        _write_new(file, f"{os.urandom(_KEY_BYTES).hex()}\n".encode(), 0o600)
+        _write_new(file, f"{(key or os.urandom(_KEY_BYTES)).hex()}\n".encode(), 0o600)
     return secret(file)
 
 

@@ -202,7 +202,7 @@ def find(running: Settings) -> Found:
 
 
 def _read(running: Settings, wanted: Iterable[str], shards: int) -> Iterator[tuple[str, bytes]]:
-    strangers = Strangers(logging.getLogger(__name__), genesis.stamps(running).reader())
+    strangers = Strangers(logging.getLogger(__name__), genesis.service_stamps(running))
     reader = loop.consumer(running.bootstrap)
     places = [(topic, shard) for topic in wanted for shard in range(shards)]
     left = {place: end for place, end in loop.ends(reader, iter(places)).items() if end > 0}

@@ -195,7 +195,7 @@ def test_a_tick_follows_what_was_published_before_it_and_time_never_falls(line: 
 
 
 def test_a_strangers_tick_does_not_move_the_clock_of_who_takes_it_up(line: Line) -> None:
-    stamps = Writer(b"s" * 32, b"m" * 32)
+    stamps = Writer(b"s" * 32, members=4)
     line.publish(topics.CLOCK, {"as_of": START})
     with line.intake(stamps=stamps):
         line.until(lambda: len(line.of(ClockTicked)) == SHARDS)

@@ -27,7 +27,7 @@ def test_four_members_two_services_and_keys_that_only_the_owner_may_read(setting
     ]
     assert (made.shards, made.member_of("planner"), made.policy.epoch.interactions) == (4, 0, 7)
     files = [*settings.keys_dir.iterdir(), settings.master_key_file]
-    assert len(files) == 4 + 2 + 2 + 1
+    assert len(files) == 4 + 2 + (1 + 4) + 1  # members, services, stamps, master
     assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     for member in made.members:
         assert len(genesis.signing_seed(settings, f"member-{member.id}", member.public_key)) == 32
@@ -82,3 +82,13 @@ def test_a_bad_key_file_is_named(tmp_path: Path, content: str, mode: int, compla
     assert str(file) in str(caught.value)
     with pytest.raises(genesis.KeyFileError, match=r"absent\.key cannot be read"):
         genesis.secret(tmp_path / "absent.key")
+
+
+def test_every_member_is_given_the_key_of_its_own_tag_alone(tmp_path: Path) -> None:
+    settings = load({}, tmp_path)
+    made = genesis.create(settings)
+    record = ("memory.intake.accepted.v1", 1, b"value")
+    stamp = genesis.stamps(settings, made.n).stamp(*record)
+    readers = [genesis.member_stamps(settings, member) for member in range(made.n)]
+    assert all(reader.genuine(*record, stamp) for reader in (*readers, genesis.service_stamps(settings)))
+    assert len({reader.key for reader in (*readers, genesis.service_stamps(settings))}) == made.n + 1

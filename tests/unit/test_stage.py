@@ -252,7 +252,7 @@ async def test_partitions_that_went_to_another_process_have_no_place() -> None:
 
 
 async def test_strangers_records_are_passed_over_and_counted(caplog: pytest.LogCaptureFixture) -> None:
-    broker, echo, writer, telemetry = Broker(), Echo(), Writer(b"s" * 32, b"m" * 32), Telemetry()
+    broker, echo, writer, telemetry = Broker(), Echo(), Writer(b"s" * 32, members=4), Telemetry()
     known = (VaultUnavailable, StoreUnavailable)
     runner = stage._Runner(
         broker,  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A stamp holds for one record in one partition, and nobody makes one without the key."""
+"""A stamp holds for one record in one partition, and nobody makes a tag without its key."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from memquorum.core.crypto import stamps
 
-SERVICES, MEMBERS = b"s" * 32, b"m" * 32
-WRITER = stamps.Writer(SERVICES, MEMBERS)
-READERS = (WRITER.reader(), stamps.for_members(MEMBERS))
+KEY, MEMBERS = b"s" * 32, 4
+WRITER = stamps.Writer(KEY, MEMBERS)
+READERS = (WRITER.reader(), *(stamps.for_member(stamps.member_key(KEY, m), m) for m in range(MEMBERS)))
 RECORD = ("memory.intake.accepted.v1", 2, b"value")
 
 
@@ -35,19 +35,26 @@ def test_it_holds_for_nothing_else(reader: stamps.Reader, other: tuple[str, int,
 
 
 @pytest.mark.parametrize("reader", READERS)
-@given(st.none() | st.binary(max_size=64))
+@given(st.none() | st.binary(max_size=96))
 def test_nobody_guesses_one(reader: stamps.Reader, stamp: bytes | None) -> None:
     assert not reader.genuine(*RECORD, stamp)
 
 
-def test_who_has_the_members_key_deceives_no_service() -> None:
-    member = stamps.Writer(MEMBERS, MEMBERS)
-    assert not WRITER.reader().genuine(*RECORD, member.stamp(*RECORD))
-    assert not WRITER.reader().genuine(*RECORD, member.stamp(*RECORD)[::-1])
-    assert stamps.for_members(MEMBERS).genuine(*RECORD, member.stamp(*RECORD))
+def test_a_member_deceives_neither_the_services_nor_another_member() -> None:
+    services, *members = READERS
+    liar = members[1]
+    # All that member 1 can make: its own tag, put in every place; or what else its key may be taken for.
+    own = WRITER.stamp("memory.intake.accepted.v1", 2, b"forged")[liar.place * 16 :][:16] * (1 + MEMBERS)
+    forged = ("memory.intake.accepted.v1", 2, b"forged")
+    assert liar.genuine(*forged, own)
+    for stamp in (own, stamps.Writer(liar.key, MEMBERS).stamp(*forged)):
+        assert [r.place for r in (services, *members) if r is not liar and r.genuine(*forged, stamp)] == []
+
+
+def test_a_stamp_for_fewer_members_is_none_for_the_last() -> None:
+    stamp = stamps.Writer(KEY, 3).stamp(*RECORD)
+    assert [reader.genuine(*RECORD, stamp) for reader in READERS] == [True, True, True, True, False]
 
 
 def test_keys_are_not_shown() -> None:
-    shown = repr(WRITER) + repr(READERS)
-    assert "sss" not in shown
-    assert "mmm" not in shown
+    assert "sss" not in repr(WRITER) + repr(READERS)

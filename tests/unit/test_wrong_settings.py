@@ -61,7 +61,7 @@ def test_every_role_names_the_setting(
         (["run", "commit"], {"MEMQUORUM_MEMORY_DSN": ""}, "MEMQUORUM_MEMORY_DSN is not set"),
         (["run", "commit"], {"MEMQUORUM_KEYS_DIR": "elsewhere"}, "elsewhere/service-journal.key cannot be read"),
         (["run", "streams"], {"MEMQUORUM_KEYS_DIR": "elsewhere"}, ".key cannot be read"),
-        (["run", "intake"], {"MEMQUORUM_KEYS_DIR": "elsewhere"}, "elsewhere/stamps-services.key cannot be read"),
+        (["run", "intake"], {"MEMQUORUM_KEYS_DIR": "elsewhere"}, "elsewhere/stamps.key cannot be read"),
         (["run", "intake"], {"MEMQUORUM_MASTER_KEY_FILE": "lost.key"}, "lost.key cannot be read"),
         (["run", "replica", "--member", "4"], {}, "--member 4: the genesis file names members 0 to 3"),
         (["run", "replica"], {}, "a replica needs it"),
@@ -77,8 +77,8 @@ def test_what_a_role_lacks_is_named(
 
 
 def test_a_stamp_key_that_others_may_read_is_named(told: Callable[..., str], tmp_path: Path) -> None:
-    (tmp_path / "keys" / "stamps-services.key").chmod(0o644)
-    assert "stamps-services.key may be read by others (mode 0644)" in told({}, "run", "intake")
+    (tmp_path / "keys" / "stamps.key").chmod(0o644)
+    assert "stamps.key may be read by others (mode 0644)" in told({}, "run", "intake")
 
 
 def test_a_genesis_that_is_none_is_named(told: Callable[..., str], tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
 """Stamps: who may write to the internal topics that carry no signatures (infra/decisions/0010).
 
 Accepted, scored, crossed and journal records are many, and a signature on each would cost a third of the line. They
-bear a stamp in the header `stamp` instead: two keyed BLAKE2b tags over topic, partition and value, one for the services
-and one for the members. Whoever holds neither key cannot write a record that anyone reads; whoever holds the members'
-key, as every replica does to check, can still write none that a service believes.
+bear a stamp in the header `stamp` instead, an authenticator as in Castro and Liskov's PBFT (OSDI 1999, 5.2): a vector
+of keyed BLAKE2b tags over topic, partition and value, one for the services and one for each member. Every member holds
+the key of its own tag alone, so what convinces it was written by a service: neither a stranger nor another member can
+make that tag.
 """
 
 from __future__ import annotations
@@ -11,43 +12,57 @@ from __future__ import annotations
 import hashlib
 import hmac
 from dataclasses import dataclass, field
+from functools import cached_property
 
 HEADER = "stamp"
 KEY_BYTES = 32
 
 _TAG_BYTES = 16
-_PERSON = b"memquorum/stamp1"  # exactly the 16 bytes that BLAKE2b takes
+_PERSON = b"memquorum/stamp2"  # exactly the 16 bytes that BLAKE2b takes
+_MEMBER = b"memquorum/member"
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Tells the line's records from strangers'. Made by `for_services` or `for_members`."""
+    """Tells the line's records from strangers'. Made by `for_services` or `for_member`."""
 
     key: bytes = field(repr=False)
-    first: int
+    place: int
+    """Of its tag in the stamp: 0 for the services, 1 + id for a member."""
 
     def genuine(self, topic: str, partition: int, value: bytes, stamp: bytes | None) -> bool:
         """Whether the stamp is one of the line's for this record in this partition."""
-        if stamp is None or len(stamp) != 2 * _TAG_BYTES:
+        first = self.place * _TAG_BYTES
+        if stamp is None or len(stamp) < first + _TAG_BYTES:
             return False
-        tag = stamp[self.first : self.first + _TAG_BYTES]
-        return hmac.compare_digest(tag, _tag(self.key, topic, partition, value))
+        expected = _tag(self.key, _digest(topic, partition, value))
+        return hmac.compare_digest(stamp[first : first + _TAG_BYTES], expected)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Writer:
-    """Stamps what a service writes. `services`, `members`: 32 bytes each, not the same."""
+    """Stamps what a service writes, for the services and `members` members. `key`: 32 bytes that services share."""
 
-    services: bytes = field(repr=False)
-    members: bytes = field(repr=False)
+    key: bytes = field(repr=False)
+    members: int
+
+    @cached_property
+    def _keys(self) -> tuple[bytes, ...]:
+        return (self.key, *(member_key(self.key, member) for member in range(self.members)))
 
     def stamp(self, topic: str, partition: int, value: bytes) -> bytes:
-        """The header's 32 bytes."""
-        return _tag(self.services, topic, partition, value) + _tag(self.members, topic, partition, value)
+        """The header's 16 · (1 + members) bytes."""
+        digest = _digest(topic, partition, value)
+        return b"".join(_tag(key, digest) for key in self._keys)
 
     def reader(self) -> Reader:
         """What a service checks by."""
-        return for_services(self.services)
+        return for_services(self.key)
+
+
+def member_key(key: bytes, member: int) -> bytes:
+    """The key of one member's tag, derived from the services': all that this member is given."""
+    return hashlib.blake2b(member.to_bytes(4, "big"), digest_size=KEY_BYTES, key=key, person=_MEMBER).digest()
 
 
 def for_services(key: bytes) -> Reader:
@@ -55,13 +70,17 @@ def for_services(key: bytes) -> Reader:
     return Reader(key, 0)
 
 
-def for_members(key: bytes) -> Reader:
-    """Checks the members' tag."""
-    return Reader(key, _TAG_BYTES)
+def for_member(key: bytes, member: int) -> Reader:
+    """Checks the tag of one member, by the key that `member_key` derived for it."""
+    return Reader(key, 1 + member)
 
 
-def _tag(key: bytes, topic: str, partition: int, value: bytes) -> bytes:
-    # The topic's length keeps (topic, partition, value) unambiguous.
+def _digest(topic: str, partition: int, value: bytes) -> bytes:
+    # The topic's length keeps (topic, partition, value) unambiguous. Hashed once, however many tags follow.
     name = topic.encode()
     place = len(name).to_bytes(2, "big") + name + partition.to_bytes(4, "big")
-    return hashlib.blake2b(place + value, digest_size=_TAG_BYTES, key=key, person=_PERSON).digest()
+    return hashlib.blake2b(place + value, digest_size=32, person=_PERSON).digest()
+
+
+def _tag(key: bytes, digest: bytes) -> bytes:
+    return hashlib.blake2b(digest, digest_size=_TAG_BYTES, key=key, person=_PERSON).digest()
