@@ -9,10 +9,10 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check lint format lock clean
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page lint format lock clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY)  ## install what the lock file names, and Kafka's jars; runs once
 
@@ -58,6 +58,15 @@ test: setup lint check  ## everything that must hold before a commit
 
 check: setup
 	@$(BIN)/python -m pytest
+
+bench: setup  ## what the line costs on this machine, against its goals; ONLY="NAME …" takes some rows, QUICK=1 small ones
+	@$(BIN)/python -m tests.benchmarks $(foreach name,$(ONLY),--only $(name)) $(if $(QUICK),--quick)
+
+backpressure: setup  ## MINUTES=10 of publishing at five times the capacity, and five times as long until all is drained
+	@$(BIN)/python -m tests.benchmarks.backpressure --minutes $(or $(MINUTES),10)
+
+bench-page: setup  ## draws docs/performance.md from what `bench` and `backpressure` kept
+	@$(BIN)/python -m tests.benchmarks.page
 
 lint: setup  ## style, format, types, import rules
 	@$(BIN)/ruff check .

@@ -1,0 +1,89 @@
+"""From publishing to stored, over the whole line, against the encoder alone on the same texts."""
+
+from __future__ import annotations
+
+import time
+
+from memquorum import topics
+from memquorum.core.records import EpisodeRecorded
+from memquorum.encoders.onnx import OnnxEncoder
+from tests.benchmarks.kept import Row
+from tests.benchmarks.parts import AGENTS, WHOLE, Parts, difference, parts
+from tests.benchmarks.texts import sentences, turns
+from workers import loop
+
+# Everything is stored: what is turned away or repeats costs less.
+STORE_ALL = {"salience": {"encode_threshold": 0.0, "duplicate_threshold": 0.999999}}
+_NAMESPACES = 8
+
+
+def measure(quick: bool) -> Row:
+    """Publishes a backlog of each kind of text, and times it until the last outcome."""
+    row = Row("ingest", "ingest, published to stored, ÷ the raw encoder on the same texts")
+    sizes = (400, 150) if quick else (4_000, 1_500)
+    corpora = {"sentences": sentences(sizes[0], 1), "turns": turns(sizes[1], 2)}
+    encoder = OnnxEncoder()
+    raw = {}
+    for name, texts in corpora.items():
+        encoder.encode(texts[:64])
+        began = time.perf_counter()
+        encoder.encode(texts)
+        raw[name] = len(texts) / (time.perf_counter() - began)
+    del encoder
+    with parts(*WHOLE, policy=STORE_ALL) as running:
+        publish(running, "warm", sentences(200, 9))
+        wait(running, 200)
+        done = 200
+        for name, texts in corpora.items():
+            before, began = running.cpu_s(), time.perf_counter()
+            publish(running, name, texts)
+            done += len(texts)
+            wait(running, done)
+            rate = len(texts) / (time.perf_counter() - began)
+            used = difference(before, running.cpu_s())
+            row.figure(f"{name}: stored", rate, "episodes/s")
+            row.figure(f"{name}: raw encoder", raw[name], "texts/s")
+            row.figure(f"{name}: stored ÷ raw", rate / raw[name], "")
+            row.at_least(f"{name}: stored ÷ raw", 0.7)
+            row.series[f"CPU ms per episode, {name}"] = {k: round(v / len(texts) * 1e3, 3) for k, v in used.items()}
+    row.compare("sentences: stored", "the raw encoder on the same sentences", raw["sentences"], "texts/s")
+    row.note(
+        "sentences have some 27 tokens, turns some 90; all texts differ and all are stored; 8 namespaces, 4 shards"
+    )
+    return row
+
+
+def publish(running: Parts, tag: str, texts: list[str]) -> None:
+    """To the outside topic, as fast as the broker takes it."""
+    producer = loop.producer(running.bootstrap, linger_ms=5)
+    agents = list(AGENTS)
+    now = time.time_ns() // 1_000_000
+    for i, text in enumerate(texts):
+        namespace = f"ns-{i % _NAMESPACES}"
+        record = EpisodeRecorded(
+            agent=agents[i % len(agents)], content=text, namespace=namespace, event_id=f"{tag}-{i}", occurred_at=now
+        )
+        while True:
+            try:
+                producer.produce(topics.EPISODES, running.codec.encode(record), namespace.encode())
+                break
+            except BufferError:
+                producer.poll(0.05)
+        producer.poll(0)
+    assert producer.flush(60) == 0
+
+
+def wait(running: Parts, episodes: int, seconds: float = 600) -> None:
+    """Until so many events have an outcome in the store."""
+    deadline = time.monotonic() + seconds
+    with running.reader() as connection:
+        while (found := outcomes(connection)) < episodes:
+            running.check()
+            assert time.monotonic() < deadline, f"{found} of {episodes} outcomes after {seconds:.0f} s"
+            for _ in connection.notifies(timeout=0.5, stop_after=1):
+                pass
+
+
+def outcomes(connection) -> int:  # type: ignore[no-untyped-def]
+    """Events that have an outcome."""
+    return int(connection.execute("SELECT count(*) FROM event").fetchone()[0])

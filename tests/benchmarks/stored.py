@@ -1,0 +1,86 @@
+"""Fills the store and the replicas' views with memories that nobody talks about: what an epoch must not pay for."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import uuid
+from contextlib import closing
+
+import numpy as np
+import psycopg
+from pgvector import HalfVector
+from pgvector.psycopg import register_vector
+
+from db.queries import QUERIES
+from db.view import Known, View
+from memquorum.core.ids import memory_id
+from tests.benchmarks.feed import DIMENSIONS, HOUR, START
+from tests.benchmarks.parts import Parts
+
+# Last used in the time to come, so never due.
+_FRESH = START + 100_000 * HOUR
+_TEXT = "An old memory of which nobody has spoken since, of the length that agents write: {number} of {count}."
+
+
+def fill(running: Parts, shard: int, namespace: str, count: int) -> None:
+    """`count` memories of one shard, half of them long-term, in Postgres by COPY and in the replicas' views. The parts
+    run no processes yet. Entries of the journal have sequences below zero, so that the chain begins where it would."""
+    found = [memory_id(namespace, f"old-{i}") for i in range(count)]
+    _store(running, shard, namespace, found)
+    _views(running, namespace, found)
+
+
+def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None:
+    count = len(found)
+    tiers = ["short-term" if i % 2 else "long-term" for i in range(count)]
+    vectors = np.random.default_rng(3).standard_normal((256, DIMENSIONS)).astype(np.float32)
+    with psycopg.connect(running.settings.memory_dsn, autocommit=True) as connection:
+        register_vector(connection)
+
+        def copy(name: str, rows, types=()) -> None:  # type: ignore[no-untyped-def]
+            with connection.cursor().copy(QUERIES[name]) as out:
+                if types:
+                    out.set_types(types)
+                for row in rows:
+                    out.write_row(row)
+
+        numbered = list(enumerate(zip(found, tiers, strict=True)))
+        copy("memory_copy", (
+            (m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
+             False, None, START, None, i - count) for i, (m, tier) in numbered
+        ))  # fmt: skip
+        copy("content_copy", ((m, _TEXT.format(number=i, count=count)) for i, m in enumerate(found)))
+        copy("embedding_copy", (
+            (uuid.UUID(m), namespace, HalfVector(vectors[i % 256])) for i, m in enumerate(found)
+        ), ("uuid", "text", "halfvec"))  # fmt: skip
+        copy("strength_copy", (
+            (m, shard, tier, 450_000, START, _FRESH, _FRESH + i, 0, 0, 0, 0, 0, 0, 0) for i, (m, tier) in numbered
+        ))  # fmt: skip
+        copy("event_copy", (
+            (namespace, f"old-{i}", shard, "stored", m, i - count) for i, m in enumerate(found)
+        ))  # fmt: skip
+        copy("journal_copy", (
+            (shard, i - count, START, "stored", f"old-{i}", namespace, m, "memory.intake.accepted.v1", shard, i,
+             bytes(320), bytes(32), bytes(32)) for i, m in enumerate(found)
+        ))  # fmt: skip
+        connection.execute("VACUUM ANALYZE")
+
+
+def _views(running: Parts, namespace: str, found: list[str]) -> None:
+    cluster, folder = running.genesis.cluster, running.settings.state_dir
+    first = folder / "replica-0" / "view.db"
+    with closing(View(first, cluster, 0)) as view, view.batch():
+        for memory in found:
+            view.remember(
+                Known(memory, namespace, "ada", START, _FRESH, 0, 450_000, 0, None, None, None, bytes(32), bytes(118),
+                      bytes(2 * DIMENSIONS + 28))
+            )  # fmt: skip
+    with closing(sqlite3.connect(first, isolation_level=None)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for member in range(1, running.genesis.n):
+        file = folder / f"replica-{member}" / "view.db"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(first, file)
+        with closing(sqlite3.connect(file, isolation_level=None)) as db:
+            db.execute("UPDATE identity SET member = ?", (member,))
