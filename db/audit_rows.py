@@ -37,6 +37,7 @@ _AUDITED = {
     "strength": "audit_strength",
     "content": "audit_content",
     "embedding": "audit_embedding",
+    "dropped": "audit_dropped",
 }
 
 

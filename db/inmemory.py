@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -17,6 +18,7 @@ from memquorum.core.journal.rows import (
     SEALED,
     SHORT_TERM,
     DecisionRow,
+    Dropped,
     Event,
     EventKey,
     Keys,
@@ -35,13 +37,15 @@ class InMemoryVault:
 
     def __init__(self) -> None:
         self._keys: dict[str, bytes | None] = {}
+        self._made: dict[str, tuple[str, float]] = {}
         self._lock = threading.Lock()
 
     def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
         """Keys for (memory id, namespace, subject); see the port."""
         with self._lock:
-            for memory_id, _, _ in wanted:
+            for memory_id, namespace, _ in wanted:
                 self._keys.setdefault(memory_id, secrets.token_bytes(sealing.KEY_BYTES))
+                self._made.setdefault(memory_id, (namespace, time.monotonic()))
             return self._open(memory_id for memory_id, _, _ in wanted)
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
@@ -56,6 +60,13 @@ class InMemoryVault:
             self._keys.update(dict.fromkeys(held))
             return len(held)
 
+    def destroy_older(self, namespace: str, age_ms: int) -> int:
+        """Destroys keys by their age; see the port."""
+        latest = time.monotonic() - age_ms / 1000
+        with self._lock:
+            old = [i for i, (whose, made) in self._made.items() if whose == namespace and made <= latest]
+        return self.destroy(old)
+
     def _open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
         return {memory_id: key for memory_id in memory_ids if (key := self._keys.get(memory_id)) is not None}
 
@@ -69,6 +80,7 @@ class InMemoryStore:
         self.strengths: dict[str, Strength] = {}
         self.events: dict[EventKey, Event] = {}
         self.contents: dict[str, Clear] = {}
+        self.dropped: dict[str, Dropped] = {}
         self.entries: dict[int, list[tuple[JournalEntry, JournalAppended]]] = {}
         self.decisions: list[DecisionRow] = []
         self._cursors: dict[int, dict[str, int]] = {}
@@ -112,7 +124,7 @@ class InMemoryStore:
         later = [(e, link) for e, link in self.entries.get(shard, []) if e.seq > after]
         return [Published(e.seq, e.event_id, e.as_of, link) for e, link in later[:limit]]
 
-    def sealed_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
+    def keys_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
         """The ids whose keys are to be destroyed now, by shard."""
         due: dict[int, list[str]] = {}
         for shard in shards:
@@ -129,6 +141,9 @@ class InMemoryStore:
                     for e, _ in self.entries[shard]
                     if e.effect == "reinforced" and e.memory_id in due[shard]
                 ]
+            old = [(d.destroy_at, i) for i, d in self.dropped.items() if d.shard == shard and d.destroy_at <= now]
+            if old:
+                due.setdefault(shard, []).extend(memory_id for _, memory_id in sorted(old))
         return due
 
     def write(self, net: Net, contents: Mapping[str, Clear], cursors: Mapping[tuple[int, str], int]) -> None:
@@ -142,6 +157,9 @@ class InMemoryStore:
         for memory_id in net.removed:
             del self.strengths[memory_id]
             self.contents.pop(memory_id, None)
+        self.dropped |= {d.memory_id: d for d in net.dropped}
+        for memory_id in net.destroyed:
+            self.dropped.pop(memory_id, None)
         self.entries.setdefault(shard, []).extend(net.journal)
         self.decisions.extend(net.decisions)
         known = self._cursors.setdefault(shard, {})

@@ -61,6 +61,11 @@ WHERE m.memory_id = ANY(%(ids)s::uuid[]) AND m.wrapped IS NOT NULL
 -- The row stays without the key, so that no late record makes it again.
 UPDATE memory_key SET wrapped = NULL WHERE memory_id = ANY(%(ids)s::uuid[]) AND wrapped IS NOT NULL
 
+-- :name vault_keys_destroy_older
+-- The same, by age.
+UPDATE memory_key SET wrapped = NULL
+WHERE namespace = %(namespace)s AND wrapped IS NOT NULL AND made_at <= clock_timestamp() - %(age)s
+
 -- :name shard_insert
 -- A shard's row, with the hash that its journal begins at.
 INSERT INTO shard (shard, hash) VALUES (%(shard)s, %(hash)s) ON CONFLICT DO NOTHING
@@ -171,6 +176,14 @@ COPY outcome (shard, epoch, position, memory_id, kind, outcome, reason, yes, wei
 -- Who voted what.
 COPY ballot (shard, epoch, position, member, yes, score_ppm, terms) FROM STDIN
 
+-- :name dropped_copy
+-- Episodes that became no memory, until their keys are destroyed.
+COPY dropped (memory_id, shard, namespace, destroy_at) FROM STDIN
+
+-- :name dropped_delete
+-- Those whose keys are destroyed.
+DELETE FROM dropped WHERE memory_id = ANY(%(ids)s::uuid[])
+
 -- :name memory_update
 -- A change of tier.
 UPDATE memory
@@ -217,6 +230,15 @@ FROM memory m
 JOIN shard s USING (shard)
 WHERE m.shard = ANY(%(shards)s) AND m.tier = 'sealed' AND m.sealed_until <= s.as_of
 ORDER BY m.sealed_until, m.id
+LIMIT %(limit)s
+
+-- :name dropped_due
+-- Dropped episodes whose grace time is over, longest dropped first.
+SELECT d.shard, d.memory_id::text
+FROM dropped d
+JOIN shard s USING (shard)
+WHERE d.shard = ANY(%(shards)s) AND d.destroy_at <= s.as_of
+ORDER BY d.destroy_at, d.memory_id
 LIMIT %(limit)s
 
 -- :name repetitions
@@ -466,6 +488,13 @@ LEFT JOIN memory m ON m.id = e.memory_id
 WHERE coalesce(m.shard, 0) = %(shard)s
 ORDER BY e.memory_id
 
+-- :name audit_dropped
+-- Dropped episodes whose keys are still there.
+SELECT memory_id::text, shard, namespace, destroy_at
+FROM dropped
+WHERE shard = %(shard)s
+ORDER BY dropped.memory_id
+
 -- :name audit_strays
 -- Rows of shards that the cluster does not have, one of each table.
 (SELECT 'shard' AS "table", shard FROM shard WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
@@ -476,6 +505,7 @@ UNION ALL (SELECT 'outcome', shard FROM outcome WHERE NOT shard = ANY(%(shards)s
 UNION ALL (SELECT 'ballot', shard FROM ballot WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'memory', shard FROM memory WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'strength', shard FROM strength WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 
 -- :name kept_memories
 -- Everything that the state digest is taken over, in its order; a namespace, or all.

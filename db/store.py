@@ -22,7 +22,17 @@ from db.connection import WRITER, Link
 from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.journal import links
-from memquorum.core.journal.rows import DecisionRow, Event, Keys, Memory, OutcomeRow, Rows, ShardState, Strength
+from memquorum.core.journal.rows import (
+    DecisionRow,
+    Dropped,
+    Event,
+    Keys,
+    Memory,
+    OutcomeRow,
+    Rows,
+    ShardState,
+    Strength,
+)
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import JournalAppended, JournalEntry
 from memquorum.ports import StoreUnavailable
@@ -30,7 +40,8 @@ from memquorum.ports import StoreUnavailable
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
 DECIDED_DEPTH = 64
 
-_SEALED_MOST = 1_000
+# Keys destroyed, and named in one journal entry, at a time; of dropped episodes besides.
+_DOOMED_MOST = 1_000
 
 
 class Fenced(RuntimeError):
@@ -119,11 +130,12 @@ class PostgresStore:
             rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
 
-    def sealed_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
-        """The ids whose keys are to be destroyed now, by shard: sealed memories whose grace time is over, and the
-        episodes that had repeated them. At most some thousand memories; ask again after they are gone."""
+    def keys_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
+        """The ids whose keys are to be destroyed now, by shard: sealed memories whose grace time is over, the episodes
+        that had repeated them, and dropped episodes as old. At most some thousand; ask again after they are gone."""
+        wanted = {"shards": list(shards), "limit": _DOOMED_MOST}
         with self._link.use() as connection:
-            rows = connection.execute(QUERIES["sealed_due"], {"shards": list(shards), "limit": _SEALED_MOST}).fetchall()
+            rows = connection.execute(QUERIES["sealed_due"], wanted).fetchall()
             due: dict[int, list[str]] = {}
             for shard, memory_id, _ in rows:
                 due.setdefault(shard, []).append(memory_id)
@@ -131,6 +143,8 @@ class PostgresStore:
                 sealed = [memory_id for _, memory_id, _ in rows]
                 for shard, namespace, event_id in connection.execute(QUERIES["repetitions"], {"ids": sealed}):
                     due[shard].append(ids.memory_id(namespace, event_id))
+            for shard, memory_id in connection.execute(QUERIES["dropped_due"], wanted):
+                due.setdefault(shard, []).append(memory_id)
             return due
 
 
@@ -163,6 +177,9 @@ class Transaction:
                 connection.execute(QUERIES["content_delete"], {"ids": removed})
                 connection.execute(QUERIES["embedding_delete"], {"ids": removed})
                 connection.execute(QUERIES["strength_delete"], {"ids": removed})
+            destroyed = [memory_id for net in nets for memory_id in net.destroyed]
+            if destroyed:
+                connection.execute(QUERIES["dropped_delete"], {"ids": destroyed})
             _many(connection, "shard_update", _parameters([net.after for net in nets]))
             moved = {(net.after.shard, topic): offset for net in nets for topic, offset in net.cursors.items()}
             _many(
@@ -187,6 +204,7 @@ class Transaction:
         )
         self._copy("strength_copy", map(_STRENGTH, (s for net in nets for s in net.new_strengths)))
         self._copy("event_copy", map(_EVENT, (e for net in nets for e in net.events)))
+        self._copy("dropped_copy", map(_DROPPED, (d for net in nets for d in net.dropped)))
         self._copy("journal_copy", (_journal(entry, link) for net in nets for entry, link in net.journal))
         self._copy("decision_copy", map(_decision, decisions))
         self._copy("outcome_copy", ((d.shard, d.epoch, *_OUTCOME(o)) for d, o in outcomes))
@@ -261,6 +279,7 @@ def _columns(kind: type, without: Sequence[str] = ()) -> Callable[[Any], tuple[A
 _MEMORY = _columns(Memory)
 _STRENGTH = _columns(Strength)
 _EVENT = _columns(Event)
+_DROPPED = _columns(Dropped)
 _OUTCOME = _columns(OutcomeRow, without=("ballots",))
 _ENTRY = attrgetter(
     "shard", "seq", "as_of", "effect", "event_id", "namespace", "memory_id", "source_topic", "source_partition",

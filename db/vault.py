@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from datetime import timedelta
 
 import psycopg
 
@@ -69,6 +70,12 @@ class PostgresVault:
             return 0
         with self._link.use() as connection:
             return connection.execute(QUERIES["vault_keys_destroy"], {"ids": ids}).rowcount
+
+    def destroy_older(self, namespace: str, age_ms: int) -> int:
+        """Destroys keys by their age, on the database's clock; see the port."""
+        with self._link.use() as connection:
+            wanted = {"namespace": namespace, "age": timedelta(milliseconds=age_ms)}
+            return connection.execute(QUERIES["vault_keys_destroy_older"], wanted).rowcount
 
     def _subjects(self, connection: psycopg.Connection, wanted: Sequence[Subject]) -> dict[Subject, bytes]:
         """The subjects' keys, made where absent."""

@@ -15,8 +15,10 @@ CREATE TABLE memory_key (
     namespace    text  NOT NULL,
     subject      text  NOT NULL,
     wrapped      bytea,          -- by the subject's key; NULL once destroyed
+    made_at      timestamptz NOT NULL DEFAULT now(),
     FOREIGN KEY (namespace, subject) REFERENCES subject_key (namespace, subject)
 );
+CREATE INDEX memory_key_of_letters ON memory_key (made_at) WHERE namespace = '!intake' AND wrapped IS NOT NULL;
 
 -- The vault's own role: it makes keys and destroys them, and never removes the row that says so.
 DO $$

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from infra import fleet, genesis
 from infra.settings import Settings, SettingsError
 from infra.telemetry import watched
+from infra.topics import declared
+from memquorum import topics
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.ports import Encoder, SignConflict, Vault
@@ -85,6 +87,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
     from workers import intake
 
     settings.require("bootstrap")
+    letters = next(topic for topic in declared() if topic.name == topics.REFUSED)
     stop = Stop().on_signals()
     intake.run(
         settings.bootstrap,
@@ -93,6 +96,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         vault(settings),
         clock=settings.clock,
         tick_ms=settings.tick_ms,
+        letters_ms=int(letters.config["retention.ms"]),
         stamps=genesis.stamps(settings, made.n),
         stop=stop,
         ready=ready,

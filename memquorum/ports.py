@@ -60,6 +60,10 @@ class Vault(Protocol):
         """Destroys keys for good; the count of those that existed. A second call answers 0."""
         ...
 
+    def destroy_older(self, namespace: str, age_ms: int) -> int:
+        """Destroys a namespace's keys that were made so long ago, for good; the count of those that existed."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:

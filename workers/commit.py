@@ -6,8 +6,8 @@ next batch gathers, so a batch is as large as the load makes it and an idle line
 published after the transaction.
 
 Where it reads from stands in Postgres alone. So after a crash, a kill or an outage of Postgres it begins again where
-the last transaction ended. A decision's keys are destroyed in a step of its own after its transaction: no crash can
-destroy the key of a memory that a repeated run would then keep.
+the last transaction ended. Keys are destroyed in a step of its own, after the transaction of the decision or the tick
+that makes them due: no crash can destroy the key of a memory that a repeated run would then keep.
 """
 
 from __future__ import annotations
@@ -293,9 +293,10 @@ class _Session:
         return {memory_id: clear for memory_id, clear in found.items() if clear is not None}
 
     def _destroy_due(self, shards: Iterable[int]) -> None:
-        """Destroys the keys of sealed memories whose grace time is over: in the vault first, then in the journal."""
+        """Destroys the keys of sealed memories and dropped episodes whose grace time is over: in the vault first, then
+        in the journal."""
         wanted = list(shards)
-        while wanted and (due := self._store.sealed_due(wanted)):
+        while wanted and (due := self._store.keys_due(wanted)):
             doomed = [memory_id for found in due.values() for memory_id in found]
             self._patiently(partial(self._vault.destroy, doomed))
             states = {self._lines[shard].state: Keys(frozenset(found)) for shard, found in due.items()}

@@ -34,6 +34,7 @@ from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers import loop, spans
 from workers.arrivals import at, origin_of, signature, wanted
+from workers.letterkeys import LetterKeys
 from workers.strangers import stamped
 from workers.ticks import last_tick
 
@@ -46,7 +47,8 @@ _PAYLOAD_BYTES_MAX = 2_000_000
 _FORGOTTEN = Refusal(
     Reason.FORGOTTEN,
     "event_id",
-    "the memory of this event was forgotten and its key destroyed; publish under a new event id to remember it anew. "
+    "what this event said was forgotten or passed over, and its key destroyed; publish under a new event id to say it "
+    "anew. "
     "The payload was not kept",
 )
 
@@ -65,13 +67,15 @@ def run(
     ready: Callable[[], None] = lambda: None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
+    letters_ms: int = 7 * 24 * 3600 * 1000,
 ) -> None:
-    """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven.
+    """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
+    long their topic keeps dead letters, and so the vault their keys.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     """
     client = Intake(bootstrap, genesis, codec, vault, stop=stop, stamps=stamps, telemetry=telemetry)
-    client.run(tick_ms / 1000 if clock == "wall" else None, ready)
+    client.run(tick_ms / 1000 if clock == "wall" else None, ready, LetterKeys(vault, letters_ms))
 
 
 class Intake:
@@ -105,7 +109,7 @@ class Intake:
         self._hops: list[Hop] = []
         self._sent: Counter[str] = Counter()
 
-    def run(self, tick_s: float | None, ready: Callable[[], None]) -> None:
+    def run(self, tick_s: float | None, ready: Callable[[], None], letter_keys: LetterKeys) -> None:
         """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
         self.join(tick_s is None)
         told = False
@@ -119,6 +123,8 @@ class Intake:
                 if tick_s is not None and self._leads and time.monotonic() >= self._next_tick:
                     self._next_tick = time.monotonic() + tick_s
                     self._tick_by_wall()
+                if self._leads:
+                    letter_keys.turn(time.monotonic())
         finally:
             self.close()
 

@@ -353,6 +353,6 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class Destroyed:
-    """Detail of 'destroyed': the keys of sealed memories whose grace time ended."""
+    """Detail of 'destroyed': the keys of sealed memories and dropped episodes whose grace time ended."""
 
     memory_ids: tuple[str, ...]

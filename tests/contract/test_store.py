@@ -105,17 +105,45 @@ def test_sealed_memories_are_due_when_their_grace_is_over_with_what_repeated_the
     shard.tick(10_000)
     shard.decide([votes.proposal(A, "forget")])
     world.flush(shard)
-    assert world.store.sealed_due(range(4)) == {}
+    assert world.store.keys_due(range(4)) == {}
     shard.tick(10_499)
     world.flush(shard)
-    assert world.store.sealed_due([0]) == {}
+    assert world.store.keys_due([0]) == {}
     shard.tick(10_500)
     world.flush(shard)
-    assert world.store.sealed_due([1, 2]) == {}
-    assert world.store.sealed_due([0, 1]) == {0: [A, B]}
+    assert world.store.keys_due([1, 2]) == {}
+    assert world.store.keys_due([0, 1]) == {0: [A, B]}
     shard.destroy(A, B)
     world.flush(shard)
-    assert world.store.sealed_due([0]) == {}
+    assert world.store.keys_due([0]) == {}
+
+
+def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shard) -> None:
+    shard.tick(10_000)
+    shard.episode("a", at=9_000, outcome="below_threshold")
+    shard.episode("b", at=10_100, outcome="stored", readable=False)
+    shard.episode("c", skipped=True, namespace=NAMESPACE)
+    world.flush(shard)
+    assert world.store.keys_due(range(4)) == {}
+    shard.tick(10_500)
+    world.flush(shard)
+    assert world.store.keys_due([1]) == {}
+    assert {k: set(found) for k, found in world.store.keys_due([0, 1]).items()} == {0: {A, C}}
+    shard.destroy(A, C)
+    world.flush(shard)
+    assert world.store.keys_due([0]) == {}
+    shard.tick(10_600)
+    shard.episode("d", outcome="below_threshold")
+    shard.tick(20_000)
+    world.flush(shard)
+    assert sorted(world.reopen().store.keys_due([0])[0]) == sorted([B, memory_id("d")])
+    # What a batch drops and destroys never was there.
+    shard.destroy(B, memory_id("d"))
+    shard.episode("e", outcome="below_threshold")
+    shard.tick(30_000)
+    shard.destroy(memory_id("e"))
+    world.flush(shard)
+    assert world.store.keys_due([0]) == {}
 
 
 def test_content_goes_with_the_memory(databases: tuple[str, str], codec: Codec) -> None:

@@ -54,6 +54,17 @@ def test_an_unknown_key_is_absent(vault: Vault) -> None:
     assert vault.destroy([]) == 0
 
 
+def test_a_namespaces_old_keys_are_destroyed(vault: Vault, again: Callable[[], Vault]) -> None:
+    a, b, c = ids(3)
+    vault.create([(a, "!intake", "s"), (b, "!intake", "s"), (c, "n", "s")])
+    assert vault.destroy_older("!intake", 3_600_000) == 0
+    assert set(vault.open([a, b, c])) == {a, b, c}
+    assert vault.destroy_older("!intake", 0) == 2
+    assert set(again().open([a, b, c])) == {c}
+    assert vault.destroy_older("!intake", 0) == 0
+    assert vault.create([(a, "!intake", "s")]) == {}
+
+
 def test_a_destroyed_key_is_never_made_again(vault: Vault, again: Callable[[], Vault]) -> None:
     a, b = ids(2)
     vault.create([(a, "n", "s"), (b, "n", "s")])

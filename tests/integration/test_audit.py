@@ -61,22 +61,22 @@ def live(flow: Flow, shard: int, databases: tuple[str, str], worker: Worker) -> 
     flow.access(shard, b, 1_100)
     tick = flow.tick(shard, 200_000)
     flow.flush()
-    await_seq(databases, shard, 66, worker)
+    await_seq(databases, shard, 67, worker)  # ticked, the key of `faint` destroyed
     wanted = [("e0", "forget"), ("e1", "promote"), ("e2", "forget"), ("e3", "forget")]
     flow.access(shard, memory_id(namespace, "e3"), 200_000)
     flow.flush()
-    await_seq(databases, shard, 67, worker)
+    await_seq(databases, shard, 68, worker)
     kept = memory_id(namespace, "e2")
     flow.decide(
         shard, [flow.proposal(shard, *one) for one in wanted], lambda _, p: p.memory_id != kept,
         as_of=200_000, accepted_offset=tick,
     )  # fmt: skip
     flow.flush()
-    await_seq(databases, shard, 69, worker)  # decided, destroyed
+    await_seq(databases, shard, 70, worker)  # decided, destroyed
     flow.episodes(shard, ["late"], outcome="reinforced", reinforces=a, at=200_100)
     flow.tick(shard, 300_000)
     flow.flush()
-    await_seq(databases, shard, 71, worker)
+    await_seq(databases, shard, 72, worker)
 
 
 @contextmanager
@@ -111,16 +111,16 @@ def test_what_the_worker_wrote_is_whole_and_can_be_made_again(
     report = verify(lived.bootstrap, GENESIS, lived.codec, live_dsn, progress=steps.append, patience_s=0.3)
     assert [str(f) for f in report.findings] == []
     counts = report.counts
-    assert (counts.entries, counts.decisions, counts.ballots, report.store_compared) == (142, 2, 8, True)
-    assert counts.rows > 4 * 120 and {s.seq for s in report.shards} == {0, 71}
+    assert (counts.entries, counts.decisions, counts.ballots, report.store_compared) == (144, 2, 8, True)
+    assert counts.rows > 4 * 120 and {s.seq for s in report.shards} == {0, 72}
     alone = audited(lived, None)
     assert alone.ok and alone.counts.rows == 0 and not alone.store_compared
 
     with database(postgres, "template_memory") as other_dsn:
         done = rebuild(lived.bootstrap, GENESIS, lived.codec, other_dsn, vault, progress=steps.append)
         # Two memories were forgotten before this: they came and went, and nobody has their keys.
-        assert (done.entries, done.memories, done.contents, done.unreadable) == (142, 122, 120, ())
-        assert steps and all(step.total == 142 for step in steps)
+        assert (done.entries, done.memories, done.contents, done.unreadable) == (144, 122, 120, ())
+        assert steps and all(step.total == 144 for step in steps)
         found = compare(live_dsn, other_dsn)
         assert found.equal, found
         assert [(s.memories, s.alive) for s in found.left.shards] == [(61, 60), (61, 60)]
@@ -133,7 +133,7 @@ def test_what_the_worker_wrote_is_whole_and_can_be_made_again(
             lived.episodes(0, ["after"])
             lived.tick(0, 400_000)
             lived.flush()
-            await_seq((other_dsn, ""), 0, 73, worker)
+            await_seq((other_dsn, ""), 0, 74, worker)
         assert audited(lived, other_dsn).ok
         assert not compare(live_dsn, other_dsn).equal
 
@@ -253,7 +253,7 @@ TOPIC: dict[str, tuple[Callable[[Flow, list[bytes]], list[bytes]], Kind]] = {
 
 
 def test_what_is_changed_in_the_topic_is_named(lived: Flow, vault: PostgresVault, postgres: Postgres) -> None:
-    values = read_topic(lived.bootstrap, topics.JOURNAL, 0, 71)
+    values = read_topic(lived.bootstrap, topics.JOURNAL, 0, 72)
     admin = AdminClient({"bootstrap.servers": lived.bootstrap, "log_level": 0})
     producer = loop.producer(lived.bootstrap)
     for what, (tamper, expected) in TOPIC.items():

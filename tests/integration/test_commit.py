@@ -16,7 +16,7 @@ from memquorum.core.commit import spine
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.messages import open_signed
 from memquorum.core.ids import memory_id
-from memquorum.core.records import ClockTicked, Decided, JournalHead, Stored
+from memquorum.core.records import ClockTicked, Decided, Destroyed, JournalHead, Stored
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of, read_topic
 from tests.integration.watch import Worker, await_seq, check_journal, rows, store
@@ -55,19 +55,21 @@ def test_the_whole_life_of_memories(flow: Flow, worker: Worker, databases: tuple
     flow.episodes(shard, ["c"])  # delivered again
     flow.tick(shard, 1_000_000)
     flow.flush()
-    await_seq(databases, shard, 8, worker)
+    await_seq(databases, shard, 9, worker)
     kinds = {"a": "forget", "b": "forget", "c": "promote"}
     flow.decide(
         shard, [flow.proposal(shard, e, kind) for e, kind in kinds.items()], lambda _, p: p.memory_id != b
     )  # fmt: skip
     flow.flush()
-    await_seq(databases, shard, 10, worker)
+    await_seq(databases, shard, 11, worker)
 
-    entries = journal_of(flow.bootstrap, codec, shard, 10)
+    entries = journal_of(flow.bootstrap, codec, shard, 11)
     assert [e.effect for e in entries] == [
-        "stored", "stored", "stored", "reinforced", "dropped", "accessed", "repeated", "ticked", "decided", "destroyed"
+        "stored", "stored", "stored", "reinforced", "dropped", "accessed", "repeated",
+        "ticked", "destroyed", "decided", "destroyed",
     ]  # fmt: skip
-    assert [(r.outcome, r.reason) for r in codec.decode_as(Decided, entries[8].detail).results] == [
+    assert codec.decode_as(Destroyed, entries[8].detail).memory_ids == (d,)
+    assert [(r.outcome, r.reason) for r in codec.decode_as(Decided, entries[9].detail).results] == [
         ("forgotten", "quorum"), ("kept", "too_few_votes"), ("promoted", "quorum")
     ]  # fmt: skip
     memories = dict(rows(databases, "SELECT id::text, tier FROM memory"))
@@ -75,9 +77,9 @@ def test_the_whole_life_of_memories(flow: Flow, worker: Worker, databases: tuple
     contents = dict(rows(databases, "SELECT memory_id::text, body FROM content"))
     assert contents == {b: "Valve b opens at 4 bar.", c: "Valve c opens at 4 bar."}
     assert rows(databases, "SELECT vector_dims(vector::vector) FROM embedding") == [(384,)] * 2
-    # The key of what was forgotten is gone, and that of the episode which had repeated it.
+    # The key of what was forgotten is gone, those of the episode that had repeated it and of the one that was dropped.
     vault = PostgresVault(databases[1], MASTER)
-    assert set(vault.open([a, b, c, d, memory_id(namespace, "a2")])) == {b, c, d}
+    assert set(vault.open([a, b, c, d, memory_id(namespace, "a2")])) == {b, c}
     outcomes = rows(databases, "SELECT outcome, count(*) FROM event GROUP BY 1 ORDER BY 1")
     assert outcomes == [("accessed", 1), ("below_threshold", 1), ("reinforced", 1), ("stored", 3)]
     cursors = dict(rows(databases, "SELECT topic, next_offset FROM cursor WHERE shard = %s", shard))

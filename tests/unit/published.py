@@ -146,6 +146,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "strength": [asdict(rows.strengths[i]) for i in alive],
         "content": [{"memory_id": i, "characters": rows.memories[i].characters} for i in alive],
         "embedding": [{"memory_id": i, "namespace": rows.memories[i].namespace} for i in alive],
+        "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
     }
 
 

@@ -162,7 +162,6 @@ def tick_on(public: Published, at: int, as_of: int) -> None:
         pytest.param(lambda p: detail(p, DESTROYED, memory_ids=(A, B)), id="one that was promoted"),
         pytest.param(lambda p: detail(p, DESTROYED, memory_ids=(D,)), id="one that is alive"),
         pytest.param(lambda p: detail(p, DESTROYED, memory_ids=(memory_id("nobody"),)), id="one that nobody knows"),
-        pytest.param(lambda p: detail(p, DESTROYED, memory_ids=(memory_id("faint"),)), id="one that was dropped"),
         pytest.param(lambda p: tick_on(p, DESTROYED - 1, 200_499), id="before its grace time ended"),
         pytest.param(lambda p: p.remove(DECIDED), id="with the decision taken out"),
     ],
@@ -170,6 +169,27 @@ def tick_on(public: Published, at: int, as_of: int) -> None:
 def test_a_key_destroyed_without_decision_is_named(public: Published, tamper: Callable[[Published], None]) -> None:
     tamper(public)
     assert kinds(public.audit())[0] == UNDECIDED
+
+
+def test_a_dropped_episodes_key_is_destroyed_once_and_not_before_its_grace_time_ended(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.tick(2_000)
+    shard.episode("faint", at=1_500, outcome="below_threshold")
+    shard.tick(2_499)
+    early = publish(shard)
+    shard.tick(2_500)
+    shard.destroy(memory_id("faint"))
+    assert publish(shard).audit(store=True).ok
+    shard.destroy(memory_id("faint"))
+    assert kinds(publish(shard).audit()) == [UNDECIDED]
+    hasty = Shard(codec, GENESIS)
+    for change in shard.changes[: len(early.entries)]:
+        hasty.work.absorb(change)
+        hasty.changes.append(change)
+    hasty.destroy(memory_id("faint"))
+    found = publish(hasty).audit().findings
+    assert [f.kind for f in found] == [UNDECIDED]
+    assert "kept until 2500" in found[0].expected
 
 
 def test_an_echo_of_the_living_is_not_destroyed(codec: Codec) -> None:

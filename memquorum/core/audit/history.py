@@ -4,7 +4,8 @@ The entries are followed with the rules by which the store applies them (`effect
 against what the journal said until then. A decision's certificate is checked whole and its results are computed again,
 those that found a memory gone or touched included. Nothing is asked of a database.
 
-Kept: every memory's rows without content (some 800 bytes), 16 bytes for each event id, each tick's place and time.
+Kept: every memory's rows without content (some 800 bytes), 16 bytes for each event id, each tick's place and time, and
+what was dropped until its key is destroyed.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import EFFECTS, Rules, perform
-from memquorum.core.journal.rows import SEALED, Change, Memory, Rows, Strength
+from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
 from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Stored
 
 # Where the record that an entry applies stands, if not in the accepted stream.
@@ -53,6 +54,7 @@ class History:
         self._events: set[bytes] = set()
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
+        self.dropped: dict[str, Dropped] = {}
         self._accepted = -1
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
@@ -203,6 +205,14 @@ class History:
 
     def _judge_destroyed(self, entry: JournalEntry, detail: Destroyed) -> None:
         for memory_id in detail.memory_ids:
+            if memory_id in self.dropped:
+                due = self.dropped[memory_id].destroy_at
+                if due > entry.as_of:
+                    raise Impossible(
+                        Kind.EFFECT_UNDECIDED, f"the key of dropped episode {memory_id} kept until {due}",
+                        f"destroyed at {entry.as_of}",
+                    )  # fmt: skip
+                continue
             memory = self.memories.get(self._echoes.get(memory_id, memory_id))
             if memory is None:
                 raise Impossible(Kind.EFFECT_UNDECIDED, f"the key of a forgotten memory, not {memory_id}", "destroyed")
@@ -227,6 +237,10 @@ class History:
         for memory_id in change.removed:
             self.strengths.pop(memory_id, None)
         entry = change.entry
+        if change.dropped is not None:
+            self.dropped[change.dropped.memory_id] = change.dropped
+        for memory_id in change.destroyed:
+            self.dropped.pop(memory_id, None)
         if change.event is not None:
             self._events.add(_event_digest(entry))
             if entry.effect == "reinforced":

@@ -13,7 +13,17 @@ from typing import Any
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.audit.history import History
-from memquorum.core.journal.rows import BallotRow, Change, DecisionRow, Event, Memory, OutcomeRow, ShardState, Strength
+from memquorum.core.journal.rows import (
+    BallotRow,
+    Change,
+    DecisionRow,
+    Dropped,
+    Event,
+    Memory,
+    OutcomeRow,
+    ShardState,
+    Strength,
+)
 
 Row = Mapping[str, Any]
 
@@ -41,6 +51,7 @@ class Store:
     strength: Iterable[Row]
     content: Iterable[Row]
     embedding: Iterable[Row]
+    dropped: Iterable[Row]
 
     @property
     def seq(self) -> int | None:
@@ -145,6 +156,8 @@ class Witness:
         _hold("content", ("memory_id",), contents, self._store.content, self._findings)
         vectors = ({"memory_id": m.id, "namespace": m.namespace} for m in alive)
         _hold("embedding", ("memory_id",), vectors, self._store.embedding, self._findings)
+        dropped = (_columns(history.dropped[i], _DROPPED) for i in sorted(history.dropped))
+        _hold("dropped", ("memory_id",), dropped, self._store.dropped, self._findings)
 
     def finish(self, whole: bool) -> None:
         """After the last entry. `whole`: the chain reached the snapshot's end, so no further row can be right."""
@@ -184,6 +197,7 @@ _SHARD = _names(ShardState)
 _MEMORY = _names(Memory)
 _STRENGTH = _names(Strength)
 _EVENT = _names(Event)
+_DROPPED = _names(Dropped)
 _DECISION = _names(DecisionRow, "outcomes", "commits")
 _OUTCOME = _names(OutcomeRow, "ballots")
 _BALLOT = _names(BallotRow, "terms")

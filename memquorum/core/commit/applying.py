@@ -126,7 +126,8 @@ def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, com
 
 
 def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Change:
-    """The keys of sealed memories, and of episodes that had repeated them, were destroyed. The vault comes first."""
+    """The keys of sealed memories, of episodes that had repeated them and of dropped ones were destroyed: the vault
+    comes first."""
     state = rows.state
     place = Place(topics.JOURNAL, state.shard, state.seq)
     detail = Destroyed(memory_ids=tuple(sorted(memory_ids)))

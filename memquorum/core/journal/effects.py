@@ -25,6 +25,7 @@ from memquorum.core.journal.rows import (
     SEALED,
     SHORT_TERM,
     Change,
+    Dropped,
     Event,
     Keys,
     Memory,
@@ -163,8 +164,18 @@ def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> 
     )
 
 
-def _do_dropped(_: Rules, __: Rows, change: Change, detail: Stored) -> Change:
-    return replace(change, state=_interaction(change.state), event=_event(change.entry, detail.outcome))
+def _do_dropped(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
+    """What became no memory keeps its key for the grace time of one that is forgotten."""
+    entry = change.entry
+    assert entry.namespace is not None and entry.memory_id is not None
+    # Before its first tick a shard's time is 0.
+    destroy_at = max(entry.as_of, detail.occurred_at) + rules.genesis.policy.forget.grace_ms
+    return replace(
+        change,
+        state=_interaction(change.state),
+        event=_event(entry, detail.outcome),
+        dropped=Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),
+    )
 
 
 def _do_accessed(rules: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
@@ -200,14 +211,14 @@ def _do_decided(rules: Rules, rows: Rows, change: Change, detail: Decided) -> Ch
 
 
 def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Change:
-    """Sealed memories are gone for good. An id without a row was an episode that repeated one of them."""
+    """Sealed memories are gone for good. An id without a memory was an episode that repeated one, or was dropped."""
     entry = change.entry
     gone = tuple(
         replace(rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, seq=entry.seq)
         for memory_id in detail.memory_ids
         if memory_id in rows.memories and rows.memories[memory_id].tier == SEALED
     )
-    return replace(change, memories=gone)
+    return replace(change, memories=gone, destroyed=detail.memory_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,7 @@ class Replay:
             removed=tuple(i for i in net.removed if mine(i)),
             revealed=tuple(i for i in net.revealed if mine(i)),
             events=tuple(e for e in net.events if e.namespace == self._namespace),
+            dropped=tuple(d for d in net.dropped if d.namespace == self._namespace),
         )
 
 

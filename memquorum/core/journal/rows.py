@@ -90,6 +90,18 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
+class Dropped:
+    """An episode that became no memory: its sealed copy can be opened until its key is destroyed, from `destroy_at`.
+
+    There is one exactly until then."""
+
+    memory_id: str
+    shard: int
+    namespace: str
+    destroy_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class BallotRow:
     """One member's opinion on one proposal."""
 
@@ -161,8 +173,9 @@ class Change:
     """What one journal entry does to its shard.
 
     `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
-    and strength. `revealed`: the memory whose content and embedding are stored now. `cursors`: the next offset to read
-    of each source that the entry used up.
+    and strength. `revealed`: the memory whose content and embedding are stored now. `dropped`: the episode that became
+    no memory. `destroyed`: the ids whose keys are gone. `cursors`: the next offset to read of each source that the
+    entry used up.
     """
 
     entry: JournalEntry
@@ -173,5 +186,7 @@ class Change:
     removed: tuple[str, ...] = ()
     revealed: str | None = None
     event: Event | None = None
+    dropped: Dropped | None = None
+    destroyed: tuple[str, ...] = ()
     decision: DecisionRow | None = None
     cursors: tuple[tuple[str, int], ...] = ()

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memquorum.core.journal.rows import Change, DecisionRow, Event, EventKey, Memory, Rows, ShardState, Strength
+from memquorum.core.journal.rows import (
+    Change,
+    DecisionRow,
+    Dropped,
+    Event,
+    EventKey,
+    Memory,
+    Rows,
+    ShardState,
+    Strength,
+)
 from memquorum.core.records import JournalAppended, JournalEntry
 
 
@@ -14,7 +24,8 @@ class Net:
 
     `before` is the state that the batch began at: whoever writes finds the shard exactly there. A memory that came and
     went within the batch has its row, and no strength, content or embedding. `removed`: memories whose strength,
-    content and embedding were stored before the batch.
+    content and embedding were stored before the batch. `destroyed`: ids whose keys were destroyed, and which may have
+    been dropped before the batch.
     """
 
     before: ShardState
@@ -28,6 +39,8 @@ class Net:
     events: tuple[Event, ...]
     journal: tuple[tuple[JournalEntry, JournalAppended], ...]
     decisions: tuple[DecisionRow, ...]
+    dropped: tuple[Dropped, ...]
+    destroyed: tuple[str, ...]
     cursors: dict[str, int]
 
 
@@ -47,6 +60,8 @@ class Workset:
         self._new_events: list[Event] = []
         self._journal: list[tuple[JournalEntry, JournalAppended]] = []
         self._decisions: list[DecisionRow] = []
+        self._dropped: dict[str, Dropped] = {}
+        self._destroyed: dict[str, None] = {}
         self._cursors: dict[str, int] = {}
 
     @property
@@ -74,6 +89,11 @@ class Workset:
             self._new_events.append(change.event)
         if change.decision is not None:
             self._decisions.append(change.decision)
+        if change.dropped is not None:
+            self._dropped[change.dropped.memory_id] = change.dropped
+        for memory_id in change.destroyed:
+            if self._dropped.pop(memory_id, None) is None:
+                self._destroyed[memory_id] = None
         self._journal.append((change.entry, change.appended))
         for topic, next_offset in change.cursors:
             # A cursor never moves back: a redo of old entries after newer ones would not be a journal's order.
@@ -96,5 +116,7 @@ class Workset:
             events=tuple(self._new_events),
             journal=tuple(self._journal),
             decisions=tuple(self._decisions),
+            dropped=tuple(self._dropped.values()),
+            destroyed=tuple(self._destroyed),
             cursors=dict(self._cursors),
         )

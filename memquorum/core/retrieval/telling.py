@@ -193,7 +193,8 @@ def _now(account: Account, policy: Policy) -> Iterator[str]:
         yield f"  Sealed since {moment(account.changed or 0)} and never served; its key is destroyed from"
         yield f"  {moment(account.sealed_until or 0)} on."
     elif account.profile is None or account.due_at is None:
-        yield "  There is nothing to forget."
+        yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
+        yield f"  {span(policy.forget.grace_ms)}."
     else:
         yield f"  {_decay(account.profile, policy)}."
         if account.due_at > account.as_of:

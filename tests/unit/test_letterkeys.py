@@ -1,0 +1,54 @@
+"""Dead letters' keys end with the letters."""
+
+from __future__ import annotations
+
+import pytest
+
+from db.inmemory import InMemoryVault
+from infra.topics import declared
+from memquorum import topics
+from memquorum.ports import VaultUnavailable
+from workers.arrivals import DEAD_LETTERS
+from workers.letterkeys import EVERY_S, LetterKeys
+
+
+class Vault(InMemoryVault):
+    """Counts the questions, and does not answer where it is told so."""
+
+    asked = 0
+    away = False
+
+    def destroy_older(self, namespace: str, age_ms: int) -> int:
+        self.asked += 1
+        if self.away:
+            raise VaultUnavailable("away")
+        return super().destroy_older(namespace, age_ms)
+
+
+@pytest.fixture
+def vault() -> Vault:
+    made = Vault()
+    made.create([("letter", DEAD_LETTERS, "dead-letter"), ("memory", "greenhouse", "planner")])
+    return made
+
+
+def test_old_letters_lose_their_keys_and_nothing_else_does(vault: Vault) -> None:
+    assert LetterKeys(vault, 3_600_000).turn(0) == 0
+    assert LetterKeys(vault, 0).turn(0) == 1
+    assert set(vault.open(["letter", "memory"])) == {"memory"}
+
+
+def test_the_vault_is_asked_once_an_hour_and_soon_again_where_it_is_away(vault: Vault) -> None:
+    keys = LetterKeys(vault, 0)
+    vault.away = True
+    assert keys.turn(1_000.0) == 0
+    assert (keys.turn(1_059.0), vault.asked) == (0, 1)
+    vault.away = False
+    assert (keys.turn(1_060.0), vault.asked) == (1, 2)
+    assert (keys.turn(1_059.0 + EVERY_S), vault.asked) == (0, 2)
+    assert (keys.turn(1_060.0 + EVERY_S), vault.asked) == (0, 3)
+
+
+def test_letters_are_kept_no_longer_than_what_intake_reads() -> None:
+    kept = {topic.name: int(topic.config["retention.ms"]) for topic in declared() if "retention.ms" in topic.config}
+    assert kept[topics.REFUSED] <= min(kept[topics.EPISODES], kept[topics.ACCESSES])
