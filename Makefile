@@ -3,13 +3,16 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# The same with torch and transformers beside it: some 6 GB.
+TORCH       := .venv-torch
+TORCH_READY := $(TORCH)/.ready
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page lint format lock clean
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page lint format lock clean torch test-torch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +71,19 @@ backpressure: setup  ## MINUTES=10 of publishing at five times the capacity, and
 bench-page: setup  ## draws docs/performance.md from what `bench` and `backpressure` kept
 	@$(BIN)/python -m tests.benchmarks.page
 
+torch: $(TORCH_READY)  ## an environment with torch in .venv-torch, for any Hugging Face encoder; downloads 3 GB
+
+$(TORCH_READY): $(READY) requirements-torch.lock
+	@echo "torch: the packages of requirements-torch.lock"
+	@test -x $(TORCH)/bin/python || $(PYTHON) -m venv --without-pip $(TORCH)
+	@$(UV) pip sync --quiet --no-cache --python $(TORCH)/bin/python --require-hashes requirements-torch.lock
+	@$(TORCH)/bin/python -c 'import pathlib, sysconfig; \
+	  pathlib.Path(sysconfig.get_path("purelib"), "memquorum.pth").write_text("$(CURDIR)\n")'
+	@touch $@
+
+test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own tests beside the default one
+	@$(TORCH)/bin/python -m pytest -rs tests/contract/test_encoder.py tests/torch
+
 lint: setup  ## style, format, types, import rules
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -78,9 +94,12 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in into its own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --constraints requirements.lock --excludes requirements-torch.out \
+	  --output-file requirements-torch.lock requirements-torch.in
 
 clean: setup  ## stop everything and remove the installation's data in .memquorum
 	@$(INFRA) down

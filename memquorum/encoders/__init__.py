@@ -1,1 +1,9 @@
-"""Encoders: texts to unit vectors, behind the port `memquorum.ports.Encoder`."""
+"""Encoders: texts to unit vectors, behind the port `memquorum.ports.Encoder`.
+
+`onnx.py` is the default, `hashing.py` needs no model, `torch.py` runs any Hugging Face encoder out of a folder, which
+`folder.py` reads.
+"""
+
+
+class EncoderUnavailable(RuntimeError):
+    """A model, a file of it, a package or a device is missing or not the right one; the message says what to do."""

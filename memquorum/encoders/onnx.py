@@ -26,6 +26,8 @@ import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from memquorum.encoders import EncoderUnavailable
+
 NAME = "minilm-l6-v2-int8/1"
 DIMENSIONS = 384
 # The model was made for at most 256 tokens; the rest of a text is not seen.
@@ -44,10 +46,6 @@ _TOKENIZER = (
 _BATCH_TOKENS = 512
 # Tokenised together, so that memory does not grow with the number of texts asked for at once.
 _SLICE = 1024
-
-
-class EncoderUnavailable(RuntimeError):
-    """The model or its tokenizer is missing or not the one that was pinned; the message says what to do."""
 
 
 class OnnxEncoder:

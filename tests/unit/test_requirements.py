@@ -29,8 +29,17 @@ def test_the_package_asks_for_what_the_server_has() -> None:
     assert _pins("\n".join(wanted)).items() <= ASKED.items()
 
 
+def test_the_environment_with_torch_is_the_servers_with_the_extra() -> None:
+    locked = _pins((ROOT / "requirements-torch.lock").read_text())
+    assert LOCKED.items() <= locked.items()
+    asked = _pins((ROOT / "requirements-torch.in").read_text())
+    assert asked.items() <= locked.items()
+    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["torch"]
+    assert _pins("\n".join(extra)).items() <= locked.items()
+
+
 def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
-    for file in ("requirements.lock", "infra/bootstrap.lock"):
+    for file in ("requirements.lock", "requirements-torch.lock", "infra/bootstrap.lock"):
         text = (ROOT / file).read_text()
         blocks = re.split(r"\n(?=\S)", text.strip())
         assert all("--hash=sha256:" in block for block in blocks), file
