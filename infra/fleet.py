@@ -21,7 +21,8 @@ log = logging.getLogger(__name__)
 # repeat it, or worse. A person must look.
 HALTED = 3
 
-_BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
+# It ends at what an outage of a server may cost beyond itself.
+_BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 3.0)
 _SETTLED_S = 30.0  # whoever has lived so long begins the back-off anew
 _STOP_S = 4.0
 

@@ -26,6 +26,7 @@ from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
 from infra.fleet import Fleet, roles
+from infra.servers import Servers
 from infra.settings import Settings
 from workers.loop import Stop
 
@@ -118,7 +119,7 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     fleet = Fleet(roles(members), now.logs_dir, ready, environment)
     parts.callback(fleet.stop)
     fleet.start()
-    _watch(fleet, kafka, postgres, books, stopping)
+    _watch(fleet, Servers(kafka, postgres), books, stopping)
 
 
 def provision(now: Settings) -> None:
@@ -129,27 +130,18 @@ def provision(now: Settings) -> None:
     migrate(now.vault_dsn, "vault")
 
 
-def _watch(fleet: Fleet, kafka: Kafka, postgres: Postgres, books: _Books, stopping: Stop) -> None:
+def _watch(fleet: Fleet, servers: Servers, books: _Books, stopping: Stop) -> None:
     changed = True
     while not stopping:
-        servers = {"kafka": kafka.process, "postgres": postgres.process}
         if changed:
-            books.write(
-                processes={name: {"pid": p.pid if p else None, "state": "running"} for name, p in servers.items()}
-                | fleet.describe()
-            )
-            changed = False
+            books.write(processes=servers.describe() | fleet.describe())
         if books.state["state"] == "starting":
             missing = fleet.waiting_for()
             books.write(step=f"processes: waiting for {', '.join(missing)}" if missing else "ready")
             if not missing:
                 books.write(state="ready")
-        for name, process in servers.items():
-            if process is not None and process.poll() is not None:
-                log.warning("%s ended with status %d; again at once", name, process.returncode)
-                (kafka if name == "kafka" else postgres).start()
-                changed = True
-        changed |= fleet.check()
+        # Both, always: neither waits for the other.
+        changed = any([servers.check(), fleet.check()])
         stopping.wait(_BEAT_S)
 
 

@@ -16,6 +16,8 @@ from memquorum.core.crypto import stamps
 
 Headers = list[tuple[str, str | bytes | None]]
 
+# After an outage the client is back this soon; by default it may take 10 s.
+_RECONNECT = {"reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500}
 # Larger than any batch that a topic allows (schemas/topics: 8 MiB).
 _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 
@@ -56,6 +58,7 @@ def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
             # Without an end: an outage delays, it does not drop.
             "delivery.timeout.ms": 0,
             "log_level": 3,
+            **_RECONNECT,
             **settings,
         }
     )
@@ -75,6 +78,7 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
             "allow.auto.create.topics": False,
             "log_level": 3,
+            **_RECONNECT,
             **settings,
         }
     )

@@ -53,6 +53,10 @@ class Kafka:
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
+    def _config(self) -> Path:
+        return self.folder / "server.properties"
+
+    @property
     def log(self) -> Path:
         """What the broker printed, from all starts."""
         return self.folder / "kafka.log"
@@ -72,6 +76,12 @@ class Kafka:
                     raise
         raise AssertionError("unreachable")
 
+    def revive(self) -> None:
+        """Starts a broker that has ended again, where its clients know it, and does not wait until it answers."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        self.process = spawn([*self._java(), "kafka.Kafka", str(self._config)], self.log, by=signal.SIGKILL)
+
     def stop(self) -> None:
         """Ends the broker in order; kills it if that takes longer than 15 s. No broker: does nothing."""
         process, self.process, self.bootstrap = self.process, None, ""
@@ -89,7 +99,7 @@ class Kafka:
 
     def _start_once(self) -> str:
         port, controller = free_port(self.port), free_port()
-        config = self.folder / "server.properties"
+        config = self._config
         config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(port, controller).items()))
         java = self._java()
         if not (self.folder / "data" / "meta.properties").exists():
@@ -120,6 +130,9 @@ class Kafka:
             "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "controller.listener.names": "CONTROLLER",
+            # A broker that was killed is let in again once its old session is over: by default after 9 s.
+            "broker.session.timeout.ms": "3000",
+            "broker.heartbeat.interval.ms": "500",
             "inter.broker.listener.name": "PLAINTEXT",
             "log.dirs": str(self.folder / "data"),
             "offsets.topic.replication.factor": "1",

@@ -73,16 +73,26 @@ class Postgres:
         data = self.folder / "data"
         self._make_cluster(prefix, data)
         self._socket = self._socket_folder(owner=_NOBODY if prefix else None)
-        options = ["-c", "max_connections=100", "-c", "timezone=UTC", "-c", "log_timezone=UTC"]
-        if self.throwaway:
-            options += ["-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off"]
-        command = [*prefix, str(BINARIES / "postgres"), "-D", str(data), "-h", "", "-k", str(self._socket), *options]
-        self.process = spawn(command, self.log, by=signal.SIGINT)
+        self.revive()
+        assert self.process is not None
         try:
             self._wait(self.process)
         except EmbeddedError:
             self.stop()
             raise
+
+    def revive(self) -> None:
+        """Starts a server that has ended again, where its clients know it, and does not wait until it answers."""
+        if self.process is not None and self.process.poll() is None:
+            return
+        options = ["-c", "max_connections=100", "-c", "timezone=UTC", "-c", "log_timezone=UTC"]
+        if self.throwaway:
+            # Not synchronous_commit=off besides: what is only in the server's memory is lost when it is killed.
+            options += ["-c", "fsync=off", "-c", "full_page_writes=off"]
+        place = ["-D", str(self.folder / "data"), "-h", "", "-k", str(self._socket)]
+        self.process = spawn(
+            [*self._prefix(), str(BINARIES / "postgres"), *place, *options], self.log, by=signal.SIGINT
+        )
 
     def stop(self) -> None:
         """Ends the server, and with it every connection; kills it if that takes longer than 15 s."""

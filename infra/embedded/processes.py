@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 from infra.logs import readable
 
 _PR_SET_PDEATHSIG = 1
+_PORT_MIN, _PORT_TRIES = 10_000, 50
 # Loaded before any fork: the child between fork and exec may run little more than a system call.
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
@@ -26,16 +28,31 @@ class EmbeddedError(RuntimeError):
 def free_port(wanted: int = 0) -> int:
     """A TCP port of 127.0.0.1 that nobody listens on now: the wanted one if it is free, else any.
 
+    Never one that the kernel hands to clients: while a server is down, one of its own clients that tries to come back
+    could be given the very port that it asks for, and be connected with itself, and the server would find it taken.
     Another process may take it before its user does.
     """
-    with socket.socket() as probe:
-        # As servers do, so that a connection of the last run that is still closing keeps nobody out.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(("127.0.0.1", wanted))
-        except OSError:
-            probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    first = _first_of_clients()
+    room = range(_PORT_MIN, first) if first > 2 * _PORT_MIN else range(0, 1)
+    tries = [wanted] if wanted else []
+    for port in (*tries, *random.sample(room, min(len(room), _PORT_TRIES)), 0):
+        with socket.socket() as probe:
+            # As servers do, so that a connection of the last run that is still closing keeps nobody out.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise EmbeddedError("no TCP port of 127.0.0.1 is free")
+
+
+def _first_of_clients() -> int:
+    """The first port that the kernel gives to whoever connects and names none."""
+    try:
+        return int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return 32_768
 
 
 def die_with_parent(by: signal.Signals) -> Callable[[], None] | None:
