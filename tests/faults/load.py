@@ -1,0 +1,246 @@
+"""A steady load on an installation: episodes and accesses under known event ids, bad records, time, searches.
+
+Publishing is idempotent and waits for all acknowledgements without an end, so that an outage delays and never drops.
+What was handed over, and where it landed, is kept: `unsettled` and `sums` account for it.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import psycopg
+from confluent_kafka import KafkaError, Message, Producer
+
+from infra import genesis
+from infra.settings import Settings
+from memquorum import topics
+from memquorum.core import ids
+from memquorum.core.records import ClockRequested
+from memquorum.schema_files import load_codec
+from tests.faults.flood import find
+from tests.faults.publications import AGENTS, START, WORDS
+from tests.faults.witness import Event, Witness
+from workers import loop
+
+Place = tuple[str, int, int]
+_SEARCH_S = 3.0
+_BAD = (b"{", b"[]", b'{"content": 1}', b"\xc3\x01no such schema")
+# What a good episode or access may become; another outcome (unscored, unreadable) is a loss.
+_GOOD = {"stored", "reinforced", "below_threshold", "accessed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """How much a second, and how far a tick moves time."""
+
+    episodes: float = 8.0
+    accesses: float = 3.0
+    bad: float = 0.5
+    ticks: float = 1.0
+    searches: float = 1.0
+    step_ms: int = 60_000
+
+
+@dataclass(slots=True)
+class Book:
+    """What was handed to the producer. Everything good is in `given`; what the broker has confirmed, in `kept`."""
+
+    given: dict[Event, float] = field(default_factory=dict)
+    kept: dict[Event, float] = field(default_factory=dict)
+    bad: set[Place] = field(default_factory=set)
+    bad_given: int = 0
+    as_of: int = START
+    errors: list[str] = field(default_factory=list)
+    answers: Counter[str] = field(default_factory=Counter)
+    used: int = 0
+    # Accesses that searches may have published besides: their answer was late, or said that it did not know.
+    unsure: int = 0
+    answered_at: float = 0.0
+
+
+class Load:
+    """Threads of its own until the block ends. `pause` lets what is under way arrive and holds the rest back."""
+
+    def __init__(self, running: Settings, witness: Witness, seed: int, rates: Rates) -> None:
+        self._running, self._witness, self._rates = running, witness, rates
+        self._dice = random.Random(seed)
+        self._shards = genesis.read(running).shards
+        self._namespaces = [f"fault-{i}" for i in range(8 * self._shards)]
+        self._producer: Producer = loop.producer(running.bootstrap)
+        self._lock, self._over, self._go = threading.Lock(), threading.Event(), threading.Event()
+        self._number = self._probes = 0
+        self._recent: list[Event] = []
+        self.book = Book()
+        self._threads = [
+            threading.Thread(target=work, daemon=True) for work in (self._publish, self._search)
+        ]  # fmt: skip
+
+    def __enter__(self) -> Load:
+        self._tick()
+        self._go.set()
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._go.set()
+        self._over.set()
+        for thread in self._threads:
+            thread.join(10)
+        self._producer.flush(5)
+
+    def pause(self) -> None:
+        """Publishes nothing more until `resume`; searches nothing either."""
+        self._go.clear()
+
+    def resume(self) -> None:
+        self._go.set()
+
+    def handed(self) -> set[Event]:
+        """Everything good that was handed over and is not in the journal yet."""
+        with self._lock:
+            given = list(self.book.given)
+        return self._witness.missing(given)
+
+    def probe(self) -> None:
+        """One episode for every shard, now."""
+        for shard in range(self._shards):
+            namespace = next(n for n in self._namespaces if ids.shard_of(n, self._shards) == shard)
+            with self._lock:
+                self._probes += 1
+                event = (namespace, f"p{self._probes}")
+            fields = {"namespace": namespace, "event_id": event[1], "agent": "planner", "content": f"Probe {event[1]}."}
+            self._send(topics.EPISODES, json.dumps(fields).encode(), event, b"probe")
+
+    # Threads -------------------------------------------------------------------------------------------------------
+
+    def _publish(self) -> None:
+        r = self._rates
+        makers = [(r.episodes, self._episode), (r.accesses, self._access), (r.bad, self._bad), (r.ticks, self._tick)]
+        due = [time.monotonic()] * len(makers)
+        while not self._over.is_set():
+            if not self._go.is_set():
+                self._producer.poll(0.05)
+                due = [time.monotonic()] * len(makers)
+                continue
+            now = time.monotonic()
+            for i, (rate, make) in enumerate(makers):
+                if rate and due[i] <= now:
+                    due[i] = max(due[i] + 1 / rate, now - 1)
+                    make()
+            self._producer.poll(max(0.0, min(0.05, min(due) - time.monotonic())))
+
+    def _fresh(self) -> str:
+        self._number += 1
+        return f"e{self._number}"
+
+    def _episode(self) -> None:
+        event = (self._dice.choice(self._namespaces), self._fresh())
+        content = " ".join(self._dice.choices(WORDS, k=12)) + f" {self._dice.randrange(10_000)}"
+        more = {"reward": round(self._dice.random(), 3), "confidence": 0.9} if self._dice.random() < 0.5 else {}
+        fields = {"namespace": event[0], "event_id": event[1], "agent": self._dice.choice(AGENTS), "content": content}
+        self._recent = [*self._recent[-499:], event]
+        self._send(topics.EPISODES, json.dumps(fields | more).encode(), event, self._key())
+
+    def _access(self) -> None:
+        if not self._recent:
+            return
+        namespace, of = self._dice.choice(self._recent)
+        event = (namespace, self._fresh())
+        memory_id = ids.memory_id(namespace, of)
+        fields = {"namespace": namespace, "event_id": event[1], "agent": "planner", "memory_id": memory_id}
+        self._send(topics.ACCESSES, json.dumps(fields).encode(), event, self._key())
+
+    def _key(self) -> bytes:
+        return b"k%d" % self._dice.randrange(64)
+
+    def _bad(self) -> None:
+        self._send(topics.EPISODES, self._dice.choice(_BAD), None)
+
+    def _tick(self) -> None:
+        self.book.as_of += self._rates.step_ms
+        self._producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(self.book.as_of)), partition=0)
+
+    def _send(self, topic: str, value: bytes, event: Event | None, key: bytes | None = None) -> None:
+        def answered(error: KafkaError | None, message: Message) -> None:
+            with self._lock:
+                if error is not None:
+                    self.book.errors.append(f"the broker did not take {event}: {error}")
+                elif event is None:
+                    self.book.bad.add((*loop.place(message), loop.offset(message)))
+                else:
+                    self.book.kept[event] = time.monotonic()
+
+        with self._lock:
+            if event is None:
+                self.book.bad_given += 1
+            else:
+                self.book.given[event] = time.monotonic()
+        self._producer.produce(topic, value=value, key=key, on_delivery=answered)
+
+    def _search(self) -> None:
+        dice = random.Random(self._dice.random())
+        with httpx.Client(base_url=self._running.retrieval_url, timeout=_SEARCH_S) as client:
+            while not self._over.wait(1 / self._rates.searches):
+                if not self._go.is_set():
+                    continue
+                asked: dict[str, Any] = {
+                    "namespace": dice.choice(self._namespaces), "query": " ".join(dice.choices(WORDS, k=5)), "k": 3,
+                    "agent": "planner", "peek": dice.random() < 0.7,
+                }  # fmt: skip
+                began = time.monotonic()
+                try:
+                    answer = client.post("/search", json=asked)
+                except httpx.TransportError as error:
+                    self.book.unsure += asked["k"]
+                    self._told(type(error).__name__)
+                    continue
+                if answer.status_code == 200:
+                    found = answer.json()
+                    self.book.used += found["used"]
+                    self.book.unsure += len(found["hits"]) if "warning" in found else 0
+                    self.book.answered_at = began
+                self._told(str(answer.status_code))
+
+    def _told(self, answer: str) -> None:
+        self.book.answers[answer] += 1
+        with self._witness.changed:
+            self._witness.changed.notify_all()
+
+    # Accounting ----------------------------------------------------------------------------------------------------
+
+    def sums(self) -> tuple[dict[str, int], list[str]]:
+        """What was published and what became of it; what is wrong with it, a line each. The line must be at rest."""
+        book, seen, found = self.book, self._witness.seen, find(self._running)
+        problems = list(book.errors)
+        mine = {event: found.events.get(event, ("nothing", None))[0] for event in book.given}
+        problems += [f"{event} became {outcome}" for event, outcome in mine.items() if outcome not in _GOOD]
+        problems += [f"{event} was never confirmed" for event in book.given.keys() - book.kept.keys()]
+        refused = found.refused.keys()
+        problems += [f"the bad record at {place} was not refused" for place in book.bad - refused]
+        problems += [f"{place} was refused: {found.refused[place].detail}" for place in refused - book.bad]
+        with psycopg.connect(self._running.memory_dsn) as connection:
+            rows = connection.execute("SELECT outcome, count(*) FROM event GROUP BY 1").fetchall()
+        stored = {str(outcome): int(count) for outcome, count in rows}
+        journal = {"accessed": "accessed", "stored": "stored", "reinforced": "reinforced", "below_threshold": "dropped"}
+        for outcome, effect in journal.items():
+            if stored.get(outcome, 0) != seen.effects[effect]:
+                problems.append(f"{stored.get(outcome, 0)} events {outcome}, {seen.effects[effect]} entries {effect}")
+        total = sum(seen.effects[effect] for effect in journal.values())
+        if not 0 <= total - len(mine) - book.used <= book.unsure:
+            problems.append(
+                f"{total} events, but {len(mine)} published, {book.used} by searches and at most {book.unsure} more"
+            )
+        outcomes = Counter(mine.values())
+        sums = {"published": len(mine) + book.bad_given, **outcomes, "refused": len(book.bad & refused)}
+        sums |= {"accesses_of_searches": total - len(mine), "repeated_deliveries": seen.effects["repeated"]}
+        if sum(outcomes.values()) + sums["refused"] != sums["published"]:
+            problems.append(f"the sum does not add up: {sums}")
+        return sums, problems
