@@ -44,11 +44,14 @@ class Judge:
         # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
         keys = self._vault.open(known.keys() | {r.memory_id for rows in recent.values() for r in rows})
         contexts = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
+        read = {p.memory_id for p in nomination.proposals if KINDS[p.kind].reads}
         facts = {
-            memory_id: _facts(k, keys.get(memory_id), contexts[k.namespace])
+            memory_id: _facts(k, keys.get(memory_id), contexts[k.namespace], read=memory_id in read)
             for memory_id, k in known.items()
             if k.namespace in contexts
         }
+        for namespace, context in contexts.items():
+            context.compare(f for f in facts.values() if f.namespace == namespace)
         return tuple(
             opinion(
                 KINDS[proposal.kind],
@@ -90,24 +93,39 @@ class Judge:
 
 def _open(memory_id: str, key: bytes | None, sealed_embedding: bytes | None, sealed_content: bytes) -> _Opened | None:
     """An episode in the clear; None where it cannot be opened, or holds no vector and text. It never fails a ballot."""
+    vector = _vector(memory_id, key, sealed_embedding)
+    if key is None or vector is None:
+        return None
+    try:
+        return _Opened(vector, sealing.open_text(key, sealed_content, memory_id))
+    except ValueError:
+        return None
+
+
+def _vector(memory_id: str, key: bytes | None, sealed_embedding: bytes | None) -> Vector | None:
     if key is None or sealed_embedding is None:
         return None
     try:
         vector = sealing.open_vector(key, sealed_embedding, memory_id)
-        text = sealing.open_text(key, sealed_content, memory_id)
     except ValueError:
         return None
-    return _Opened(vector, text) if len(vector) and np.isfinite(vector).all() else None
+    return vector if len(vector) and np.isfinite(vector).all() else None
 
 
-def _facts(known: Known, key: bytes | None, context: MemberContext) -> MemoryFacts:
-    """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little."""
-    opened = _open(known.memory_id, key, known.sealed_embedding, known.sealed_content)
-    if opened is not None and context.units is not None and context.units.shape[1] != len(opened.vector):
-        opened = None
-    sourced = False
-    if key is not None and opened is not None:
-        sourced = hmac.compare_digest(sealing.commitment(key, opened.text), known.commitment)
+def _facts(known: Known, key: bytes | None, context: MemberContext, *, read: bool) -> MemoryFacts:
+    """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little.
+
+    `read`: the text is looked at, too.
+    """
+    vector, text, sourced = _vector(known.memory_id, key, known.sealed_embedding), None, False
+    if vector is not None and context.units is not None and context.units.shape[1] != len(vector):
+        vector = None
+    if read and key is not None and vector is not None:
+        try:
+            text = sealing.open_text(key, known.sealed_content, known.memory_id)
+            sourced = hmac.compare_digest(sealing.commitment(key, text), known.commitment)
+        except ValueError:
+            vector = None
     return MemoryFacts(
         memory_id=known.memory_id,
         namespace=known.namespace,
@@ -115,11 +133,11 @@ def _facts(known: Known, key: bytes | None, context: MemberContext) -> MemoryFac
         created=known.created,
         last_access=known.last_access,
         salience_ppm=known.salience_ppm,
-        vector=opened.vector if opened else None,
+        vector=vector,
         reward_ppm=known.reward_ppm,
         confidence_ppm=known.confidence_ppm,
         uncertainty_ppm=known.uncertainty_ppm,
         reinforced=known.reinforced,
-        text=opened.text if opened else None,
+        text=text,
         sourced=sourced,
     )

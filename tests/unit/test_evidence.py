@@ -130,3 +130,17 @@ def test_nothing_is_promoted_on_its_own_word() -> None:
     assert vote(replace(FACTS, reinforced=1), MemberContext("n"))
     assert vote(FACTS, context(NEAR + 0.01))
     assert not vote(replace(certain, reinforced=1), context(0.95, text="pressure is 4 bar"))
+
+
+def test_memories_compared_together_are_judged_as_one_by_one() -> None:
+    dice = np.random.default_rng(4)
+    vectors = dice.standard_normal((40, 24)).astype(np.float16).astype(np.float32)
+    recent = [(f"m{i}", vector, None) for i, vector in enumerate(vectors[:16])]
+    # Some of them are themselves among the episodes that they are compared with.
+    memories = [
+        MemoryFacts(f"m{i}", "n", "ada", 0, 0, 0, vector if i != 20 else None) for i, vector in enumerate(vectors)
+    ]
+    alone, together = MemberContext.of("n", recent), MemberContext.of("n", recent)
+    together.compare(memories)
+    assert len(together.compared) == 39
+    assert [relevance(m, together) for m in memories] == [relevance(m, alone) for m in memories]

@@ -7,7 +7,7 @@ millionths.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -62,6 +62,10 @@ class MemberContext:
     """Shape (len(memory_ids), dimensions), rows of unit length; None where there are no episodes."""
     readings: dict[int, Reading | None] = field(default_factory=dict)
     """Of `texts` by place, made when first asked for: comparing costs little, reading a text 0.1 ms."""
+    compared: dict[MemoryFacts, NDArray[np.float64]] = field(default_factory=dict)
+    """Cosines to all episodes of memories that were compared together; `compare` fills it."""
+    around: dict[tuple[object, MemoryFacts], tuple[int, int]] = field(default_factory=dict)
+    """What a rule found around a memory, for the second term that asks."""
 
     @staticmethod
     def of(namespace: str, recent: Sequence[tuple[str, Vector, str | None]]) -> MemberContext:
@@ -74,6 +78,14 @@ class MemberContext:
         ids, vectors, texts = zip(*recent, strict=True)
         return MemberContext(namespace, ids, texts, _units(np.stack(vectors)))
 
+    def compare(self, memories: Iterable[MemoryFacts]) -> None:
+        """Compares many memories with the episodes at once: one product of matrices costs a tenth of theirs."""
+        with_vector = [facts for facts in memories if facts.vector is not None]
+        if self.units is None or not with_vector:
+            return
+        vectors = np.stack([facts.vector for facts in with_vector if facts.vector is not None])
+        self.compared.update(zip(with_vector, _units(vectors) @ self.units.T, strict=True))
+
     def reading(self, at: int) -> Reading | None:
         """What the text at a place says; None without a text, or where it cannot be read."""
         if at not in self.readings:
@@ -81,15 +93,19 @@ class MemberContext:
         return self.readings[at]
 
 
-def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.float64], list[int]]:
+def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.float64], Sequence[int]]:
     """The cosines to all episodes of the context but the memory itself, and their places in it.
 
     In float64: the stored values are float16, so millionths do not depend on the order of the sum.
     """
     if facts.vector is None or context.units is None:
         return np.zeros(0), []
+    values = context.compared.get(facts)
+    if values is None:
+        values = context.units @ _units(facts.vector[np.newaxis])[0]
+    if facts.memory_id not in context.memory_ids:
+        return values, range(len(values))
     others = [at for at, memory_id in enumerate(context.memory_ids) if memory_id != facts.memory_id]
-    values: NDArray[np.float64] = context.units @ _units(facts.vector[np.newaxis])[0]
     return values[others], others
 
 
@@ -100,7 +116,8 @@ def relevance(facts: MemoryFacts, context: MemberContext) -> int:
     namespace has no use of its own for the memory and votes by decay alone.
     """
     values, _ = cosines(facts, context)
-    return to_ppm(float(np.sort(values)[-TOP:].mean())) if len(values) else 0
+    highest = np.sort(values)[-TOP:].tolist()
+    return to_ppm(sum(highest) / len(highest)) if highest else 0
 
 
 def to_ppm(value: float) -> int:
@@ -153,17 +170,21 @@ def rules(contradict: Callable[[Reading, Reading], bool]) -> Evidence:
 
     def around(facts: MemoryFacts, context: MemberContext) -> tuple[int, int]:
         """(conflict, support): the highest cosine of a nearby episode that contradicts the memory, and of another."""
+        known = context.around.get((contradict, facts))
+        if known is not None:
+            return known
         values, places = cosines(facts, context)
         mine = _read(facts.text)
         conflict = support = 0.0
         for at in np.flatnonzero(values >= NEAR):
             value = float(values[at])
-            theirs = context.reading(places[at]) if value >= ALIKE else None
+            theirs = context.reading(places[int(at)]) if value >= ALIKE else None
             if mine is not None and theirs is not None and contradict(mine, theirs):
                 conflict = max(conflict, value)
             else:
                 support = max(support, value)
-        return to_ppm(conflict), to_ppm(support)
+        found = context.around[contradict, facts] = to_ppm(conflict), to_ppm(support)
+        return found
 
     def bfs(facts: MemoryFacts, context: MemberContext) -> int:
         """Half for the absence of conflict, half for support."""

@@ -62,6 +62,8 @@ class Kind:
     """What commit does: seal, promote."""
     outcome: str
     """How the result is called: forgotten, promoted."""
+    reads: bool
+    """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
 
 
 def check_opinion(kind: Kind, opinion: Opinion, proposal: Proposal, as_of: int, policy: Policy) -> str | None:
@@ -148,6 +150,7 @@ FORGET = Kind(
     gate=_forget_gate,
     effect="seal",
     outcome="forgotten",
+    reads=False,
 )
 
 
@@ -224,6 +227,7 @@ PROMOTE = Kind(
     gate=_promote_gate,
     effect="promote",
     outcome="promoted",
+    reads=True,
 )
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE)})
