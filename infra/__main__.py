@@ -4,8 +4,7 @@ import os
 
 # Before numpy comes in: its BLAS would start a thread for every core in each of the line's processes, and they spin
 # while they wait. Four replicas on two cores lost more by that than the products of their small matrices take.
-for _library in ("OPENBLAS", "OMP", "MKL"):
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from infra.commands import main  # noqa: E402
 
