@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, ShardStatus
+from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, ShardStatus, Vector
 
 
 class InMemoryVault:
@@ -146,7 +148,13 @@ class InMemoryStore:
                 due.setdefault(shard, []).extend(memory_id for _, memory_id in sorted(old))
         return due
 
-    def write(self, net: Net, contents: Mapping[str, Clear], cursors: Mapping[tuple[int, str], int]) -> None:
+    def write(
+        self,
+        net: Net,
+        contents: Mapping[str, Clear],
+        cursors: Mapping[tuple[int, str], int],
+        vectors: Mapping[str, Vector],
+    ) -> None:
         """Makes one shard's changes."""
         shard = net.after.shard
         self.states[shard] = net.after
@@ -154,6 +162,9 @@ class InMemoryStore:
         self.strengths |= {s.memory_id: s for s in (*net.new_strengths, *net.changed_strengths)}
         self.events |= {(e.namespace, e.event_id): e for e in net.events}
         self.contents |= {i: contents[i] for i in net.revealed if i in contents}
+        for memory_id in net.reencoded:
+            if memory_id in vectors and memory_id in self.contents:
+                self.contents[memory_id] = replace(self.contents[memory_id], vector=vectors[memory_id])
         for memory_id in net.removed:
             del self.strengths[memory_id]
             self.contents.pop(memory_id, None)
@@ -174,10 +185,16 @@ class InMemoryTransaction:
         self._store = store
         self.rows = rows
 
-    def write(self, nets: Sequence[Net], contents: Mapping[str, Clear], cursors: Mapping[tuple[int, str], int]) -> None:
+    def write(
+        self,
+        nets: Sequence[Net],
+        contents: Mapping[str, Clear],
+        cursors: Mapping[tuple[int, str], int],
+        vectors: Mapping[str, Vector] = MappingProxyType({}),
+    ) -> None:
         """Writes what the batches leave."""
         for net in nets:
-            self._store.write(net, contents, cursors)
+            self._store.write(net, contents, cursors, vectors)
 
 
 class InMemorySchedule:
@@ -257,4 +274,5 @@ class InMemoryNeighbourhoods:
 
     def _neighbour(self, memory: Memory) -> Neighbour:
         clear = self._store.contents[memory.id]
-        return Neighbour(memory.id, memory.agent, clear.vector.astype(np.float16).astype(np.float32), clear.text)
+        vector = clear.vector.astype(np.float16).astype(np.float32)
+        return Neighbour(memory.id, memory.agent, vector, clear.text, memory.encoder)

@@ -39,5 +39,5 @@ class PostgresNeighbourhoods:
 
 
 def _neighbour(row: tuple[Any, ...]) -> Neighbour:
-    memory_id, agent, vector, text = row
-    return Neighbour(memory_id, agent, vector.to_numpy().astype(np.float32), text)
+    memory_id, agent, vector, text, encoder = row
+    return Neighbour(memory_id, agent, vector.to_numpy().astype(np.float32), text, encoder)

@@ -185,9 +185,9 @@ COPY dropped (memory_id, shard, namespace, destroy_at) FROM STDIN
 DELETE FROM dropped WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name memory_update
--- A change of tier.
+-- A change of tier, or of the encoder.
 UPDATE memory
-SET tier = %(tier)s, confidence_ppm = %(confidence_ppm)s, changed = %(changed)s, sealed_until = %(sealed_until)s,
+SET tier = %(tier)s, encoder = %(encoder)s, confidence_ppm = %(confidence_ppm)s, changed = %(changed)s, sealed_until = %(sealed_until)s,
     seq = %(seq)s
 WHERE id = %(id)s::uuid
 
@@ -291,7 +291,7 @@ SELECT seq FROM shard WHERE shard = %(shard)s
 
 -- :name neighbourhood_all
 -- Everything in short-term memory.
-SELECT m.id::text, m.agent, e.vector, c.body
+SELECT m.id::text, m.agent, e.vector, c.body, m.encoder
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -300,7 +300,7 @@ ORDER BY m.seq
 
 -- :name neighbourhood_arrived
 -- What came into short-term memory after a journal sequence and still is there.
-SELECT m.id::text, m.agent, e.vector, c.body
+SELECT m.id::text, m.agent, e.vector, c.body, m.encoder
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -347,12 +347,18 @@ ORDER BY s.memory_id IS NULL, (SELECT count(*) FROM outcome v WHERE v.memory_id 
 LIMIT 1
 
 -- :name explain_notes
--- What the journal says of one memory: its birth, and its latest uses.
+-- What the journal says of one memory: its birth, its encodings, and its latest uses.
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
  WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'dropped')
  ORDER BY seq
  LIMIT 1)
+UNION ALL
+(SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
+ FROM journal
+ WHERE memory_id = %(id)s::uuid AND effect = 'reencoded'
+ ORDER BY seq DESC
+ LIMIT %(limit)s)
 UNION ALL
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal

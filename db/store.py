@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ from memquorum.ports import StoreUnavailable
 DECIDED_DEPTH = 64
 
 # Keys destroyed, and named in one journal entry, at a time; of dropped episodes besides.
+_NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
 _DOOMED_MOST = 1_000
 
 
@@ -160,12 +162,15 @@ class Transaction:
         nets: Sequence[Net],
         contents: Mapping[str, Clear],
         cursors: Mapping[tuple[int, str], int],
+        vectors: Mapping[str, NDArray[np.float32]] = _NONE,
     ) -> None:
         """Writes what the batches leave. `contents`: of every memory that a batch reveals and that can be opened.
 
-        `cursors`: the next offset of (shard, topic), beside those that the nets bring.
+        `cursors`: the next offset of (shard, topic), beside those that the nets bring. `vectors`: the latest embedding
+        of every memory that a batch re-encodes and that can be opened.
         """
         self._insert(nets, contents)
+        self._embed(nets, contents, vectors)
         connection = self._connection
         with connection.pipeline():
             changed = [m for net in nets for m in net.changed_memories]
@@ -192,16 +197,10 @@ class Transaction:
 
     def _insert(self, nets: Sequence[Net], contents: Mapping[str, Clear]) -> None:
         revealed = [(i, contents[i]) for net in nets for i in net.revealed if i in contents]
-        namespaces = {m.id: m.namespace for net in nets for m in net.new_memories}
         decisions = [d for net in nets for d in net.decisions]
         outcomes = [(d, o) for d in decisions for o in d.outcomes]
         self._copy("memory_copy", map(_MEMORY, (m for net in nets for m in net.new_memories)))
         self._copy("content_copy", ((memory_id, clear.text) for memory_id, clear in revealed))
-        self._copy(
-            "embedding_copy",
-            ((uuid.UUID(i), namespaces[i], HalfVector(clear.vector)) for i, clear in revealed),
-            ("uuid", "text", "halfvec"),
-        )
         self._copy("strength_copy", map(_STRENGTH, (s for net in nets for s in net.new_strengths)))
         self._copy("event_copy", map(_EVENT, (e for net in nets for e in net.events)))
         self._copy("dropped_copy", map(_DROPPED, (d for net in nets for d in net.dropped)))
@@ -216,6 +215,17 @@ class Transaction:
                 for b in o.ballots
             ),
         )
+
+    def _embed(
+        self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]
+    ) -> None:
+        namespaces = {m.id: m.namespace for net in nets for m in (*net.new_memories, *net.changed_memories)}
+        first = {i: contents[i].vector for net in nets for i in net.revealed if i in contents}
+        latest = {i: vectors[i] for net in nets for i in net.reencoded if i in vectors}
+        if replaced := [i for i in latest if i not in first]:
+            self._connection.execute(QUERIES["embedding_delete"], {"ids": replaced})
+        rows = ((uuid.UUID(i), namespaces[i], HalfVector(vector)) for i, vector in (first | latest).items())
+        self._copy("embedding_copy", rows, ("uuid", "text", "halfvec"))
 
     def _copy(self, name: str, rows: Iterable[tuple[Any, ...]], types: Sequence[str] = ()) -> None:
         first = next(iterator := iter(rows), None)

@@ -67,12 +67,14 @@ class Vault(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A memory as salience sees it. `text` only where the duplicate check asks for it."""
+    """A memory as salience sees it. `text` only where the duplicate check asks for it. `encoder`: who made the vector;
+    those of two encoders say nothing about each other."""
 
     memory_id: str
     agent: str
     vector: Vector
     text: str
+    encoder: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ CLOCK = "memory.clock.requested.v1"
 ACCEPTED = "memory.intake.accepted.v1"
 REFUSED = "memory.intake.refused.v1"
 SCORED = "memory.salience.scored.v1"
+REENCODED = "memory.encoder.reencoded.v1"
 CROSSED = "memory.decay.crossed.v1"
 NOMINATIONS = "memory.nomination.proposed.v1"
 BALLOTS = "memory.ballot.cast.v1"
@@ -18,13 +19,14 @@ JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/crypto/stamps.py). All but the heads are signed by nobody.
-STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, CROSSED, JOURNAL, HEADS})
+STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, REENCODED, CROSSED, JOURNAL, HEADS})
 OUTSIDE = (EPISODES, ACCESSES, CLOCK)
 ALL = (
     *OUTSIDE,
     ACCEPTED,
     REFUSED,
     SCORED,
+    REENCODED,
     CROSSED,
     NOMINATIONS,
     BALLOTS,

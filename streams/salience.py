@@ -150,6 +150,9 @@ class Salience:
         for memory_id in change.left:
             surroundings.memories.remove(memory_id)
         for memory in change.arrived:
+            # A memory arrives again when it has been re-encoded. Until then it is nobody's neighbour.
+            if memory.encoder != self._encoder.name:
+                continue
             try:
                 surroundings.arrived(memory.memory_id, memory.agent, memory.vector, memory.text)
             except ValueError as error:

@@ -16,7 +16,7 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -33,7 +33,7 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import EpisodeAccepted
-from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
+from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, spans
 from workers.line import SOURCES, Batch, Line, opened
@@ -235,14 +235,17 @@ class _Session:
         if not batches:
             return False
         began, since_ns = time.monotonic(), time.time_ns()
-        contents = self._open(batches.values())
+        contents, vectors = self._open(batches)
         wanted = {self._lines[shard].state: batch.keys() for shard, batch in batches.items()}
         with self._store.transaction(wanted) as transaction:
             nets = {
-                shard: batch.apply(self._rules, transaction.rows[shard], contents) for shard, batch in batches.items()
+                shard: batch.apply(self._rules, transaction.rows[shard], contents, vectors[shard])
+                for shard, batch in batches.items()
             }
             cursors = {place: offset for shard in batches for place, offset in self._lines[shard].cursors().items()}
-            transaction.write(list(nets.values()), contents, cursors)
+            cursors |= {p: offset for shard, batch in batches.items() for p, offset in batch.cursors(shard).items()}
+            anew = {memory_id: vector for batch in batches.values() for memory_id, vector in batch.reencoded.items()}
+            transaction.write(list(nets.values()), contents, cursors, anew)
         for shard, batch in batches.items():
             self._done(shard, batch, nets[shard], since_ns)
         self._shown.worked(time.monotonic() - began)
@@ -279,18 +282,18 @@ class _Session:
         self._shown.at(topics.ACCEPTED, line.state.shard, line.spine.next_offset)
         self._shown.done((item.written_ms for item in batch.items), time.time_ns() // 1_000_000)
 
-    def _open(self, batches: Iterable[Batch]) -> dict[str, Clear]:
-        """Contents and embeddings in the clear, of what is still readable."""
-        listed = list(batches)
-        sealed = [memory_id for batch in listed for memory_id in batch.sealed()]
+    def _open(self, batches: Mapping[int, Batch]) -> tuple[dict[str, Clear], dict[int, dict[int, Vector]]]:
+        """Contents and embeddings in the clear, of what is still readable; by shard and offset, embeddings anew."""
+        sealed = [memory_id for batch in batches.values() for memory_id in batch.sealed()]
         keys = self._patiently(lambda: self._vault.open(sealed)) if sealed else {}
         found: dict[str, Clear | None] = {}
-        for batch in listed:
+        for batch in batches.values():
             for item in batch.items:
                 # The first record of an event is the one that counts: a later one is a repetition, whatever it holds.
                 if isinstance(item.record, EpisodeAccepted) and item.record.memory_id not in found:
                     found[item.record.memory_id] = opened(item, keys.get(item.record.memory_id))
-        return {memory_id: clear for memory_id, clear in found.items() if clear is not None}
+        clear = {memory_id: content for memory_id, content in found.items() if content is not None}
+        return clear, {shard: batch.vectors(keys) for shard, batch in batches.items()}
 
     def _destroy_due(self, shards: Iterable[int]) -> None:
         """Destroys the keys of sealed memories and dropped episodes whose grace time is over: in the vault first, then

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +11,7 @@ import numpy as np
 
 from db.store import Clear, Standing
 from memquorum import topics
+from memquorum.core import ids
 from memquorum.core.avro import DecodeError
 from memquorum.core.commit import applying, assembly
 from memquorum.core.commit.assembly import Assembly, Certified
@@ -18,20 +21,28 @@ from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.workset import Net, Workset
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, MemoryReencoded
+from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
 
 KIND_OF = {topics.PRE_PREPARES: assembly.PRE_PREPARE, topics.COMMITS: assembly.COMMIT}
-SOURCES = (topics.ACCEPTED, topics.SCORED, *KIND_OF)
+SOURCES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, *KIND_OF)
 
 # What pgvector's halfvec holds.
 _DIMENSIONS_MOST = 16_000
 _TRACES_MOST = 256
+# Embeddings by another encoder that wait: some 4 MB.
+_REENCODED_MOST = 4_096
+_ANEW_MOST = 256
+
+
+Anew = tuple[int, MemoryReencoded]
+"""An offset, and the embedding by another encoder that stands there."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """What is applied to one shard in one transaction: at most one decision, then records of the spine.
+    """What is applied to one shard in one transaction: at most one decision, records of the spine, embeddings anew.
 
     `parents`: the traces of the decision's commits, in the order of their arrival.
 
@@ -41,14 +52,17 @@ class Batch:
     certified: Certified | None
     items: list[Item]
     parents: tuple[str, ...] = ()
+    anew: list[Anew] = field(default_factory=list)
     changes: list[tuple[Change, Item | None]] = field(default_factory=list)
     rejected: OutOfTurn | None = None
+    reencoded: dict[str, Vector] = field(default_factory=dict)
 
     def keys(self) -> Keys:
         """The rows that it may touch."""
         found = [applying.touches(item.record, item.scored) for item in self.items]
         if self.certified is not None:
             found.append(applying.touches(self.certified.checked))
+        found.append(Keys(frozenset(record.memory_id for _, record in self.anew)))
         return Keys(
             frozenset(memory_id for keys in found for memory_id in keys.memories),
             frozenset(key for keys in found for key in keys.events),
@@ -56,10 +70,19 @@ class Batch:
 
     def sealed(self) -> list[str]:
         """The memories whose keys it takes to read the batch."""
-        return [memory_id for item in self.items if (memory_id := _remembered(item)) is not None]
+        remembered = [memory_id for item in self.items if (memory_id := _remembered(item)) is not None]
+        return remembered + [record.memory_id for _, record in self.anew]
 
-    def apply(self, rules: Rules, rows: Rows, contents: Mapping[str, Clear]) -> Net:
-        """Judges everything, in order: the decision first. `contents`: what could be opened."""
+    def vectors(self, keys: Mapping[str, bytes]) -> dict[int, Vector]:
+        """The embeddings anew that can be opened, by their offsets."""
+        opened = ((at, _vector(keys.get(r.memory_id), r.sealed_embedding, r.memory_id)) for at, r in self.anew)
+        return {at: vector for at, vector in opened if vector is not None}
+
+    def apply(self, rules: Rules, rows: Rows, contents: Mapping[str, Clear], vectors: Mapping[int, Vector]) -> Net:
+        """Judges everything, in order: the decision first. `contents`, `vectors`: what could be opened.
+
+        Of `vectors`, by offset, those that took effect are afterwards in `reencoded`, by memory.
+        """
         work = Workset(rows)
         if self.certified is not None:
             self._decide(rules, work, self.certified)
@@ -67,7 +90,18 @@ class Batch:
             change = _judge(rules, work.rows, item, contents)
             work.absorb(change)
             self.changes.append((change, item))
+        for offset, record in self.anew:
+            place = applying.Place(topics.REENCODED, rows.state.shard, offset)
+            anew = applying.apply_reencoded(rules, work.rows, place, record) if offset in vectors else None
+            if anew is not None:
+                work.absorb(anew)
+                self.changes.append((anew, None))
+                self.reencoded[record.memory_id] = vectors[offset]
         return work.net()
+
+    def cursors(self, shard: int) -> dict[tuple[int, str], int]:
+        """How far it uses up what the journal's entries do not tell: embeddings that come too late leave none."""
+        return {(shard, topics.REENCODED): self.anew[-1][0] + 1} if self.anew else {}
 
     def _decide(self, rules: Rules, work: Workset, certified: Certified) -> None:
         place = applying.Place(topics.PRE_PREPARES, work.rows.state.shard, certified.offset)
@@ -93,6 +127,7 @@ class Line:
             rules.codec, rules.genesis, self.state.shard, self.state.decided_seq, standing.decided
         )
         self._codec = rules.codec
+        self._anew: deque[Anew] = deque()
         # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
         self._traces: dict[bytes, str] = {}
 
@@ -109,6 +144,8 @@ class Line:
             self._remember(data, traceparent)
         elif topic == topics.SCORED:
             return self._score(offset, data, traceparent)
+        elif topic == topics.REENCODED:
+            return self._reencode(offset, data)
         else:
             return self._accept(offset, data, traceparent, written_ms)
         refusals, self.decisions.refusals = self.decisions.refusals, []
@@ -123,14 +160,18 @@ class Line:
     def batch(self, most: int) -> Batch | None:
         """What can be applied now, or None."""
         certified, items = self.decisions.next(self.spine.next_offset), self.spine.ready(most)
+        # What the fleet does comes first: embeddings anew are many, and nobody waits for one of them.
+        anew = list(itertools.islice(self._anew, _ANEW_MOST))
         if certified is None:
-            return Batch(None, items) if items else None
+            return Batch(None, items, anew=anew) if items or anew else None
         commits = set(certified.commits)
-        return Batch(certified, items, tuple(trace for data, trace in self._traces.items() if data in commits))
+        traces = tuple(trace for data, trace in self._traces.items() if data in commits)
+        return Batch(certified, items, traces, anew)
 
     def paused(self) -> set[str]:
         """Sources not to be read on until some of what has arrived is applied."""
         full = {topics.ACCEPTED: self.spine.full, topics.SCORED: self.spine.scores_full}
+        full[topics.REENCODED] = len(self._anew) >= _REENCODED_MOST
         return {topic for topic, so in full.items() if so}
 
     def rewind(self) -> dict[str, int]:
@@ -157,6 +198,8 @@ class Line:
         self.state = net.after
         if batch.items:
             self.spine.applied(batch.items[-1].offset)
+        for _ in batch.anew:
+            self._anew.popleft()
         if batch.certified is not None and batch.rejected is None:
             self.decisions.decided(batch.certified)
             for data in batch.certified.commits:
@@ -193,6 +236,18 @@ class Line:
         self.spine.score(applying.Scored(offset, record, traceparent))
         return None
 
+    def _reencode(self, offset: int, data: bytes) -> str | None:
+        try:
+            record = self._codec.decode_as(MemoryReencoded, data)
+        except DecodeError as error:
+            return str(error)
+        if not ids.is_uuid(record.memory_id):
+            return f"memory id {record.memory_id[:40]!r} is no UUID"
+        if "\0" in record.encoder + record.namespace:
+            return "NUL in encoder or namespace"
+        self._anew.append((offset, record))
+        return None
+
 
 def opened(item: Item, key: bytes | None) -> Clear | None:
     """An episode's content and embedding in the clear; None where they cannot be opened, or not be stored."""
@@ -202,11 +257,21 @@ def opened(item: Item, key: bytes | None) -> Clear | None:
     assert isinstance(record, EpisodeAccepted)
     try:
         text = sealing.open_text(key, record.sealed_content, record.memory_id)
-        vector = sealing.open_vector(key, scored.record.sealed_embedding, record.memory_id)
-    except ValueError:  # SealError, or bytes that are no text or no vector
+    except ValueError:  # SealError, or bytes that are no text
         return None
-    sound = 0 < vector.size <= _DIMENSIONS_MOST and bool(np.isfinite(vector).all()) and "\0" not in text
-    return Clear(text, vector) if sound else None
+    vector = _vector(key, scored.record.sealed_embedding, record.memory_id)
+    return None if vector is None or "\0" in text else Clear(text, vector)
+
+
+def _vector(key: bytes | None, sealed: bytes, memory_id: str) -> Vector | None:
+    """An embedding in the clear; None where it cannot be opened, or not be stored."""
+    if key is None:
+        return None
+    try:
+        vector = sealing.open_vector(key, sealed, memory_id)
+    except ValueError:  # SealError, or bytes that are no vector
+        return None
+    return vector if 0 < vector.size <= _DIMENSIONS_MOST and np.isfinite(vector).all() else None
 
 
 def _remembered(item: Item) -> str | None:

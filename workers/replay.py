@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
@@ -28,10 +28,18 @@ from memquorum.core.crypto.stamps import Reader
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import Difference, StateDigest
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content
+from memquorum.core.journal.replay import (
+    CannotReplay,
+    Read,
+    Replay,
+    Sealed,
+    SealedAnew,
+    open_content,
+    open_embedding,
+)
 from memquorum.core.journal.rows import Keys, ShardState
-from memquorum.core.records import EpisodeAccepted, EpisodeScored
-from memquorum.ports import StoreUnavailable, Vault
+from memquorum.core.records import EpisodeAccepted, EpisodeScored, MemoryReencoded
+from memquorum.ports import StoreUnavailable, Vault, Vector
 from workers.audit import PATIENCE_S, Progress
 from workers.partition import Partition, Shelf
 from workers.strangers import Strangers
@@ -41,6 +49,7 @@ _LOG = logging.getLogger("memquorum.replay")
 # Entries written in one transaction.
 _BATCH = 2_000
 _NAMED_MOST = 5
+_SHELVES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED)
 
 T = TypeVar("T")
 
@@ -115,7 +124,7 @@ def rebuild(
             told = _Told(progress, sum(partition.end for partition in journals))
             for shard, partition in enumerate(journals):
                 replay = Replay(Rules(codec, genesis), shard, namespace)
-                shelves = [_open(stack, bootstrap, topic, shard) for topic in (topics.ACCEPTED, topics.SCORED)]
+                shelves = [_open(stack, bootstrap, topic, shard) for topic in _SHELVES]
                 contents = _Contents(codec, vault, *(Shelf(shelf) for shelf in shelves))
                 last = None if until_seq is None else until_seq.get(shard, 0)
                 links = told.along(shard, partition, _links(replay, partition, until_as_of, last))
@@ -194,9 +203,9 @@ def _rebuild_shard(
     entries = memories = written = 0
     for batch in _batches(links):
         step = replay.take(batch)
-        clear = contents.of(step.sealed)
+        clear, vectors = contents.of(step.sealed), contents.anew(step.anew)
         with store.transaction({step.net.before: Keys()}) as transaction:
-            transaction.write([step.net], clear, {})
+            transaction.write([step.net], clear, {}, vectors)
         entries += len(batch)
         memories += len(step.net.new_memories)
         written += len(clear)
@@ -219,9 +228,9 @@ def _batches(links: Iterable[Read]) -> Iterator[list[Read]]:
 class _Contents:
     """Opens what the journal names. The topics are read beside it: accepted order is the journal's order."""
 
-    def __init__(self, codec: Codec, vault: Vault, accepted: Shelf, scored: Shelf) -> None:
+    def __init__(self, codec: Codec, vault: Vault, accepted: Shelf, scored: Shelf, reencoded: Shelf) -> None:
         self._codec, self._vault = codec, vault
-        self._accepted, self._scored = accepted, scored
+        self._accepted, self._scored, self._reencoded = accepted, scored, reencoded
 
     def of(self, wanted: Iterable[Sealed]) -> dict[str, Clear]:
         """What can be opened, by memory; absent is what the vault has no key for. Raises CannotReplay."""
@@ -236,7 +245,18 @@ class _Contents:
                 found[sealed.memory_id] = Clear(*open_content(key, sealed, accepted, scored))
         return found
 
-    def _record(self, kind: type[T], data: bytes, sealed: Sealed) -> T:
+    def anew(self, wanted: Sequence[SealedAnew]) -> dict[str, Vector]:
+        """The embeddings that took another's place and can be opened, by memory. Raises CannotReplay."""
+        keys = self._vault.open([sealed.memory_id for sealed in wanted]) if wanted else {}
+        found = {}
+        for sealed in sorted(wanted, key=lambda sealed: sealed.offset):
+            key = keys.get(sealed.memory_id)
+            if key is not None:
+                record = self._record(MemoryReencoded, self._reencoded.at(sealed.offset), sealed)
+                found[sealed.memory_id] = open_embedding(key, sealed, record)
+        return found
+
+    def _record(self, kind: type[T], data: bytes, sealed: Sealed | SealedAnew) -> T:
         try:
             return self._codec.decode_as(kind, data)
         except DecodeError as error:

@@ -128,6 +128,17 @@ class EpisodeScored:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryReencoded:
+    """A stored memory's embedding by another encoder."""
+
+    memory_id: str
+    namespace: str
+    previous: str
+    encoder: str
+    sealed_embedding: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Crossing:
     """One memory under the threshold."""
 
@@ -356,3 +367,11 @@ class Destroyed:
     """Detail of 'destroyed': the keys of sealed memories and dropped episodes whose grace time ended."""
 
     memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reencoded:
+    """Detail of 'reencoded': which encoder's embedding took whose place; the source is where it lies."""
+
+    previous: str
+    encoder: str

@@ -21,6 +21,7 @@ RECORDS = (
                     OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
                     "minilm", OTHER, 810_000, 870_000, 400_000, 910_000, 100_000, b"sealed"),
+    r.MemoryReencoded(MEMORY, "greenhouse", "minilm", "bert", b"sealed"),
     r.DecayCrossed(
         1,
         1_750_000_000_000,
@@ -46,4 +47,5 @@ RECORDS = (
     r.Accessed("planner", 1_750_000_000_000, True),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result(MEMORY, "forget", "forgotten", "quorum"),)),
     r.Destroyed((MEMORY,)),
+    r.Reencoded("minilm", "bert"),
 )  # fmt: skip

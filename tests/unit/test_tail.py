@@ -14,6 +14,7 @@ from memquorum.core.retrieval.tail import Tail
 from tests.unit import genesis as cluster
 from tests.unit import votes
 from tests.unit.shard import Shard, memory_id
+from tests.unit.test_reencoding import anew
 
 GENESIS = cluster.make()
 A, B = memory_id("a"), memory_id("b")
@@ -34,6 +35,7 @@ def shard(codec: Codec) -> Shard:
     made.decide([votes.proposal(A, FORGET.name), votes.proposal(B, PROMOTE.name)], lambda _, p: p.memory_id == A)
     made.destroy(A)
     made.access(A, 2_000)
+    anew(made, B, 0)
     return made
 
 
@@ -58,6 +60,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "1970-01-12 13:46:40  0/9     destroyed   the keys of 1 memory: nobody can read them any more",
         f"                               destroyed {A}",
         f"1970-01-12 13:46:40  0/10    accessed    {A}  by reviewer in greenhouse: it was gone already",
+        f"1970-01-12 13:46:40  0/11    reencoded   {B}  in greenhouse: by bert/1 instead of hashing",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

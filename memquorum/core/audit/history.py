@@ -26,10 +26,10 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, Verifi
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import EFFECTS, Rules, perform
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
-from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Stored
+from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Reencoded, Stored
 
 # Where the record that an entry applies stands, if not in the accepted stream.
-_SOURCES = {"decided": topics.PRE_PREPARES, "destroyed": topics.JOURNAL}
+_SOURCES = {"decided": topics.PRE_PREPARES, "destroyed": topics.JOURNAL, "reencoded": topics.REENCODED}
 
 
 class Impossible(ValueError):
@@ -55,7 +55,7 @@ class History:
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
-        self._accepted = -1
+        self._accepted = self._reencoded = -1
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
         self._tick_times = array("q")
@@ -127,6 +127,11 @@ class History:
         if (entry.source_topic, entry.source_partition) != expected:
             raise _source(expected, (entry.source_topic, entry.source_partition))
         if isinstance(detail, (Decided, Destroyed)):
+            return
+        if isinstance(detail, Reencoded):
+            last, self._reencoded = self._reencoded, max(self._reencoded, entry.source_offset)
+            if entry.source_offset <= last:
+                raise _source(f"an offset of {topics.REENCODED} above {last}", entry.source_offset)
             return
         last, self._accepted = self._accepted, max(self._accepted, entry.source_offset)
         if entry.source_offset <= last:
@@ -226,6 +231,13 @@ class History:
                     f"{memory_id} destroyed at {entry.as_of}",
                 )  # fmt: skip
 
+    def _judge_reencoded(self, entry: JournalEntry, detail: Reencoded) -> None:
+        memory = self.memories.get(entry.memory_id or "")
+        if memory is None or memory.id not in self.strengths or memory.namespace != entry.namespace:
+            raise _effect("a memory of the namespace that is alive", f"reencoded of {entry.memory_id}")
+        if detail.previous != memory.encoder:
+            raise _effect(f"an embedding by {memory.encoder} replaced", f"one by {detail.previous}")
+
     # Doing ----------------------------------------------------------------------------------------------------------
 
     def _make(self, change: Change, detail: Any) -> None:
@@ -292,6 +304,7 @@ _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingPro
         "ticked": History._judge_tick,
         "decided": History._judge_decided,
         "destroyed": History._judge_destroyed,
+        "reencoded": History._judge_reencoded,
     }
 )
 

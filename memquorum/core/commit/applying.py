@@ -25,6 +25,8 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
     JournalEntry,
+    MemoryReencoded,
+    Reencoded,
     Stored,
 )
 
@@ -123,6 +125,25 @@ def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, com
         results=decisions.results(rows, checked),
     )
     return _apply(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
+
+
+def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReencoded) -> Change | None:
+    """An embedding by another encoder; None where it comes too late: the memory is forgotten, or was re-encoded."""
+    memory = rows.memories.get(record.memory_id)
+    if memory is None or not _alive(rows, record.namespace, record.memory_id) or memory.encoder != record.previous:
+        return None
+    detail = Reencoded(previous=record.previous, encoder=record.encoder)
+    event_id = f"reencoded/{place.partition}/{place.offset}"
+    return _apply(
+        rules,
+        rows,
+        place,
+        effect="reencoded",
+        detail=detail,
+        event_id=event_id,
+        namespace=record.namespace,
+        memory_id=record.memory_id,
+    )
 
 
 def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Change:

@@ -4,7 +4,8 @@
 no vote is counted but from the certificate that the entry holds. So whoever walks a journal reaches the same rows.
 
 Content and embedding are not in the journal: a change names the memory whose content and embedding are stored now
-(`Change.revealed`), and the caller takes them from the topics, at the offsets that the detail gives.
+(`Change.revealed`), or whose embedding is replaced (`Change.reencoded`), and the caller takes them from the topics, at
+the offsets that the entry and its detail give.
 """
 
 from __future__ import annotations
@@ -33,7 +34,16 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
-from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalAppended, JournalEntry, Stored
+from memquorum.core.records import (
+    Accessed,
+    ClockTicked,
+    Decided,
+    Destroyed,
+    JournalAppended,
+    JournalEntry,
+    Reencoded,
+    Stored,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +231,15 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
     return replace(change, memories=gone, destroyed=detail.memory_ids)
 
 
+def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Change:
+    """Another encoder's embedding takes the place of the one that is there. Nothing else of the memory changes."""
+    memory = rows.memories[change.entry.memory_id or ""]
+    if memory.id not in rows.strengths or memory.encoder != detail.previous:
+        raise KeyError(f"a memory that is alive, encoded by {detail.previous}")
+    changed = replace(memory, encoder=detail.encoder, seq=change.entry.seq)
+    return replace(change, memories=(changed,), reencoded=memory.id)
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """The records that an effect's detail may be, and what the effect does."""
@@ -239,6 +258,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "repeated": Effect((Stored, Accessed), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
+        "reencoded": Effect((Reencoded,), _do_reencoded),
     }
 )
 """Every effect that a journal entry may have."""

@@ -22,7 +22,15 @@ from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules, needs, perform
 from memquorum.core.journal.rows import Memory, Rows, ShardState, Strength
 from memquorum.core.journal.workset import Net, Workset
-from memquorum.core.records import EpisodeAccepted, EpisodeScored, JournalAppended, JournalEntry, Stored
+from memquorum.core.records import (
+    EpisodeAccepted,
+    EpisodeScored,
+    JournalAppended,
+    JournalEntry,
+    MemoryReencoded,
+    Reencoded,
+    Stored,
+)
 
 
 class CannotReplay(ValueError):
@@ -50,11 +58,24 @@ class Sealed:
 
 
 @dataclass(frozen=True, slots=True)
+class SealedAnew:
+    """A memory whose embedding was replaced: where the latest one lies, and by which encoder it must be."""
+
+    seq: int
+    memory_id: str
+    namespace: str
+    offset: int
+    detail: Reencoded
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
-    """What a batch of links leaves: the rows to be written, and the memories whose content goes with them."""
+    """What a batch of links leaves: the rows to be written, the memories whose content goes with them, and those whose
+    embedding is another one than the first."""
 
     net: Net
     sealed: tuple[Sealed, ...]
+    anew: tuple[SealedAnew, ...]
 
 
 class Replay:
@@ -81,6 +102,7 @@ class Replay:
     def take(self, batch: Sequence[Read]) -> Step:
         """Makes the changes of the next links of the chain. Raises CannotReplay where they are not."""
         work, sealed = Workset(self._rows(batch)), []
+        anew: dict[str, SealedAnew] = {}
         try:
             for read in batch:
                 links.check_link(self._rules.codec, work.rows.state, read.link)
@@ -88,12 +110,15 @@ class Replay:
                 work.absorb(change)
                 if change.revealed is not None:
                     sealed.append(_sealed(change.revealed, read))
+                if change.reencoded is not None:
+                    anew[change.reencoded] = _sealed_anew(change.reencoded, read)
         except (links.BrokenChain, BadCertificate) as error:
             raise CannotReplay(f"shard {self.state.shard}: {error}") from error
         net = work.net()
         self._keep(net)
         net = self._narrowed(net)
-        return Step(net, tuple(s for s in sealed if s.memory_id in net.revealed))
+        kept = tuple(s for s in sealed if s.memory_id in net.revealed)
+        return Step(net, kept, tuple(anew[memory_id] for memory_id in net.reencoded))
 
     def _rows(self, batch: Sequence[Read]) -> Rows:
         """The rows that the links touch; events decide nothing any more once an entry is written."""
@@ -125,6 +150,7 @@ class Replay:
             changed_strengths=tuple(s for s in net.changed_strengths if mine(s.memory_id)),
             removed=tuple(i for i in net.removed if mine(i)),
             revealed=tuple(i for i in net.revealed if mine(i)),
+            reencoded=tuple(i for i in net.reencoded if mine(i)),
             events=tuple(e for e in net.events if e.namespace == self._namespace),
             dropped=tuple(d for d in net.dropped if d.namespace == self._namespace),
         )
@@ -133,6 +159,26 @@ class Replay:
 def _sealed(memory_id: str, read: Read) -> Sealed:
     assert isinstance(read.detail, Stored) and read.entry.namespace is not None
     return Sealed(read.entry.seq, memory_id, read.entry.namespace, read.entry.event_id, read.detail)
+
+
+def _sealed_anew(memory_id: str, read: Read) -> SealedAnew:
+    assert isinstance(read.detail, Reencoded) and read.entry.namespace is not None
+    return SealedAnew(read.entry.seq, memory_id, read.entry.namespace, read.entry.source_offset, read.detail)
+
+
+def open_embedding(key: bytes, wanted: SealedAnew, record: MemoryReencoded) -> NDArray[np.float32]:
+    """The embedding that replaced a memory's, in the clear, from the record that the journal names.
+
+    Raises CannotReplay where the record is about something else, or cannot be opened.
+    """
+    where = f"entry {wanted.seq}, memory {wanted.memory_id}"
+    expected = (wanted.memory_id, wanted.namespace, wanted.detail.previous, wanted.detail.encoder)
+    if (record.memory_id, record.namespace, record.previous, record.encoder) != expected:
+        raise CannotReplay(f"{where}: the embedding that it names is of memory {record.memory_id} by {record.encoder}")
+    try:
+        return sealing.open_vector(key, record.sealed_embedding, wanted.memory_id)
+    except ValueError as error:
+        raise CannotReplay(f"{where}: its embedding cannot be opened with its key: {error}") from None
 
 
 def open_content(

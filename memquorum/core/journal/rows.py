@@ -173,9 +173,9 @@ class Change:
     """What one journal entry does to its shard.
 
     `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
-    and strength. `revealed`: the memory whose content and embedding are stored now. `dropped`: the episode that became
-    no memory. `destroyed`: the ids whose keys are gone. `cursors`: the next offset to read of each source that the
-    entry used up.
+    and strength. `revealed`: the memory whose content and embedding are stored now. `reencoded`: the memory whose
+    embedding is replaced. `dropped`: the episode that became no memory. `destroyed`: the ids whose keys are gone.
+    `cursors`: the next offset to read of each source that the entry used up.
     """
 
     entry: JournalEntry
@@ -185,6 +185,7 @@ class Change:
     strengths: tuple[Strength, ...] = ()
     removed: tuple[str, ...] = ()
     revealed: str | None = None
+    reencoded: str | None = None
     event: Event | None = None
     dropped: Dropped | None = None
     destroyed: tuple[str, ...] = ()

@@ -24,8 +24,8 @@ class Net:
 
     `before` is the state that the batch began at: whoever writes finds the shard exactly there. A memory that came and
     went within the batch has its row, and no strength, content or embedding. `removed`: memories whose strength,
-    content and embedding were stored before the batch. `destroyed`: ids whose keys were destroyed, and which may have
-    been dropped before the batch.
+    content and embedding were stored before the batch. `reencoded`: memories whose embedding was replaced.
+    `destroyed`: ids whose keys were destroyed, and which may have been dropped before the batch.
     """
 
     before: ShardState
@@ -36,6 +36,7 @@ class Net:
     changed_strengths: tuple[Strength, ...]
     removed: tuple[str, ...]
     revealed: tuple[str, ...]
+    reencoded: tuple[str, ...]
     events: tuple[Event, ...]
     journal: tuple[tuple[JournalEntry, JournalAppended], ...]
     decisions: tuple[DecisionRow, ...]
@@ -57,6 +58,7 @@ class Workset:
         self._touched_memories: dict[str, None] = {}
         self._touched_strengths: dict[str, None] = {}
         self._revealed: dict[str, None] = {}
+        self._reencoded: dict[str, None] = {}
         self._new_events: list[Event] = []
         self._journal: list[tuple[JournalEntry, JournalAppended]] = []
         self._decisions: list[DecisionRow] = []
@@ -82,8 +84,11 @@ class Workset:
             self._strengths.pop(memory_id, None)
             self._touched_strengths[memory_id] = None
             self._revealed.pop(memory_id, None)
+            self._reencoded.pop(memory_id, None)
         if change.revealed is not None:
             self._revealed[change.revealed] = None
+        if change.reencoded is not None:
+            self._reencoded[change.reencoded] = None
         if change.event is not None:
             self._events[change.event.namespace, change.event.event_id] = change.event
             self._new_events.append(change.event)
@@ -113,6 +118,7 @@ class Workset:
             changed_strengths=tuple(s for s in strengths if s.memory_id in before.strengths),
             removed=tuple(i for i in self._touched_strengths if i not in self._strengths and i in before.strengths),
             revealed=tuple(self._revealed),
+            reencoded=tuple(self._reencoded),
             events=tuple(self._new_events),
             journal=tuple(self._journal),
             decisions=tuple(self._decisions),

@@ -19,7 +19,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.tally import Outcome
 from memquorum.core.journal.rows import ALIVE, Memory, Strength
-from memquorum.core.records import Accessed, BallotCast, Commit, Stored
+from memquorum.core.records import Accessed, BallotCast, Commit, Reencoded, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Noted:
     effect: str
     event_id: str
     hash: bytes
-    detail: Stored | Accessed
+    detail: Stored | Accessed | Reencoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,14 @@ class Use:
     at: int
     agent: str
     how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """Another encoder's embedding took the place of the one before, by an entry of the journal."""
+
+    journal_seq: int
+    encoder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +190,7 @@ class Account:
     uses: tuple[Use, ...]
     votes: tuple[Vote, ...]
     last_epoch: int
+    encodings: tuple[Encoding, ...] = ()
     confidence_ppm: int | None = None
     sealed_until: int | None = None
     due_at: int | None = None
@@ -209,6 +218,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         repetitions=facts.repetitions,
         last_access=alive.last_access if alive else max((u.at for u in uses), default=None),
         uses=uses,
+        encodings=tuple(Encoding(n.seq, n.detail.encoder) for n in facts.notes if isinstance(n.detail, Reencoded)),
         votes=tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions),
         last_epoch=facts.last_epoch,
         confidence_ppm=memory.confidence_ppm if memory else None,
@@ -268,6 +278,7 @@ def _used(note: Noted) -> bool:
 
 def _use(note: Noted) -> Use:
     told = note.detail
+    assert not isinstance(told, Reencoded)
     at = told.accessed_at if isinstance(told, Accessed) else told.occurred_at
     return Use(at, told.agent, note.effect)
 

@@ -19,6 +19,7 @@ from memquorum.core.records import (
     NominationProposed,
     PrePrepare,
     Proposal,
+    Reencoded,
     Signed,
     Stored,
 )
@@ -67,6 +68,8 @@ class Tail:
         said = f"{entry.effect:<11} {entry.memory_id}"
         if isinstance(detail, Accessed):
             return f"{said}  by {detail.agent} {where}{'' if detail.applied else ': it was gone already'}"
+        if isinstance(detail, Reencoded):
+            return f"{said}  {where}: by {detail.encoder} instead of {detail.previous}"
         if not isinstance(detail, Stored):
             return f"{said}  {where}"
         about = (

@@ -48,6 +48,8 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
         yield ""
         yield "Where it came from"
         yield from _born(account.born, account.shard, genesis.policy)
+        for encoding in account.encodings:
+            yield f"  Encoded anew by {encoding.encoder}: entry {encoding.journal_seq} of the journal."
     if account.tier != "never stored":
         yield ""
         yield "Its use"
