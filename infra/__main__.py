@@ -6,6 +6,6 @@ import os
 # while they wait. Four replicas on two cores lost more by that than the products of their small matrices take.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from infra.commands import main  # noqa: E402
+from infra.commands import main
 
 main()
