@@ -61,6 +61,9 @@ class Settings:
     # Copies of every partition, and how many must have a record before it counts.
     replication: int = 1
     min_isr: int = 1
+    # Which of several processes of one role this is: one that is started again under its name takes up its place in
+    # the consumer group at once, and another under the same name drives it out. Empty: one among others.
+    instance: str = ""
     # The embedded Postgres flushes nothing to disk: for tests and the demo.
     throwaway: bool = False
     # debug, info, warning or error.

@@ -114,7 +114,9 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     now.save()
     books.write(step="processes")
     ready = configured.run_dir / "ready"
-    environment = {**_inherited(), **now.environment(), "PYTHONUNBUFFERED": "1"}
+    # In their environment alone: a process that somebody adds with `run` must not drive one of these out.
+    named = replace(now, instance="supervised")
+    environment = {**_inherited(), **named.environment(), "PYTHONUNBUFFERED": "1"}
     members = genesis.read(now).n
     fleet = Fleet(roles(members), now.logs_dir, ready, environment)
     parts.callback(fleet.stop)

@@ -17,7 +17,7 @@ import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
@@ -64,6 +64,7 @@ def run(
     clock: Clock,
     tick_ms: int,
     stop: loop.Stop,
+    instance: str | None = None,
     ready: Callable[[], None] = lambda: None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
@@ -73,8 +74,10 @@ def run(
     long their topic keeps dead letters, and so the vault their keys.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
+    `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
+    when the session of the dead one is over; another process with the same instance drives it out.
     """
-    client = Intake(bootstrap, genesis, codec, vault, stop=stop, stamps=stamps, telemetry=telemetry)
+    client = Intake(bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry)
     client.run(tick_ms / 1000 if clock == "wall" else None, ready, LetterKeys(vault, letters_ms))
 
 
@@ -89,6 +92,7 @@ class Intake:
         vault: Vault,
         *,
         stop: loop.Stop,
+        instance: str | None = None,
         stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
@@ -101,7 +105,10 @@ class Intake:
         # What this process has read of each outside partition: the next offset.
         self._read: dict[tuple[str, int], int] = {}
         self._clocks: deque[Message] = deque()
-        self._consumer = loop.consumer(bootstrap, "intake", **{"session.timeout.ms": 6000})
+        settings: dict[str, Any] = {"session.timeout.ms": 6000}
+        if instance:
+            settings["group.instance.id"] = instance
+        self._consumer = loop.consumer(bootstrap, "intake", **settings)
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")

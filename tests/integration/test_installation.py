@@ -135,7 +135,15 @@ def test_what_ends_comes_back(installed: Settings, name: str, how: signal.Signal
     before = _pids(installed.run_dir)[name]["pid"]
     os.kill(before, how)
     _until(lambda: _pids(installed.run_dir)[name]["pid"] not in (before, None))
-    psycopg.connect(installed.memory_dsn).close()
+    _until(lambda: _answers(installed))
+
+
+def _answers(installed: Settings) -> bool:
+    try:
+        psycopg.connect(installed.memory_dsn).close()
+    except psycopg.OperationalError:
+        return False
+    return True
 
 
 def test_a_failed_start_says_what_failed(tmp_path: Path) -> None:

@@ -232,6 +232,24 @@ def test_a_tick_read_first_still_comes_last(line: Line) -> None:
     assert [type(r) for r in spoken[: SHARDS * EACH + 1]] == [EpisodeAccepted] * (SHARDS * EACH) + [ClockTicked]
 
 
+def test_who_is_started_again_under_its_name_takes_up_its_partitions_at_once(line: Line) -> None:
+    def joined(group_member: Intake, patience_s: float) -> bool:
+        deadline = time.monotonic() + patience_s
+        while not group_member.ready and time.monotonic() < deadline:
+            group_member.handle(loop.records(group_member._consumer, 1, 0.05))
+        return group_member.ready
+
+    clients = [
+        Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop(), instance="supervised")
+        for _ in range(2)
+    ]
+    for client in clients:  # the first is never heard of again, as if it had been killed
+        client.join(driven=True)
+        assert joined(client, 5), "the session of the one before was waited for"
+    for client in reversed(clients):
+        client.close()
+
+
 def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[str, str], postgres: Any) -> None:
     name = str(conninfo_to_dict(databases[1])["dbname"])
     waiting = threading.Event()
