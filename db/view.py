@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
+# Raised when the tables change: a file of before is emptied, and filled again from the streams.
+_VERSION = 2
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS shard (
@@ -24,10 +26,13 @@ CREATE TABLE IF NOT EXISTS memory (
     memory_id TEXT PRIMARY KEY, namespace TEXT NOT NULL, agent TEXT NOT NULL, created INTEGER NOT NULL,
     last_access INTEGER NOT NULL, touched INTEGER NOT NULL, salience_ppm INTEGER NOT NULL, reinforced INTEGER NOT NULL,
     reward_ppm INTEGER, confidence_ppm INTEGER, uncertainty_ppm INTEGER,
-    commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB);
+    commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS recent (
     namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
-    sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, PRIMARY KEY (namespace, agent, accepted_offset));
+    sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL,
+    PRIMARY KEY (namespace, agent, accepted_offset));
+CREATE TABLE IF NOT EXISTS anew (
+    memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, sealed_embedding BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS forgotten (
     shard INTEGER, epoch INTEGER, memory_id TEXT, accepted_offset INTEGER NOT NULL,
     PRIMARY KEY (shard, epoch, memory_id)) WITHOUT ROWID;
@@ -37,9 +42,10 @@ CREATE TABLE IF NOT EXISTS tick (
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
 """
 _KNOWN = """
-SELECT memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
-       reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content, sealed_embedding
-FROM memory WHERE memory_id = ?
+SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
+       reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
+FROM memory m LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder WHERE m.memory_id = ?
 """
 _TRIM = """
 DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
@@ -47,11 +53,17 @@ DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
     ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?3)
 """
 _RECENT = """
-SELECT memory_id, sealed_content, sealed_embedding FROM (
+SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder)
+FROM (
     SELECT *, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
-    FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2)
-WHERE age <= ?3 AND memory_id NOT IN (SELECT memory_id FROM forgotten)
+    FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) r
+LEFT JOIN anew a ON a.memory_id = r.memory_id AND a.first = r.encoder
+WHERE age <= ?3 AND r.memory_id NOT IN (SELECT memory_id FROM forgotten)
 ORDER BY accepted_offset, agent
+"""
+_ANEW = """
+INSERT INTO anew VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT DO UPDATE SET encoder = ?3, sealed_embedding = ?4 WHERE encoder = ?2
 """
 _TOUCH = """
 UPDATE memory SET last_access = max(last_access, ?), touched = ?, reinforced = reinforced + ?,
@@ -86,6 +98,7 @@ class Known:
     commitment: bytes
     sealed_content: bytes
     sealed_embedding: bytes | None
+    encoder: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +108,7 @@ class Recent:
     memory_id: str
     sealed_content: bytes
     sealed_embedding: bytes
+    encoder: str
 
 
 class View:
@@ -106,13 +120,21 @@ class View:
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
-        self._db.executescript(_SCHEMA)
+        self._begin()
         row = self._db.execute("SELECT cluster, member FROM identity").fetchone()
         if row is None:
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
         elif row != (cluster, member):
             self._db.close()
             raise ValueError(f"{path} belongs to member {row[1]} of cluster {row[0].hex()[:12]}: delete it")
+
+    def _begin(self) -> None:
+        """Makes the tables; empties a file that an earlier version of this module made."""
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        names = [name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if names and version != _VERSION:
+            self._db.executescript("".join(f"DROP TABLE {name};" for name in names if name != "identity"))
+        self._db.executescript(f"{_SCHEMA}PRAGMA user_version = {_VERSION};")
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -173,7 +195,7 @@ class View:
 
     def remember(self, known: Known) -> None:
         """A stored episode. The first of its id counts."""
-        self._db.execute(f"INSERT OR IGNORE INTO memory VALUES ({', '.join('?' * 14)})", astuple(known))
+        self._db.execute(f"INSERT OR IGNORE INTO memory VALUES ({', '.join('?' * 15)})", astuple(known))
 
     def touch(
         self, memory_id: str, namespace: str, *, at: int, offset: int, repeated: bool = False, salience_ppm: int = 0
@@ -189,9 +211,16 @@ class View:
 
     def experienced(self, namespace: str, agent: str, offset: int, recent: Recent, *, keep: int) -> None:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
-        row = (namespace, agent, offset, recent.memory_id, recent.sealed_content, recent.sealed_embedding)
-        self._db.execute("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?)", row)
+        row = (namespace, agent, offset, *astuple(recent))
+        self._db.execute("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self._db.execute(_TRIM, (namespace, agent, keep))
+
+    def reencoded(self, memory_id: str, previous: str, encoder: str, sealed_embedding: bytes) -> None:
+        """An embedding takes the place of the previous encoder's, if that is what there is by then.
+
+        It may be read long before the memory itself: the two lie in different streams.
+        """
+        self._db.execute(_ANEW, (memory_id, previous, encoder, sealed_embedding))
 
     # What a ballot needs ---------------------------------------------------------------------------------------------
 
@@ -226,6 +255,6 @@ class View:
             [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],
         )
         if read > accepted_offset:
-            for table in ("recent", "memory"):
+            for table in ("recent", "anew", "memory"):
                 self._db.execute(_PURGE.format(table=table), (shard, epoch - 2))
             self._db.execute("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, epoch - 2))

@@ -26,6 +26,7 @@ _OPENED_MAX = 8_192
 class _Opened:
     vector: Vector
     text: str
+    encoder: str
 
 
 class Judge:
@@ -43,10 +44,11 @@ class Judge:
         recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
         # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
         keys = self._vault.open(known.keys() | {r.memory_id for rows in recent.values() for r in rows})
-        contexts = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
+        seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
+        contexts = {namespace: context for namespace, (context, _) in seen.items()}
         read = {p.memory_id for p in nomination.proposals if KINDS[p.kind].reads}
         facts = {
-            memory_id: _facts(k, keys.get(memory_id), contexts[k.namespace], read=memory_id in read)
+            memory_id: _facts(k, keys.get(memory_id), *seen[k.namespace], read=memory_id in read)
             for memory_id, k in known.items()
             if k.namespace in contexts
         }
@@ -70,34 +72,41 @@ class Judge:
         for memory_id in memory_ids:
             self._opened.pop(memory_id, None)
 
-    def _context(self, namespace: str, rows: Iterable[Recent], keys: Mapping[str, bytes]) -> MemberContext:
-        episodes: list[tuple[str, Vector, str | None]] = []
+    def _context(
+        self, namespace: str, rows: Iterable[Recent], keys: Mapping[str, bytes]
+    ) -> tuple[MemberContext, str | None]:
+        """What the member's own agents did of late, as far as the encoder of the latest sees it, and that encoder."""
+        episodes: list[tuple[str, _Opened]] = []
         for row in rows:
             key = keys.get(row.memory_id)
             if key is None:  # destroyed
                 self._opened.pop(row.memory_id, None)
                 continue
             opened = self._opened.get(row.memory_id)
-            if opened is None:
-                opened = _open(row.memory_id, key, row.sealed_embedding, row.sealed_content)
+            if opened is None or opened.encoder != row.encoder:
+                opened = _open(row, key)
             if opened is None:
                 continue
             self._opened[row.memory_id] = opened
             self._opened.move_to_end(row.memory_id)
-            episodes.append((row.memory_id, opened.vector, opened.text))
+            episodes.append((row.memory_id, opened))
         while len(self._opened) > _OPENED_MAX:
             self._opened.popitem(last=False)
-        # Vectors of an earlier encoder say nothing about those of today's.
-        return MemberContext.of(namespace, [e for e in episodes if len(e[1]) == len(episodes[-1][1])])
+        if not episodes:
+            return MemberContext(namespace), None
+        # Vectors of an earlier encoder say nothing about those of today's, even where they are as long.
+        latest = episodes[-1][1]
+        alike = [(i, o) for i, o in episodes if (o.encoder, len(o.vector)) == (latest.encoder, len(latest.vector))]
+        return MemberContext.of(namespace, [(i, o.vector, o.text) for i, o in alike]), latest.encoder
 
 
-def _open(memory_id: str, key: bytes | None, sealed_embedding: bytes | None, sealed_content: bytes) -> _Opened | None:
+def _open(row: Recent, key: bytes) -> _Opened | None:
     """An episode in the clear; None where it cannot be opened, or holds no vector and text. It never fails a ballot."""
-    vector = _vector(memory_id, key, sealed_embedding)
-    if key is None or vector is None:
+    vector = _vector(row.memory_id, key, row.sealed_embedding)
+    if vector is None:
         return None
     try:
-        return _Opened(vector, sealing.open_text(key, sealed_content, memory_id))
+        return _Opened(vector, sealing.open_text(key, row.sealed_content, row.memory_id), row.encoder)
     except ValueError:
         return None
 
@@ -112,13 +121,14 @@ def _vector(memory_id: str, key: bytes | None, sealed_embedding: bytes | None) -
     return vector if len(vector) and np.isfinite(vector).all() else None
 
 
-def _facts(known: Known, key: bytes | None, context: MemberContext, *, read: bool) -> MemoryFacts:
+def _facts(known: Known, key: bytes | None, context: MemberContext, encoder: str | None, *, read: bool) -> MemoryFacts:
     """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little.
 
-    `read`: the text is looked at, too.
+    `encoder`: of the context; None where there is none. `read`: the text is looked at, too.
     """
     vector, text, sourced = _vector(known.memory_id, key, known.sealed_embedding), None, False
-    if vector is not None and context.units is not None and context.units.shape[1] != len(vector):
+    unlike = encoder is not None and encoder != known.encoder
+    if vector is not None and context.units is not None and (unlike or context.units.shape[1] != len(vector)):
         vector = None
     if read and key is not None and vector is not None:
         try:

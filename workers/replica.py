@@ -47,7 +47,7 @@ _IDLE_S = 0.25
 _REPORT_S = 60.0
 # How long a question to Kafka may take before it is asked again.
 _PATIENCE_S = 3.0
-_READ = (topics.ACCEPTED, topics.SCORED, *LOGS.values())
+_READ = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values())
 # Of these the replica can do without what has expired: a commit certificate carries on without them.
 _EXPIRING = (topics.NOMINATIONS, topics.BALLOTS, topics.PREPARES)
 

@@ -15,7 +15,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, MemoryReencoded
 from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
 from memquorum.telemetry.bundle import Stage
 from workers.judge import Judge
@@ -88,7 +88,11 @@ class Seat:
         except DecodeError as error:
             _LOG.warning("%s/%d@%d is passed over: %s", topic, self.shard, offset, error)
             record = None
-        if topic == topics.SCORED and isinstance(record, EpisodeScored):
+        if topic == topics.REENCODED:
+            if isinstance(record, MemoryReencoded):
+                self._view.reencoded(record.memory_id, record.previous, record.encoder, record.sealed_embedding)
+            self._view.move(self.shard, {topic: offset + 1})
+        elif topic == topics.SCORED and isinstance(record, EpisodeScored):
             self.walk.score(offset, record)
         elif topic == topics.ACCEPTED and isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
             self.walk.accept(offset, record)

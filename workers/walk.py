@@ -77,7 +77,7 @@ class Walk:
         if scored.sealed_embedding is None:  # below the threshold
             return
         if self._genesis.member_of(episode.agent) == self._me:
-            recent = Recent(episode.memory_id, episode.sealed_content, scored.sealed_embedding)
+            recent = Recent(episode.memory_id, episode.sealed_content, scored.sealed_embedding, scored.encoder)
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
             keep = 2 * self._genesis.policy.salience.buffer_size
             self._view.experienced(episode.namespace, episode.agent, offset, recent, keep=keep)
@@ -108,5 +108,6 @@ class Walk:
                 commitment=episode.commitment,
                 sealed_content=episode.sealed_content,
                 sealed_embedding=scored.sealed_embedding,
+                encoder=scored.encoder,
             )
         )

@@ -74,7 +74,7 @@ def _views(running: Parts, namespace: str, found: list[str]) -> None:
         for memory in found:
             view.remember(
                 Known(memory, namespace, "ada", START, _FRESH, 0, 450_000, 0, None, None, None, bytes(32), bytes(118),
-                      bytes(2 * DIMENSIONS + 28))
+                      bytes(2 * DIMENSIONS + 28), "none")
             )  # fmt: skip
     with closing(sqlite3.connect(first, isolation_level=None)) as db:
         db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

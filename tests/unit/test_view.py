@@ -11,7 +11,7 @@ import pytest
 from db.view import Known, Recent, View
 
 CLUSTER = b"c" * 32
-KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector")
+KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector", "minilm")
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_what_is_unknown_or_of_another_namespace_cannot_be_touched(view: View) -
 
 def test_an_agents_last_episodes_are_kept_in_their_order(view: View) -> None:
     for offset in range(10):
-        view.experienced("space", "ann", 2 * offset, Recent(f"a{offset}", b"t", b"v"), keep=3)
-    view.experienced("space", "bob", 15, Recent("b", b"t", b"v"), keep=3)
-    view.experienced("space", "bob", 15, Recent("b", b"t", b"v"), keep=3)
-    view.experienced("elsewhere", "ann", 19, Recent("c", b"t", b"v"), keep=3)
+        view.experienced("space", "ann", 2 * offset, Recent(f"a{offset}", b"t", b"v", "minilm"), keep=3)
+    view.experienced("space", "bob", 15, Recent("b", b"t", b"v", "minilm"), keep=3)
+    view.experienced("space", "bob", 15, Recent("b", b"t", b"v", "minilm"), keep=3)
+    view.experienced("elsewhere", "ann", 19, Recent("c", b"t", b"v", "minilm"), keep=3)
     assert recent(view) == ["a7", "b", "a8", "a9"]
     assert recent(view, through=16) == ["a7", "b", "a8"]
     assert recent(view, most=1) == ["b", "a9"]
@@ -73,7 +73,7 @@ def test_an_agents_last_episodes_are_kept_in_their_order(view: View) -> None:
 
 def test_what_was_forgotten_is_gone_two_epochs_later(view: View) -> None:
     view.remember(KNOWN)
-    view.experienced("space", "ann", 5, Recent("m1", b"t", b"v"), keep=3)
+    view.experienced("space", "ann", 5, Recent("m1", b"t", b"v", "minilm"), keep=3)
     decide(view, 1, "m1")
     assert recent(view) == []
     assert view.is_forgotten("m1")
@@ -160,4 +160,43 @@ def test_time_is_what_the_ticks_say_and_never_runs_backwards(view: View) -> None
 def test_another_identitys_file_is_refused(tmp_path: Path) -> None:
     View(tmp_path / "view.db", CLUSTER, 1).close()
     with pytest.raises(ValueError, match="member 1"):
+        View(tmp_path / "view.db", CLUSTER, 2)
+
+
+def test_an_embedding_of_another_encoder_takes_its_place_whenever_it_is_read(view: View) -> None:
+    view.reencoded("m1", "minilm", "bert", b"new")  # its topic was read before the accepted one
+    view.remember(KNOWN)
+    view.experienced("space", "ann", 5, Recent("m1", b"t", b"v", "minilm"), keep=3)
+    assert one(view) == replace(KNOWN, sealed_embedding=b"new", encoder="bert")
+    assert view.recent("space", through=9, most=9) == [Recent("m1", b"t", b"new", "bert")]
+    view.reencoded("m1", "minilm", "other", b"late")  # replaces what is not there any more
+    assert one(view).encoder == "bert"
+    view.reencoded("m1", "bert", "minilm", b"back")
+    assert (one(view).encoder, one(view).sealed_embedding) == ("minilm", b"back")
+
+
+def test_an_embedding_that_replaces_another_one_than_the_memorys_does_not_count(view: View) -> None:
+    view.reencoded("m1", "hashing", "bert", b"new")
+    view.remember(KNOWN)
+    assert one(view) == KNOWN
+
+
+def test_an_embedding_goes_with_its_memory(view: View) -> None:
+    view.remember(KNOWN)
+    view.reencoded("m1", "minilm", "bert", b"new")
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []))
+    assert view._db.execute("SELECT count(*) FROM anew").fetchone() == (0,)
+
+
+def test_a_file_of_an_earlier_version_is_filled_again(tmp_path: Path) -> None:
+    view = View(tmp_path / "view.db", CLUSTER, 1)
+    view.remember(KNOWN)
+    view.move(0, {"topic": 4})
+    view._db.execute("PRAGMA user_version = 1")
+    view.close()
+    view = View(tmp_path / "view.db", CLUSTER, 1)
+    assert (view.known(["m1"]), view.position("topic", 0), view.progress(0)) == ({}, None, (1, 1))
+    view.close()
+    with pytest.raises(ValueError, match="belongs to member 1"):
         View(tmp_path / "view.db", CLUSTER, 2)
