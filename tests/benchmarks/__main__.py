@@ -48,7 +48,8 @@ def main() -> int:
         rows.append(row)
         print("\n" + "\n".join(row.lines()), flush=True)
     if rows:
-        print(f"\nkept as {kept.write(rows, about, quick=given.quick).relative_to(kept.ROOT)}")
+        file = kept.write(rows, about, quick=given.quick).relative_to(kept.ROOT)
+        print(f"\nkept as {file}" + ("" if given.quick else "; `make bench-page` draws the page from it"))
     if failed:
         print(f"not measured: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

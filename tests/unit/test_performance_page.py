@@ -1,0 +1,44 @@
+"""The page of measurements is what the command makes of the kept results, and nothing is said that they do not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.benchmarks import kept, page
+from tests.benchmarks.kept import Row
+
+
+def test_the_page_is_what_the_command_makes_of_the_results() -> None:
+    made = page.render(page.latest(kept.read()))
+    there = {path: (page.PAGE.parent / path).read_text(encoding="utf-8") for path in made}
+    assert there == made, "run `make bench-page`"
+    plots = {Path("performance") / file.name for file in (page.PAGE.parent / "performance").glob("*.svg")}
+    assert plots == made.keys() - {Path("performance.md")}
+
+
+def _row(name: str, value: float) -> Row:
+    row = Row(name, "a row")
+    row.figure("p50", value, "ms")
+    row.at_most("p50", 60)
+    row.compare("p50", "the bare thing", 2.0, "ms")
+    row.series["ms"] = [value, value + 1]
+    return row
+
+
+def test_the_latest_run_of_each_row_counts_and_quick_ones_do_not(tmp_path: Path) -> None:
+    about = {"cpu": "a <fast> one", "cores": 2, "ram_gib": 1, "kernel": "6", "python": "3", "packages": {"x": "1"},
+             "load_at_start": [0.1]}  # fmt: skip
+    kept.write([_row("searchable", 70), _row("epoch", 20)], about, quick=False, folder=tmp_path)
+    (first,) = tmp_path.glob("*.json")
+    first.rename(tmp_path / "2000-01-01T000000Z.json")
+    kept.write([_row("searchable", 50)], about, quick=False, folder=tmp_path)
+    kept.write([_row("searchable", 10)], about, quick=True, folder=tmp_path)
+    rows = page.latest(kept.read(tmp_path))
+    assert rows["searchable"][1]["figures"][0]["value"] == 50
+    assert rows["epoch"][1]["goals"][0] == {"figure": "p50", "limit": 60, "at_least": False, "met": True}
+    made = page.render(rows)
+    assert "| a row: p50 | 50 ms | ≤ 60 | met | 25 |" in made[Path("performance.md")]
+    for path, content in made.items():
+        if path.suffix == ".svg":
+            ElementTree.fromstring(content)
