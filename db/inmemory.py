@@ -235,9 +235,8 @@ class InMemorySchedule:
         state = self._store.states.get(shard)
         if state is None:
             return ShardStatus(shard, 0, 0, 0, 0, 0, 0)
-        alive = len(self._alive(shard))
         return ShardStatus(
-            shard, state.seq, state.as_of, state.last_epoch, state.last_epoch_at, state.interactions, alive
+            shard, state.seq, state.as_of, state.last_epoch, state.last_epoch_at, state.interactions, state.alive
         )
 
     def _alive(self, shard: int) -> list[Strength]:

@@ -78,13 +78,13 @@ LEFT JOIN journal j ON j.shard = s.shard AND j.seq = 1
 
 -- :name shard_standing
 -- Where every shard stands.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, published_seq
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, published_seq
 FROM shard
 ORDER BY shard
 
 -- :name shard_lock
 -- Holds the shards for the transaction, in one order for everyone, and tells where they stand.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive
 FROM shard
 WHERE shard = ANY(%(shards)s)
 ORDER BY shard
@@ -94,7 +94,7 @@ FOR UPDATE
 -- Where the shard stands after a batch.
 UPDATE shard
 SET seq = %(seq)s, hash = %(hash)s, as_of = %(as_of)s, interactions = %(interactions)s, last_epoch = %(last_epoch)s,
-    last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s
+    last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s, alive = %(alive)s
 WHERE shard = %(shard)s
 
 -- :name shard_published
@@ -279,9 +279,8 @@ WHERE s.shard = %(shard)s
 ORDER BY wanted.position
 
 -- :name schedule_status
--- Where a shard stands; alive is what has strength.
-SELECT shard, seq, as_of, last_epoch, last_epoch_at, interactions,
-    (SELECT count(*) FROM strength WHERE shard = %(shard)s)
+-- Where a shard stands.
+SELECT shard, seq, as_of, last_epoch, last_epoch_at, interactions, alive
 FROM shard
 WHERE shard = %(shard)s
 
@@ -424,7 +423,7 @@ SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
 
 -- :name audit_shard
 -- Where a shard stands, as an audit compares it.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq FROM shard WHERE shard = %(shard)s
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive FROM shard WHERE shard = %(shard)s
 
 -- :name audit_journal
 -- A shard's journal in order.

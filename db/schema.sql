@@ -13,7 +13,8 @@ CREATE TABLE shard (
     last_epoch         bigint  NOT NULL DEFAULT 0,
     last_epoch_at      bigint  NOT NULL DEFAULT 0,
     decided_seq        bigint  NOT NULL DEFAULT 0, -- PBFT sequence
-    published_seq      bigint  NOT NULL DEFAULT 0  -- journal entries known to be in the topic
+    published_seq      bigint  NOT NULL DEFAULT 0, -- journal entries known to be in the topic
+    alive              bigint  NOT NULL DEFAULT 0  -- memories that have strength
 );
 
 -- The next offset to read of every source; moves in the transaction that applies the record.

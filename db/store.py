@@ -110,7 +110,7 @@ class PostgresStore:
                 decided[shard][seq] = digest
             standing = connection.execute(QUERIES["shard_standing"]).fetchall()
             return {
-                row[0]: Standing(ShardState(*row[:8]), cursors[row[0]], row[8], decided[row[0]]) for row in standing
+                row[0]: Standing(ShardState(*row[:9]), cursors[row[0]], row[9], decided[row[0]]) for row in standing
             }
 
     @contextmanager

@@ -1,8 +1,8 @@
 """The decay stage: every tick in the journal is answered with what has crossed δ (SPEC A, Alg. 2; DESIGN 7).
 
 It reads the journal and not the accepted stream, so when it sees a tick the store holds everything before that tick.
-It keeps no state: what is due stands in the store's B-tree, and a redelivered tick is answered again. The answer also
-says where the shard stands: whether the tick opens an epoch is then settled, however late the next stage reads it.
+It keeps no state: what is due stands in the store's B-tree, and a redelivered tick is answered again. The answer passes
+on where the shard stood at the tick, so it opens the same epoch, or none, however often it comes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.decay import crossings
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Standing
+from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Ticked
 from memquorum.ports import Schedule
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
@@ -60,7 +60,7 @@ class Decay:
             return []
         if tick.shard != arrival.partition:
             raise ValueError(f"an entry of shard {tick.shard} in partition {arrival.partition}")
-        status = self._schedule.status(tick.shard)
+        standing = self._codec.decode_as(Ticked, tick.detail).standing
         due = self._schedule.due(tick.shard, tick.as_of, self._policy.epoch.proposals_max)
         crossed = crossings(due, tick.as_of, self._policy)
         self._warn(tick, crossed)
@@ -70,12 +70,7 @@ class Decay:
             accepted_offset=tick.source_offset,
             journal_seq=tick.seq,
             crossed=crossed,
-            standing=Standing(
-                last_epoch=status.last_epoch,
-                last_epoch_at=status.last_epoch_at,
-                interactions=status.interactions_since_epoch,
-                alive=status.alive,
-            ),
+            standing=standing,
         )
         output = Output(
             topic=topics.CROSSED,

@@ -128,7 +128,7 @@ def _plain(record: Any) -> dict[str, Any]:
 
 class _Plan(NamedTuple):
     """A record's fields; those that are arrays, of records of a class or of anything else; and those that are a record
-    of a class or null. Asked once: looking costs more than encoding.
+    of a class, or null. Asked once: looking costs more than encoding.
     """
 
     names: tuple[str, ...]
@@ -148,7 +148,7 @@ def _plan(kind: type) -> _Plan:
             item: type = parts[0]
             arrays.append((name, item if is_dataclass(item) else None))
         else:
-            records += [(name, part) for part in parts if isinstance(part, type) and is_dataclass(part)]
+            records += [(name, part) for part in (hint, *parts) if isinstance(part, type) and is_dataclass(part)]
     return _Plan(tuple(f.name for f in fields(kind)), tuple(arrays), tuple(records))
 
 

@@ -1,8 +1,9 @@
 """When a shard votes, and on what: the triggers of an epoch and its proposals (SPEC A, Alg. 4; SPEC B, Alg. 12).
 
-A tick comes with where its shard stood when the decay stage answered it (`Standing`), so whether it opens an epoch does
-not depend on how late anybody asks. The stage calls, in this order: `trigger`; then `build` with the crossed memories
-that still are candidates, under pressure also those that nobody has used for longest, and with what may be promoted.
+A tick comes with where its shard stood then, as the journal has it (`Standing`), so whether it opens an epoch does not
+depend on how late anybody asks, or how often. The stage calls, in this order: `trigger`; then `build` with the crossed
+memories that still are candidates, under pressure also those that nobody has used for longest, and with what may be
+promoted.
 Nothing here removes a memory: decay and capacity nominate, the vote decides.
 """
 

@@ -150,7 +150,7 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a shard stood when a tick was answered: what decides whether the tick opens an epoch."""
+    """Where a shard stood at a tick: what decides whether the tick opens an epoch."""
 
     last_epoch: int
     last_epoch_at: int
@@ -360,6 +360,14 @@ class Decided:
     pre_prepare: bytes
     commits: tuple[bytes, ...]
     results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """Detail of 'ticked': the time that was accepted, and where the shard stood then."""
+
+    as_of: int
+    standing: Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ from memquorum.core.records import (
     PrePrepare,
     Proposal,
     Signed,
+    Standing,
+    Ticked,
 )
 from memquorum.schema_files import load_codec
 from workers import loop
@@ -232,7 +234,7 @@ def _entries(shard: int, last: JournalAppended, doomed: list[str]) -> Iterator[F
     """Journal entries that follow the last one by every rule but the stamp: hashes need no key."""
     codec = load_codec()
     before = codec.decode_as(JournalEntry, last.entry)
-    details: dict[str, Any] = {"ticked": ClockTicked("doom", DOOM), "destroyed": Destroyed(tuple(doomed))}
+    details: dict[str, Any] = {"ticked": Ticked(DOOM, Standing(0, 0, 0, 0)), "destroyed": Destroyed(tuple(doomed))}
     for effect, detail in details.items():
         entry = codec.encode(
             replace(before, seq=before.seq + 1, as_of=DOOM, effect=effect, event_id="doom", detail=codec.encode(detail))

@@ -96,7 +96,8 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Works
     state = work.rows.state
     assert rows(
         databases,
-        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq FROM shard WHERE shard = %s",
+        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive "
+        "FROM shard WHERE shard = %s",
         shard,
     ) == [
         (
@@ -107,6 +108,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Works
             state.last_epoch,
             state.last_epoch_at,
             state.decided_seq,
+            state.alive,
         )
     ]
     tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))

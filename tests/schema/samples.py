@@ -17,6 +17,7 @@ RECORDS = (
                       "memory.episode.recorded.v1", 2, 17, "s1", "planning", 500_000, 900_000, 100_000),
     r.AccessAccepted("a1", MEMORY, "greenhouse", "planner", 1_750_000_000_000),
     r.ClockTicked("c1", 1_750_000_000_000),
+    r.Ticked(1_750_000_000_000, r.Standing(6, 1_749_000_000_000, 41, 900)),
     r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
                     OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,

@@ -12,7 +12,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
-from memquorum.core.records import JournalAppended, Signed
+from memquorum.core.records import JournalAppended, Signed, Standing, Ticked
 from tests.unit import genesis
 from tests.unit.published import GENESIS, STORED, Published, kinds, lively, publish, resign, signed_head
 from tests.unit.shard import Shard
@@ -149,7 +149,9 @@ def rewrite_without_the_key(public: Published) -> None:
 
 def append_without_the_key(public: Published) -> None:
     last = public.link(16)
-    entry = public.rules.codec.encode(replace(public.entry(13), seq=18, source_offset=99))
+    # Flawless but for the missing head.
+    tick = public.rules.codec.encode(Ticked(200_500, Standing(2, 200_500, interactions=0, alive=3)))
+    entry = public.rules.codec.encode(replace(public.entry(13), seq=18, source_offset=99, detail=tick))
     link = JournalAppended(entry, last.hash, links.entry_hash(last.hash, entry))
     public.entries.append(public.rules.codec.encode(link))
 

@@ -17,7 +17,17 @@ from memquorum.core.journal import decisions, effects, links
 from memquorum.core.journal.rows import Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
-from memquorum.core.records import AccessAccepted, Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Stored
+from memquorum.core.records import (
+    AccessAccepted,
+    Accessed,
+    ClockTicked,
+    Decided,
+    Destroyed,
+    JournalEntry,
+    Standing,
+    Stored,
+    Ticked,
+)
 from tests.unit import genesis, votes
 from tests.unit.shard import NAMESPACE, Shard, accepted, memory_id
 
@@ -160,7 +170,7 @@ def test_a_tick_moves_time_forward_only(shard: Shard) -> None:
     assert shard.rows.state.as_of == 5_000
     change = shard.tick(4_000)
     assert (change.entry.effect, shard.rows.state.as_of) == ("ticked", 5_000)
-    assert shard.rules.codec.decode_as(ClockTicked, change.entry.detail).as_of == 4_000
+    assert shard.rules.codec.decode_as(Ticked, change.entry.detail).as_of == 4_000
     assert shard.rows.state.interactions == 0
 
 
@@ -440,3 +450,14 @@ def test_results_that_the_ballots_do_not_give_are_refused(shard: Shard, forged: 
     link = links.append(codec, before.state, replace(change.entry, detail=codec.encode(lie)))
     with pytest.raises(links.BrokenChain, match=f"'{forged}', where the ballots say 'kept'"):
         effects.redo(shard.rules, before, link)
+
+
+def test_a_tick_says_where_the_shard_stood(shard: Shard) -> None:
+    for event in "abc":
+        shard.episode(event)
+    shard.tick(10_000)
+    shard.decide(forget(A))
+    shard.access(B, 11_000)
+    ticked = shard.rules.codec.decode_as(Ticked, shard.tick(12_000).entry.detail)
+    assert ticked == Ticked(12_000, Standing(last_epoch=1, last_epoch_at=10_000, interactions=1, alive=2))
+    assert shard.rows.state.alive == len(shard.rows.strengths)

@@ -8,19 +8,21 @@ from infra.demo.ledger import Ledger, percentile
 from memquorum.core.ids import memory_id
 from memquorum.core.records import (
     Accessed,
-    ClockTicked,
     Decided,
     Destroyed,
     JournalEntry,
     NominationProposed,
     Proposal,
     Result,
+    Standing,
     Stored,
+    Ticked,
 )
 from memquorum.schema_files import load_codec
 
 CODEC = load_codec()
 SEQ = itertools.count(1)
+NOWHERE = Standing(0, 0, 0, 0)
 
 
 def entry(effect: str, detail: object, event: str = "e", memory: str | None = None, as_of: int = 7) -> JournalEntry:
@@ -49,7 +51,7 @@ def test_effects_tiers_and_characters():
     ledger.entry(entry("repeated", said(), "e1", "A"), 0)
     ledger.entry(entry("accessed", Accessed("a", 1, True), "e6", "A"), 0)
     ledger.entry(entry("accessed", Accessed("a", 1, False), "e7", "Z"), 0)
-    ledger.entry(entry("ticked", ClockTicked("t", 7)), 0)
+    ledger.entry(entry("ticked", Ticked(7, NOWHERE)), 0)
     assert ledger.effects == {"stored": 3, "reinforced": 1, "dropped": 1, "repeated": 1, "accessed": 2, "ticked": 1}
     assert ledger.reasons == {"below_threshold": 1}
     assert (ledger.recorded(), ledger.idle_accesses) == (5, 1)
@@ -79,7 +81,7 @@ def test_an_epoch_whichever_topic_is_read_first(journal_first):
     assert ledger.tiers() == {"short-term": 2, "long-term": 1, "sealed": 0, "gone": 1}
     assert ledger.outcomes() == {"forgotten": 1, "promoted": 1, "kept": 1, "voided": 1, "open": 0}
     assert (ledger.nominations(), ledger.latencies()) == (4, [250])
-    ledger.entry(entry("ticked", ClockTicked("t", 7)), 0)
+    ledger.entry(entry("ticked", Ticked(7, NOWHERE)), 0)
     assert ledger.moments[-1].characters == 30
 
 
@@ -87,7 +89,7 @@ def test_the_last_moment_speaks_of_what_its_tick_led_to():
     ledger = Ledger(CODEC)
     ledger.settle()
     ledger.entry(entry("stored", said(), "A", "A"), 0)
-    ledger.entry(entry("ticked", ClockTicked("t", 7)), 0)
+    ledger.entry(entry("ticked", Ticked(7, NOWHERE)), 0)
     ledger.entry(entry("decided", decided(1, A="forgotten")), 0)
     ledger.settle()
     assert [(m.as_of, m.tiers["sealed"], m.characters) for m in ledger.moments] == [(7, 1, 0)]
@@ -110,7 +112,7 @@ def test_what_is_not_decided_is_open():
 def test_shards_that_tick_together_are_one_moment():
     ledger = Ledger(CODEC)
     for as_of in (1, 1, 1, 2):
-        ledger.entry(entry("ticked", ClockTicked("t", as_of), as_of=as_of), 0)
+        ledger.entry(entry("ticked", Ticked(as_of, NOWHERE), as_of=as_of), 0)
     assert [m.as_of for m in ledger.moments] == [1, 2]
 
 

@@ -11,8 +11,9 @@ from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.decay import span_ms, variance_ppm
 from memquorum.core.policy import DecayPolicy, EpochPolicy, Policy
-from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Standing
+from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Standing, Ticked
 from memquorum.ports import DueMemory, ShardStatus, StoreUnavailable
+from memquorum.schema_files import load_codec
 from streams.decay import Decay
 from streams.stage import Arrival
 from tests.unit.shelf import Shelf
@@ -20,9 +21,10 @@ from tests.unit.shelf import Shelf
 NOW = 1_700_000_000_000
 POLICY = Policy()
 SPAN = span_ms(POLICY)
+STANDING = Standing(last_epoch=4, last_epoch_at=NOW - 5, interactions=7, alive=20)
 TICK = JournalEntry(
     shard=1, seq=9, as_of=NOW, effect="ticked", event_id="e", source_topic=topics.ACCEPTED, source_partition=1,
-    source_offset=33, detail=b"",
+    source_offset=33, detail=load_codec().encode(Ticked(NOW, STANDING)),
 )  # fmt: skip
 OLD = DueMemory("old", "n", NOW - SPAN, NOW)
 
@@ -33,19 +35,28 @@ def arrival(codec: Codec, entry: JournalEntry, *, partition: int = 1) -> Arrival
 
 
 def test_a_tick_is_answered_with_what_crossed(codec: Codec) -> None:
-    shelf = Shelf(status_of={1: ShardStatus(1, 12, NOW, 4, NOW - 5, 7, 20)}, due_memories=[OLD])
+    shelf = Shelf(due_memories=[OLD])
     (output,) = Decay(codec, POLICY, shelf).process([arrival(codec, TICK)])
     assert (output.topic, output.partition, output.key) == (topics.CROSSED, 1, b"1")
     assert (output.kind, output.event_id, output.traceparent) == ("DecayCrossed", "crossed/1/9", "00-trace")
     crossing = Crossing("old", NOW - SPAN, 299_999, variance_ppm(NOW - SPAN, NOW, POLICY))
-    assert codec.decode(output.value) == DecayCrossed(1, NOW, 33, 9, (crossing,), Standing(4, NOW - 5, 7, 20))
-    assert shelf.asked == [("status", 1), ("due", 1, NOW, POLICY.epoch.proposals_max)]
+    assert codec.decode(output.value) == DecayCrossed(1, NOW, 33, 9, (crossing,), STANDING)
+    assert shelf.asked == [("due", 1, NOW, POLICY.epoch.proposals_max)]
 
 
 def test_every_tick_is_answered_also_when_nothing_crossed(codec: Codec) -> None:
     ticks = [arrival(codec, replace(TICK, seq=seq, as_of=NOW + seq)) for seq in (9, 10, 11)]
     answers = [codec.decode(output.value) for output in Decay(codec, POLICY, Shelf()).process(ticks)]
     assert [(answer.journal_seq, answer.crossed) for answer in answers] == [(9, ()), (10, ()), (11, ())]
+
+
+def test_a_tick_that_comes_again_stands_where_it_stood(codec: Codec) -> None:
+    # As after a kill of the commit worker, which publishes again what it cannot know to be published.
+    shelf = Shelf(status_of={1: ShardStatus(1, 9, NOW, 4, NOW - 5, 7, 20)}, due_memories=[OLD])
+    stage = Decay(codec, POLICY, shelf)
+    (first,) = stage.process([arrival(codec, TICK)])
+    shelf.status_of[1] = ShardStatus(1, 60, NOW, 4, NOW - 5, interactions_since_epoch=57, alive=70)
+    assert stage.process([arrival(codec, TICK)]) == [first]
 
 
 def test_other_entries_ask_nothing_and_are_not_decoded(codec: Codec) -> None:

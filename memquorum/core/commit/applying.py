@@ -28,6 +28,7 @@ from memquorum.core.records import (
     MemoryReencoded,
     Reencoded,
     Stored,
+    Ticked,
 )
 
 UNSCORED = "unscored"
@@ -105,9 +106,13 @@ def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted)
 
 
 def apply_tick(rules: Rules, rows: Rows, place: Place, tick: ClockTicked) -> Change:
-    """A tick: the shard's time, which never runs backwards."""
+    """A tick: the shard's time, which never runs backwards.
+
+    The entry says where the shard stands, so that whoever reads it, however late and however often, sees the same.
+    """
     as_of = max(rows.state.as_of, tick.as_of)
-    return _apply(rules, rows, place, effect="ticked", detail=tick, event_id=tick.event_id, as_of=as_of)
+    detail = Ticked(tick.as_of, rows.state.standing)
+    return _apply(rules, rows, place, effect="ticked", detail=detail, event_id=tick.event_id, as_of=as_of)
 
 
 def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, commits: Sequence[bytes]) -> Change:

@@ -116,6 +116,7 @@ def do_decided(
         last_epoch=detail.epoch,
         last_epoch_at=checked.nomination.as_of,
         decided_seq=detail.seq,
+        alive=change.state.alive - len(removed),
     )
     return replace(
         change,

@@ -36,13 +36,13 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.records import (
     Accessed,
-    ClockTicked,
     Decided,
     Destroyed,
     JournalAppended,
     JournalEntry,
     Reencoded,
     Stored,
+    Ticked,
 )
 
 
@@ -151,7 +151,7 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
     )
     return replace(
         change,
-        state=_interaction(change.state),
+        state=replace(_interaction(change.state), alive=change.state.alive + 1),
         memories=(memory,),
         strengths=(strength,),
         revealed=memory.id,
@@ -254,7 +254,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "reinforced": Effect((Stored,), _do_reinforced),
         "dropped": Effect((Stored,), _do_dropped),
         "accessed": Effect((Accessed,), _do_accessed),
-        "ticked": Effect((ClockTicked,), _do_nothing),
+        "ticked": Effect((Ticked,), _do_nothing),
         "repeated": Effect((Stored, Accessed), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),

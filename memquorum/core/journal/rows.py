@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.records import JournalAppended, JournalEntry, Standing
 
 SHORT_TERM = "short-term"
 LONG_TERM = "long-term"
@@ -31,6 +31,13 @@ class ShardState:
     last_epoch: int = 0
     last_epoch_at: int = 0
     decided_seq: int = 0
+    alive: int = 0
+    """How many memories have strength."""
+
+    @property
+    def standing(self) -> Standing:
+        """What a tick is journalled with."""
+        return Standing(self.last_epoch, self.last_epoch_at, self.interactions, self.alive)
 
 
 @dataclass(frozen=True, slots=True)
