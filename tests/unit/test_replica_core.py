@@ -19,7 +19,7 @@ from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import make, seed_of
 
-CODEC, GENESIS = load_codec(), make(shards=1)
+CODEC, GENESIS = load_codec(), make(shards=2)
 AS_OF = 1_000_000_000
 PROPOSALS = (votes.proposal("m1", "forget"), votes.proposal("m2", "forget"))
 TIMINGS = t.Timings(ballot_grace_ms=111, request_ms=222)
@@ -256,6 +256,7 @@ def test_a_certificate_is_enough_for_who_missed_the_rest() -> None:
         (Message.COMMIT, prepare(2, SAID), "stranger"),
         (Message.COMMIT, signed("member:3", Commit(GENESIS.cluster, 0, 0, 0, 1, 2, SAID)), "stranger"),
         (Message.COMMIT, signed("member:2", Commit(b"x" * 32, 0, 0, 0, 1, 2, SAID)), "stranger"),
+        (Message.COMMIT, signed("member:2", Commit(GENESIS.cluster, 0, 1, 0, 1, 2, SAID)), "stranger"),
         (Message.COMMIT, commit(2, SAID, view=1), "other view"),
         (Message.COMMIT, commit(2, SAID, seq=0), "old"),
         (Message.COMMIT, commit(2, SAID, seq=99), "beyond the window"),

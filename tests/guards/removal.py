@@ -1,0 +1,122 @@
+"""Removes a guard and looks whether its killer turns red: a protection that no test misses is a missing test.
+
+Nothing on the disk is changed. A process that has loaded the libraries forks for each guard; the child imports the
+guarded module without the guard and runs the killer. So each costs what its test costs, and not the start of Python.
+"""
+
+from __future__ import annotations
+
+import importlib.machinery
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+_LIST = Path(__file__).with_name("guards.yaml")
+_OURS = ("memquorum", "db", "streams", "workers", "infra", "tests")
+_HUNG_S = 60
+_AT_ONCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """`guard` stands once in `file`; with `without` in its place the test `killer` must fail."""
+
+    name: str
+    stage: str
+    file: str
+    guard: str
+    without: str
+    killer: str
+
+    def removed(self) -> str:
+        """The file's source without the guard. ValueError where the list no longer fits the source."""
+        source = (ROOT / self.file).read_text(encoding="utf-8")
+        if source.count(self.guard) != 1:
+            raise ValueError(
+                f"{self.name}: {self.guard!r} stands {source.count(self.guard)} times in {self.file}, not once"
+            )
+        return source.replace(self.guard, self.without)
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What happened without the guard. `code`: pytest's; 1 is what is wanted, negative a signal."""
+
+    guard: Guard
+    code: int
+    seconds: float
+
+    @property
+    def noticed(self) -> bool:
+        """Whether the killer turned red: a failed test, not one that could not be run."""
+        return self.code == pytest.ExitCode.TESTS_FAILED
+
+    def told(self) -> str:
+        """In a word or two."""
+        words = {0: "NOT NOTICED", 1: "red", -signal.SIGALRM: "HUNG"}
+        return words.get(self.code, f"NOT RUN (pytest {self.code})")
+
+
+def load() -> tuple[Guard, ...]:
+    """Every guard of the list."""
+    return tuple(Guard(**entry) for entry in yaml.safe_load(_LIST.read_text(encoding="utf-8")))
+
+
+def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
+    """Removes each, two at once, and yields what happened as it happens."""
+    for module in ("fastavro", "hypothesis", "nacl.signing", "numpy", "cryptography.hazmat.primitives.ciphers.aead"):
+        __import__(module)
+    waiting, running = list(guards), dict[int, tuple[Guard, float]]()
+    while waiting or running:
+        while waiting and len(running) < _AT_ONCE:
+            guard = waiting.pop(0)
+            source = guard.removed()  # before the fork: a list that does not fit is everybody's error
+            running[_fork(lambda g=guard, s=source: _killed(g, s))] = guard, time.monotonic()  # type: ignore[misc]
+        pid, status = os.waitpid(-1, 0)
+        guard, began = running.pop(pid)
+        yield Removal(guard, os.waitstatus_to_exitcode(status), time.monotonic() - began)
+
+
+def _fork(work: Callable[[], int]) -> int:
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 70
+    try:
+        signal.alarm(_HUNG_S)
+        code = work()
+    finally:
+        os._exit(code)
+
+
+def _killed(guard: Guard, source: str) -> int:
+    """In the child: the killer's exit code, with the module as the source says."""
+    with open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(nowhere.fileno(), 2)
+    for name in [n for n in sys.modules if n.partition(".")[0] in _OURS]:
+        del sys.modules[name]
+    _import_as(ROOT / guard.file, source)
+    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", str(ROOT / guard.killer)]))
+
+
+def _import_as(file: Path, source: str) -> None:
+    """Whoever imports the file from now on gets this source."""
+    loader = importlib.machinery.SourceFileLoader
+    get_code = loader.get_code
+
+    def instead(self: importlib.machinery.SourceFileLoader, name: str) -> CodeType | None:
+        if Path(self.path) == file:
+            return compile(source, str(file), "exec", dont_inherit=True)
+        return get_code(self, name)
+
+    loader.get_code = instead  # type: ignore[assignment, method-assign]
