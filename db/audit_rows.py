@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 
 from db.connection import READER, Link
 from db.queries import QUERIES
+from memquorum import topics
 from memquorum.core.audit.witness import Row, Store
 from memquorum.core.journal.digest import Kept, StateDigest, state_digest
 from memquorum.core.journal.rows import Memory, ShardState, Strength
@@ -52,7 +53,7 @@ class Snapshot:
         """A shard's rows, as an audit compares them."""
         wanted = {"shard": shard}
         with self._connection.cursor(row_factory=dict_row) as cursor:
-            standing = cursor.execute(QUERIES["audit_shard"], wanted).fetchone()
+            standing = cursor.execute(QUERIES["audit_shard"], wanted | {"accepted": topics.ACCEPTED}).fetchone()
         return Store(shard=standing, **{table: self._rows(name, wanted) for table, name in _AUDITED.items()})
 
     def strays(self, shards: int) -> list[tuple[str, int]]:
@@ -71,6 +72,12 @@ class Snapshot:
             cursor.execute(QUERIES["kept_memories"], {"namespace": namespace})
             for row in cursor:
                 yield _kept(row)
+
+    def bodies(self) -> Iterator[tuple[int, str, bytes, str]]:
+        """All contents, by shard and memory: (shard, memory id, commitment, text)."""
+        with self._connection.cursor(name=self._name()) as cursor:
+            cursor.itersize = _FETCH
+            yield from cursor.execute(QUERIES["audit_bodies"])
 
     def digest(self, namespace: str | None = None) -> StateDigest:
         """The state digest, of everything or of one namespace."""

@@ -422,8 +422,12 @@ SELECT 1
 SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
 
 -- :name audit_shard
--- Where a shard stands, as an audit compares it.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive FROM shard WHERE shard = %(shard)s
+-- Where a shard stands, and the next record of the accepted stream, as an audit compares them.
+SELECT s.shard, s.seq, s.hash, s.as_of, s.interactions, s.last_epoch, s.last_epoch_at, s.decided_seq,
+    s.alive, c.next_offset AS accepted
+FROM shard s
+LEFT JOIN cursor c ON c.shard = s.shard AND c.topic = %(accepted)s
+WHERE s.shard = %(shard)s
 
 -- :name audit_journal
 -- A shard's journal in order.
@@ -499,6 +503,13 @@ SELECT memory_id::text, shard, namespace, destroy_at
 FROM dropped
 WHERE shard = %(shard)s
 ORDER BY dropped.memory_id
+
+-- :name audit_bodies
+-- Contents beside the commitments that they must have.
+SELECT m.shard, m.id::text, m.commitment, c.body
+FROM content c
+JOIN memory m ON m.id = c.memory_id
+ORDER BY m.shard, m.id
 
 -- :name audit_strays
 -- Rows of shards that the cluster does not have, one of each table.

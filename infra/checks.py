@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import Any
 
 import psycopg
@@ -19,12 +19,12 @@ from db.migrate import migrate
 from db.queries import QUERIES
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
-from memquorum.core.audit.findings import VerifyReport
+from memquorum.core.audit import telling
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.journal.rows import ShardState
-from memquorum.ports import StoreUnavailable, VaultUnavailable
+from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import audit, replay
 from workers.audit import Progress
@@ -54,14 +54,20 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
             genesis.read(settings),
             load_codec(),
             None if topics_only else settings.memory_dsn,
+            vault=None if topics_only else _vault_at_hand(settings),
             stamps=genesis.stamps_at_hand(settings),
             progress=tell,
         )
     if as_json:
-        print(json.dumps(_plain(report)))
+        print(json.dumps(telling.plain(report)))
     else:
-        _show(console, report)
+        console.print("\n".join(telling.lines(report)), markup=False)
     return 0 if report.ok else 1
+
+
+def _vault_at_hand(settings: Settings) -> Vault | None:
+    """The vault, on a machine that holds the master key."""
+    return roles.vault(settings) if settings.vault_dsn and settings.master_key_file.exists() else None
 
 
 def rebuild(
@@ -162,36 +168,6 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
     if told["behind"]:
         console.print("  the topics do not reach as far as the store: `verify` tells where they end")
     console.print("equal" if told["equal"] else "NOT EQUAL")
-
-
-def _plain(report: VerifyReport) -> dict[str, Any]:
-    return {
-        "ok": report.ok,
-        "store_compared": report.store_compared,
-        "strangers": report.strangers,
-        "shards": [
-            {"shard": s.shard, "seq": s.seq, "hash": s.hash.hex(), "as_of": s.as_of, "judged": s.judged}
-            for s in report.shards
-        ],
-        "counts": asdict(report.counts),
-        "findings": [str(finding) for finding in report.findings],
-    }
-
-
-def _show(console: Console, report: VerifyReport) -> None:
-    for shard in report.shards:
-        console.print(f"shard {shard.shard}: {shard.seq:,} entries, hash {shard.hash.hex()[:16]}…")
-        for finding in shard.findings:
-            console.print(f"  {finding}")
-        if shard.more:
-            console.print(f"  and {shard.more:,} more")
-    counts = report.counts
-    console.print("checked: " + ", ".join(f"{getattr(counts, f.name):,} {f.name}" for f in fields(counts)))
-    if report.strangers:
-        console.print(f"passed over: {report.strangers:,} records in the journal's topics that this line did not write")
-    if not report.store_compared:
-        console.print("Postgres was not looked at")
-    console.print("nothing is wrong" if report.ok else "NOT SOUND")
 
 
 @contextmanager

@@ -20,6 +20,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto.stamps import Reader
 from memquorum.core.journal.effects import Rules
+from memquorum.ports import Vault
+from workers import contents
+from workers.contents import Checked
 from workers.partition import Partition
 from workers.strangers import Strangers
 
@@ -46,11 +49,13 @@ def verify(
     codec: Codec,
     memory_dsn: str | None = None,
     *,
+    vault: Vault | None = None,
     stamps: Reader | None = None,
     patience_s: float = PATIENCE_S,
     progress: Callable[[Progress], None] | None = None,
 ) -> VerifyReport:
-    """Audits every shard. Without `memory_dsn` the topics alone are verified.
+    """Audits every shard. Without `memory_dsn` the topics alone are verified. With a `vault` the contents of the
+    database are held against the journal's commitments; those without a key there, or all, are counted as unchecked.
 
     `stamps` tells what strangers wrote to the journal's topics, which is counted and passed over; without them it is
     taken for the journal's own, and is a finding.
@@ -59,6 +64,7 @@ def verify(
     """
     with ExitStack() as stack:
         strangers = Strangers(_LOG, stamps)
+        accepted = _open(stack, bootstrap, topics.ACCEPTED, genesis.shards, strangers)
         heads = _open(stack, bootstrap, topics.HEADS, genesis.shards, strangers)
         entries = _open(stack, bootstrap, topics.JOURNAL, genesis.shards, strangers)
         found = stack.enter_context(snapshot(memory_dsn)) if memory_dsn is not None else None
@@ -70,14 +76,23 @@ def verify(
                 shard,
                 entries=entries[shard].source(patience_s),
                 heads=heads[shard].source(patience_s),
+                accepted=accepted[shard].source(patience_s),
                 store=found.store(shard) if found is not None else None,
                 progress=_teller(progress, shard, before, total),
             )
             before += entries[shard].end
             reports.append(report)
+        bodies = Checked()
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
-    return VerifyReport(tuple(reports), store_compared=found is not None, strangers=strangers.counts.total())
+            bodies = contents.check(found.bodies(), vault)
+            reports = [_with_bodies(report, bodies) for report in reports]
+    return VerifyReport(
+        tuple(reports),
+        store_compared=found is not None,
+        unchecked=bodies.unchecked,
+        strangers=strangers.counts.total(),
+    )
 
 
 def _open(stack: ExitStack, bootstrap: str, topic: str, shards: int, strangers: Strangers) -> list[Partition]:
@@ -100,6 +115,13 @@ def _teller(
             progress(Progress(shard, before + offset, max(total, before + offset)))
 
     return tell
+
+
+def _with_bodies(report: ShardReport, bodies: Checked) -> ShardReport:
+    """The report with what became of the shard's contents."""
+    report.counts.contents += bodies.checked[report.shard]
+    altered = tuple(finding for finding in bodies.findings if finding.shard == report.shard)
+    return replace(report, findings=report.findings + altered, more=report.more + bodies.more[report.shard])
 
 
 def _with_strays(report: ShardReport, found: Snapshot, shards: int) -> ShardReport:

@@ -15,7 +15,7 @@ _AGAIN_S = 60.0
 
 
 class LetterKeys:
-    """Destroys the keys of letters older than the topic keeps them, now and then. A vault that is away is asked later."""
+    """Destroys the keys of letters older than their topic keeps them. A vault that is away is asked again later."""
 
     def __init__(self, vault: Vault, kept_ms: int) -> None:
         """`kept_ms`: the retention of the dead letters' topic."""

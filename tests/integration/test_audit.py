@@ -91,8 +91,8 @@ def database(postgres: Postgres, template: str) -> Iterator[str]:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def audited(flow: Flow, dsn: str | None) -> VerifyReport:
-    return verify(flow.bootstrap, GENESIS, flow.codec, dsn, patience_s=0.3)
+def audited(flow: Flow, dsn: str | None, vault: PostgresVault | None = None) -> VerifyReport:
+    return verify(flow.bootstrap, GENESIS, flow.codec, dsn, vault=vault, patience_s=0.3)
 
 
 def kinds(report: VerifyReport) -> list[Kind]:
@@ -115,6 +115,9 @@ def test_what_the_worker_wrote_is_whole_and_can_be_made_again(
     assert counts.rows > 4 * 120 and {s.seq for s in report.shards} == {0, 72}
     alone = audited(lived, None)
     assert alone.ok and alone.counts.rows == 0 and not alone.store_compared
+    # Every accepted record was held against its entry: all but what was decided and destroyed.
+    assert counts.records == alone.counts.records == 144 - 2 - 4
+    assert (counts.contents, report.unchecked, alone.unchecked) == (0, 120, 0)
 
     with database(postgres, "template_memory") as other_dsn:
         done = rebuild(lived.bootstrap, GENESIS, lived.codec, other_dsn, vault, progress=steps.append)
@@ -214,7 +217,7 @@ ALTERATIONS: dict[str, tuple[str, list[Kind]]] = {
 
 
 def test_what_a_superuser_changes_in_postgres_is_named(
-    lived: Flow, databases: tuple[str, str], postgres: Postgres
+    lived: Flow, databases: tuple[str, str], postgres: Postgres, vault: PostgresVault
 ) -> None:
     for what, (statement, expected) in ALTERATIONS.items():
         with database(postgres, name(databases[0])) as dsn:
@@ -225,14 +228,54 @@ def test_what_a_superuser_changes_in_postgres_is_named(
             assert kinds(report) == expected, (what, report.findings)
             assert report.findings[0].shard == (9 if "shard that" in what else 2)
 
-    # The journal holds no content, so `verify` cannot see what text and vector are; the digest of a rebuild does.
-    for change in ("UPDATE content SET body = reverse(body)", "UPDATE embedding SET vector = vector + vector"):
+    # The journal holds commitments and no content: another text of that length takes the vault's keys to be seen, and
+    # a vector the digest of a rebuild.
+    altered = memory_id(lived.namespace(2), "e9")
+    for change, seen in (
+        ("UPDATE content SET body = reverse(body)", [Kind.CONTENT_ALTERED]),
+        ("UPDATE embedding SET vector = vector + vector", []),
+    ):
         with database(postgres, name(databases[0])) as dsn:
             with psycopg.connect(dsn) as connection:
-                mine = "(SELECT id FROM memory WHERE shard = 2 AND event_id = 'e9')"
-                connection.execute(f"{change} WHERE memory_id = {mine}")
+                connection.execute(f"{change} WHERE memory_id = %s", [altered])
             assert audited(lived, dsn).ok
             assert [d.shard for d in compare(databases[0], dsn).differences] == [2]
+            report = audited(lived, dsn, vault)
+            assert kinds(report) == seen
+            assert (report.counts.contents, report.unchecked) == (120, 0)
+            assert all((f.shard, f.where) == (2, f"table content, memory_id {altered}") for f in report.findings)
+    vault.destroy([altered])
+    report = audited(lived, databases[0], vault)
+    assert report.ok and (report.counts.contents, report.unchecked) == (119, 1)
+
+
+def test_a_record_that_was_passed_over_is_named(flow: Flow, databases: tuple[str, str]) -> None:
+    """Somebody moves the commit worker's cursor past a record: it is let in, scored, and never applied."""
+    with Worker(flow.bootstrap, flow.codec, databases) as worker:
+        flow.episodes(1, ["a", "b"])
+        flow.flush()
+        await_seq(databases, 1, 2, worker)
+    with psycopg.connect(databases[0]) as connection:
+        connection.execute("UPDATE cursor SET next_offset = 3 WHERE shard = 1 AND topic = %s", [topics.ACCEPTED])
+    assert [(f.kind, f.where) for f in audited(flow, databases[0]).findings] == [
+        (Kind.ROW_ALTERED, "table shard, shard 1, column accepted")
+    ]
+    flow.episodes(1, ["lost", "c"])
+    flow.flush()
+    with Worker(flow.bootstrap, flow.codec, databases) as worker:
+        await_seq(databases, 1, 3, worker)
+    for dsn in (databases[0], None):
+        assert [(f.kind, f.shard, f.where) for f in audited(flow, dsn).findings] == [
+            (Kind.RECORD_SKIPPED, 1, "accepted offset 2")
+        ]
+
+
+def test_an_empty_journal_is_not_whole_where_records_were_let_in(flow: Flow, databases: tuple[str, str]) -> None:
+    assert audited(flow, databases[0]).ok
+    flow.tick(3, 1_000)
+    flow.flush()
+    for dsn in (databases[0], None):
+        assert [(f.kind, f.shard) for f in audited(flow, dsn).findings] == [(Kind.JOURNAL_EMPTY, 3)]
 
 
 def _forged_entry(lived: Flow, values: list[bytes]) -> list[bytes]:
@@ -245,10 +288,10 @@ def _forged_entry(lived: Flow, values: list[bytes]) -> list[bytes]:
     return [*values, lived.codec.encode(JournalAppended(data, last.hash, entry_hash(last.hash, data)))]
 
 
-TOPIC: dict[str, tuple[Callable[[Flow, list[bytes]], list[bytes]], Kind]] = {
-    "a cut tail": (lambda _, values: values[:-3], Kind.TAIL_CUT),
-    "a forged entry": (_forged_entry, Kind.TAIL_UNSIGNED),
-    "a removed entry": (lambda _, values: values[:30] + values[31:], Kind.ENTRY_MISSING),
+TOPIC: dict[str, tuple[Callable[[Flow, list[bytes]], list[bytes]], list[Kind]]] = {
+    "a cut tail": (lambda _, values: values[:-3], [Kind.TAIL_CUT]),
+    "a forged entry": (_forged_entry, [Kind.TAIL_UNSIGNED, Kind.RECORD_MISSING]),
+    "a removed entry": (lambda _, values: values[:30] + values[31:], [Kind.ENTRY_MISSING]),
 }
 
 
@@ -263,7 +306,7 @@ def test_what_is_changed_in_the_topic_is_named(lived: Flow, vault: PostgresVault
             producer.produce(topics.JOURNAL, value, b"0", partition=0)
         assert producer.flush(10) == 0
         report = audited(lived, None)
-        assert kinds(report) == [expected, Kind.TAIL_CUT], what  # of shard 2 nothing is left at all
-        assert [f.shard for f in report.findings] == [0, 2]
+        assert kinds(report) == [*expected, Kind.TAIL_CUT], what  # of shard 2 nothing is left at all
+        assert [f.shard for f in report.findings] == [*[0] * len(expected), 2]
     with database(postgres, "template_memory") as dsn, pytest.raises(CannotReplay, match="after sequence 30"):
         rebuild(lived.bootstrap, GENESIS, lived.codec, dsn, vault)

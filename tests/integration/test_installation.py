@@ -89,7 +89,7 @@ def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
     with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
         row = connection.execute("SELECT memory_id, body FROM content LIMIT 1").fetchone()
         assert row is not None
-        connection.execute("UPDATE content SET body = 'forged' WHERE memory_id = %s", row[:1])
+        connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", (row[1][::-1], row[0]))
         try:
             verified = _infra("verify", "--json", "--run-dir", str(installed.run_dir))
             rebuilt = _infra("rebuild", "--json", "--run-dir", str(installed.run_dir))
@@ -97,7 +97,7 @@ def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
             connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", row[::-1])
     assert (verified.returncode, rebuilt.returncode) == (1, 1)
     (finding,) = json.loads(verified.stdout)["findings"]
-    assert str(row[0]) in finding
+    assert finding.startswith("content_altered:") and str(row[0]) in finding
     told = json.loads(rebuilt.stdout)
     assert (told["equal"], told["behind"], len(told["differing"])) == (False, False, 1)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from memquorum import topics
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Kind, ShardReport
 from memquorum.core.audit.verify import verify_shard
@@ -59,15 +60,19 @@ def signed_head(rules: Rules, state_seq: int, digest: bytes, as_of: int, *, shar
 
 @dataclass
 class Published:
-    """`entries` and `heads`: the values in the topics, in order. `tables`: the database's rows by table."""
+    """`entries`, `heads` and `accepted`: the values in the topics, in order; of the last None where a transaction's
+    marker stands. `tables`: the database's rows by table."""
 
     rules: Rules
     entries: list[bytes]
     heads: list[bytes]
     tables: dict[str, list[dict[str, Any]]]
+    accepted: list[bytes | None] = field(default_factory=list)
 
-    def audit(self, *, store: bool = False) -> ShardReport:
+    def audit(self, *, store: bool = False, accepted: bool = False) -> ShardReport:
         sources = {name: _source(data) for name, data in (("entries", self.entries), ("heads", self.heads))}
+        if accepted:
+            sources["accepted"] = _source(self.accepted)
         return verify_shard(self.rules, 0, **sources, store=self.store() if store else None)
 
     def store(self) -> Store:
@@ -114,8 +119,8 @@ class Published:
         self.rewrite(at, detail=self.rules.codec.encode(detail))
 
 
-def _source(data: Sequence[bytes]) -> Source:
-    return Source(iter([Record(at, value) for at, value in enumerate(data)]), len(data))
+def _source(data: Sequence[bytes | None]) -> Source:
+    return Source(iter([Record(at, value) for at, value in enumerate(data) if value is not None]), len(data))
 
 
 def publish(shard: Shard, batch: int = 1) -> Published:
@@ -123,7 +128,8 @@ def publish(shard: Shard, batch: int = 1) -> Published:
     entries = [shard.rules.codec.encode(change.appended) for change in shard.changes]
     ends = [c for c in shard.changes if c.entry.seq % batch == 0 or c is shard.changes[-1]]
     heads = [signed_head(shard.rules, c.entry.seq, c.appended.hash, c.entry.as_of) for c in ends]
-    return Published(shard.rules, entries, heads, _tables(shard))
+    accepted: list[bytes | None] = [shard.rules.codec.encode(record) for record in shard.accepted]
+    return Published(shard.rules, entries, heads, _tables(shard), accepted)
 
 
 def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
@@ -132,7 +138,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
     decisions = [c.decision for c in shard.changes if c.decision is not None]
     outcomes = [(d, o) for d in decisions for o in d.outcomes]
     return {
-        "shard": [asdict(rows.state)],
+        "shard": [asdict(rows.state) | {"accepted": _applied(shard)}],
         "journal": [_journal_row(change) for change in shard.changes],
         "event": [asdict(c.event) for c in shard.changes if c.event is not None],
         "decision": [_without(asdict(d), "outcomes") | {"commits": list(d.commits)} for d in decisions],
@@ -148,6 +154,10 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "embedding": [{"memory_id": i, "namespace": rows.memories[i].namespace} for i in alive],
         "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
     }
+
+
+def _applied(shard: Shard) -> int | None:
+    return max((offset for c in shard.changes for topic, offset in c.cursors if topic == topics.ACCEPTED), default=None)
 
 
 def _journal_row(change: Change) -> dict[str, Any]:

@@ -55,13 +55,16 @@ class Shard:
         self.changes: list[Change] = []
         self.offset = -1
         self.scored_offset = -1
+        self.accepted: list[EpisodeAccepted | AccessAccepted | ClockTicked] = []
+        """The accepted stream, by offset."""
 
     @property
     def rows(self) -> Rows:
         return self.work.rows
 
-    def _place(self) -> applying.Place:
+    def _place(self, record: EpisodeAccepted | AccessAccepted | ClockTicked) -> applying.Place:
         self.offset += 1
+        self.accepted.append(record)
         return applying.Place(topics.ACCEPTED, self.rows.state.shard, self.offset)
 
     def _absorb(self, change: Change) -> Change:
@@ -82,7 +85,8 @@ class Shard:
         early: bool = False,
         namespace: str = NAMESPACE,
     ) -> Change:
-        episode, place = accepted(event_id, at, namespace=namespace), self._place()
+        episode = accepted(event_id, at, namespace=namespace)
+        place = self._place(episode)
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
         found = None if skipped else applying.Scored(self.scored_offset, score)
@@ -91,15 +95,13 @@ class Shard:
         )
 
     def access(self, memory: str, at: int, event_id: str | None = None, namespace: str = NAMESPACE) -> Change:
-        place = self._place()
-        record = AccessAccepted(event_id or f"access-{place.offset}", memory, namespace, "reviewer", at)
+        record = AccessAccepted(event_id or f"access-{self.offset + 1}", memory, namespace, "reviewer", at)
+        place = self._place(record)
         return self._absorb(applying.apply_access(self.rules, self.rows, place, record))
 
     def tick(self, as_of: int) -> Change:
-        place = self._place()
-        return self._absorb(
-            applying.apply_tick(self.rules, self.rows, place, ClockTicked(f"tick-{place.offset}", as_of))
-        )
+        record = ClockTicked(f"tick-{self.offset + 1}", as_of)
+        return self._absorb(applying.apply_tick(self.rules, self.rows, self._place(record), record))
 
     def decide(
         self,

@@ -3,6 +3,8 @@
 1. `findings`: what can be found wrong;
 2. `chain`: hashes, sequences and signed heads;
 3. `history`: every entry against the entries before it, decisions against their certificates;
-4. `witness`: the journal against the topics and the store;
-5. `verify`: all of it over one shard.
+4. `coverage`: the journal against the accepted stream;
+5. `witness`: the store against the journal;
+6. `verify`: all of it over one shard;
+7. `telling`: what was found, in words.
 """

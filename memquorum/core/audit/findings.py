@@ -46,6 +46,16 @@ class Kind(StrEnum):
     RESULTS_WRONG = "results_wrong"
     """Results that do not follow from the ballots and the shard as it was."""
 
+    # The accepted stream, held against the journal.
+    RECORD_SKIPPED = "record_skipped"
+    """A record that was let in and could be applied, and that the journal passes over."""
+    RECORD_MISSING = "record_missing"
+    """An entry whose record is not in the accepted stream."""
+    RECORD_CONTRADICTED = "record_contradicted"
+    """An entry that says something else than the record that it applies."""
+    JOURNAL_EMPTY = "journal_empty"
+    """Records were let in, and the journal has not one entry."""
+
     # Signed heads.
     HEAD_FORGED = "head_forged"
     """Bytes in the head topic that the journal service did not sign."""
@@ -67,6 +77,8 @@ class Kind(StrEnum):
     """A row that the journal knows nothing of."""
     ROWS_UNPUBLISHED = "rows_unpublished"
     """Journal rows of the database that never reached the topic."""
+    CONTENT_ALTERED = "content_altered"
+    """A content that is not the one whose commitment stands in the journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +110,10 @@ class Counts:
     decisions: int = 0
     ballots: int = 0
     signatures: int = 0
+    records: int = 0
+    """Accepted records that were held against the entries that apply them."""
+    contents: int = 0
+    """Contents of Postgres that were held against the journal's commitments."""
     rows: int = 0
     """Rows of Postgres that were held against the chain."""
 
@@ -135,6 +151,8 @@ class VerifyReport:
     shards: tuple[ShardReport, ...]
     store_compared: bool
     """Whether Postgres was held against the chain, or the topics were verified alone."""
+    unchecked: int = 0
+    """Contents of Postgres that no key was at hand for: whether they are the accepted ones was not checked."""
     strangers: int = 0
     """Records in the journal's topics that the line did not write: passed over, where its stamps could be checked."""
 

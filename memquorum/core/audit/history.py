@@ -61,6 +61,11 @@ class History:
         self._tick_times = array("q")
 
     @property
+    def accepted(self) -> int | None:
+        """The next offset of the accepted stream to be applied; None before the first."""
+        return self._accepted + 1 if self._accepted >= 0 else None
+
+    @property
     def rows(self) -> Rows:
         """The rows as they are now; without events, which are kept as digests only."""
         return Rows(self.state, self.memories, self.strengths)

@@ -5,12 +5,13 @@ database, if one is given, is then held against that. Pure: it pulls records and
 
 What it proves. Given an honest majority of keys: nobody removed, moved or altered an entry that a signed head covers
 (chain, heads); no memory was forgotten, promoted or destroyed without the ballots and commits that it takes
-(certificates, results, effects); and the database says the same (witness). What it cannot see is content: whether the
-text in the store is the one that was accepted takes the vault's keys, and `rebuild` shows it.
+(certificates, results, effects); nothing that was let in was passed over, and nothing applied that was not (coverage);
+and the database says the same (witness). What it cannot see is content: whether a text in the store is the one that was
+accepted takes the vault's keys (`workers.audit`), and whether a vector is, a rebuild.
 
 Order matters on a live system. Heads follow entries and entries follow the database, so the caller notes the end of
 the head topic first, then the end of the journal topic, then takes the database's snapshot; a later witness then holds
-everything that an earlier one shows. `Source.settled` carries those ends.
+everything that an earlier one shows. `Source.settled` carries those ends. The accepted stream comes before all of them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memquorum.core.audit.chain import Chain, Heads, Link, Source
+from memquorum.core.audit.coverage import Coverage
 from memquorum.core.audit.findings import Findings, Kind, ShardReport
 from memquorum.core.audit.history import History
 from memquorum.core.audit.witness import Store, Witness
@@ -32,13 +34,15 @@ def verify_shard(
     entries: Source,
     heads: Source,
     store: Store | None = None,
+    accepted: Source | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ShardReport:
-    """Audits one shard. `progress` is told the next offset of the journal topic after every record.
+    """Audits one shard. `accepted`: its accepted stream, without what strangers wrote; None: it is not looked at.
+    `progress` is told the next offset of the journal topic after every record.
 
     Reads `entries` to their settled end, and on to where the database's snapshot or a later head asks for it.
     """
-    return _Audit(rules, shard, entries=entries, heads=heads, store=store, progress=progress).run()
+    return _Audit(rules, shard, entries=entries, heads=heads, store=store, accepted=accepted, progress=progress).run()
 
 
 class _Audit:
@@ -50,6 +54,7 @@ class _Audit:
         entries: Source,
         heads: Source,
         store: Store | None,
+        accepted: Source | None,
         progress: Callable[[int], None] | None,
     ) -> None:
         self._findings = Findings(shard)
@@ -59,6 +64,7 @@ class _Audit:
         self._entries = entries
         self._snapshot_seq = store.seq if store is not None else None
         self._witness = Witness(store, self._findings) if store is not None else None
+        self._coverage = Coverage(rules.codec, accepted, self._findings) if accepted is not None else None
         self._progress = progress
         self._offset = 0
         self._judged = 0
@@ -67,12 +73,17 @@ class _Audit:
     def run(self) -> ShardReport:
         while self._offset < self._entries.settled and self._step():
             pass
+        waits = self._await_first()
         settled_seq = self._chain.seq
         if self._snapshot_seq is None:
             self._snapshot_seq = settled_seq  # no row says it, so the snapshot must hold what was settled
         self._extend(self._snapshot_seq)
         self._heads.finish(settled_seq, self._extend)
         self._finish_store()
+        if self._coverage is not None and self._chain.intact:
+            self._coverage.finish()
+            if waits is not None and not self._findings.kept:
+                self._coverage.nothing_journalled(waits)
         chain, findings = self._chain, self._findings
         return ShardReport(
             shard=findings.shard,
@@ -84,6 +95,13 @@ class _Audit:
             findings=tuple(findings.kept),
             more=findings.more,
         )
+
+    def _await_first(self) -> int | None:
+        """Where the journal is empty and a record waits to be applied: its offset, unless an entry comes meanwhile."""
+        waits = self._coverage.waits() if self._coverage is not None and self._chain.seq == 0 else None
+        if waits is not None:
+            self._extend(1)  # on a living system it is on its way
+        return waits if self._chain.seq == 0 else None
 
     def _extend(self, seq: int) -> None:
         """Reads on to an entry that somebody has seen already."""
@@ -116,6 +134,8 @@ class _Audit:
             if isinstance(link.detail, Decided):
                 self._history.check_certificate(link.entry, link.detail)
             return
+        if self._coverage is not None:
+            self._coverage.entry(link)
         change = self._history.feed(link)
         self._judged = link.entry.seq
         if witness is not None and change is not None:

@@ -35,10 +35,10 @@ _ENTRY_COLUMN = {"journal": "seq", "event": "seq", "memory": "seq", "decision": 
 class Store:
     """A shard as one snapshot of the database shows it: the rows of each table as mappings, ordered by its key.
 
-    `shard`: its row in the table `shard`, None where there is none. Ids are text, arrays lists. The keys: `journal` and
-    `event` by seq, `decision` by epoch, `outcome` by (epoch, position), `ballot` by (epoch, position, member), `memory`
-    by id, the others by memory_id. `content` and `embedding` say which memories have one: memory_id, and of content
-    its number of characters.
+    `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. Ids are text,
+    arrays lists. The keys: `journal` and `event` by seq, `decision` by epoch, `outcome` by (epoch, position), `ballot`
+    by (epoch, position, member), `memory` by id, the others by memory_id. `content` and `embedding` say which memories
+    have one: memory_id, and of content its number of characters.
     """
 
     shard: Row | None
@@ -145,8 +145,9 @@ class Witness:
     def state(self, history: History) -> None:
         """The shard's row and every memory, where the snapshot ends."""
         if self._store.shard is not None or history.state.seq > 0:  # before its first entry a shard may lack its row
+            expected = _columns(history.state, _SHARD) | {"accepted": history.accepted}
             found = [self._store.shard] if self._store.shard is not None else []
-            _hold("shard", ("shard",), [_columns(history.state, _SHARD)], found, self._findings)
+            _hold("shard", ("shard",), [expected], found, self._findings)
         memories = [history.memories[i] for i in sorted(history.memories)]
         alive = [m for m in memories if m.id in history.strengths]
         _hold("memory", ("id",), (_columns(m, _MEMORY) for m in memories), self._store.memory, self._findings)

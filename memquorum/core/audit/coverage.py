@@ -1,0 +1,138 @@
+"""The journal held against the accepted stream: every record that was let in is accounted for, and none was made up.
+
+Of the records below the last one that the journal applied, each has an entry of its own, or is one that nothing can be
+made of: it cannot be decoded, it is of a kind that does not belong there, or the store cannot hold it. What strangers
+wrote the caller leaves out. Both come in rising offsets, so one pass holds them against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memquorum import topics
+from memquorum.core.audit.chain import Link, Record, Source
+from memquorum.core.audit.findings import Findings, Kind
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.commit.applying import storable
+from memquorum.core.records import AccessAccepted, Accessed, ClockTicked, EpisodeAccepted, JournalEntry, Stored, Ticked
+
+Accepted = EpisodeAccepted | AccessAccepted | ClockTicked
+
+
+class Coverage:
+    """One shard's accepted stream, read as its journal is walked."""
+
+    def __init__(self, codec: Codec, source: Source, findings: Findings) -> None:
+        self._codec, self._findings = codec, findings
+        self._records: Iterator[Record] = source.records
+        self._settled = source.settled
+        self._held: Record | None = None
+        self._next = 0
+        self._ended = False
+        # The first entry whose record lies beyond the stream's end, and how many there are.
+        self._cut: tuple[int, int] | None = None
+        self._lacking = 0
+
+    def entry(self, link: Link) -> None:
+        """The next entry of the chain: what it applies stands where it says, and nothing before it was passed over."""
+        entry = link.entry
+        if entry.source_topic != topics.ACCEPTED or entry.source_offset < self._next:
+            return  # an offset that does not rise is found by the history
+        offset = entry.source_offset
+        self._pass_over(offset)
+        record, self._next = self._at(offset), offset + 1
+        if record is not None:
+            self._findings.counts.records += 1
+            self._hold(entry, link.detail, record)
+        elif self._ended:
+            self._lacking += 1
+            self._cut = self._cut or (entry.seq, offset)
+        else:
+            self._note(Kind.RECORD_MISSING, entry.seq, offset, "the record that the entry applies", "none")
+
+    def waits(self) -> int | None:
+        """The first record of the settled stream that could be applied and was not; None where there is none."""
+        while self._next < self._settled:
+            record = self._peek()
+            if record is None or record.offset >= self._settled:
+                return None
+            if self._accepted(record) is not None:
+                return record.offset
+            self._held, self._next = None, record.offset + 1
+        return None
+
+    def finish(self) -> None:
+        """After the last entry."""
+        if self._cut is not None:
+            seq, offset = self._cut
+            self._note(
+                Kind.RECORD_MISSING, seq, offset, f"{self._lacking} records from here on", "the end of the topic"
+            )
+
+    def nothing_journalled(self, offset: int) -> None:
+        """The journal is empty, and a record that could be applied waits at `offset`."""
+        self._note(Kind.JOURNAL_EMPTY, None, offset, "a journal entry for it", "an empty journal")
+
+    def _pass_over(self, offset: int) -> None:
+        """Everything before `offset` that the journal knows nothing of."""
+        while (record := self._peek()) is not None and record.offset < offset:
+            self._held = None
+            accepted = self._accepted(record)
+            if accepted is not None:
+                found = f"none for {type(accepted).__name__} {accepted.event_id}"
+                self._note(Kind.RECORD_SKIPPED, None, record.offset, "a journal entry", found)
+
+    def _at(self, offset: int) -> Record | None:
+        record = self._peek()
+        if record is None or record.offset != offset:
+            return None
+        self._held = None
+        return record
+
+    def _peek(self) -> Record | None:
+        if self._held is None and not self._ended:
+            self._held = next(self._records, None)
+            self._ended = self._held is None
+        return self._held
+
+    def _accepted(self, record: Record) -> Accepted | None:
+        """The record, if the commit worker could have applied it."""
+        try:
+            found = self._codec.decode(record.data)
+        except DecodeError:
+            return None
+        if not isinstance(found, Accepted) or storable(found) is not None:
+            return None
+        return found
+
+    def _hold(self, entry: JournalEntry, detail: object, record: Record) -> None:
+        accepted = self._accepted(record)
+        told = _told(detail, entry)
+        stands = None if accepted is None else _stands(accepted)
+        if told is not None and stands != told:
+            self._note(Kind.RECORD_CONTRADICTED, entry.seq, record.offset, stands or "no record to apply", told)
+
+    def _note(self, kind: Kind, seq: int | None, offset: int, expected: object, found: object) -> None:
+        self._findings.add(kind, seq, f"accepted offset {offset}", expected, found)
+
+
+def _stands(record: Accepted) -> tuple[object, ...]:
+    """What a record says that its entry has to say too."""
+    if isinstance(record, EpisodeAccepted):
+        about = (record.agent, record.subject, record.occurred_at, record.commitment.hex())
+        return "episode", record.event_id, record.namespace, *about
+    if isinstance(record, AccessAccepted):
+        return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
+    return "tick", record.event_id, record.as_of
+
+
+def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
+    """The same, as the entry says it; None for what the history judges."""
+    if isinstance(detail, Stored):
+        about = (detail.agent, detail.subject, detail.occurred_at, detail.commitment.hex())
+        return "episode", entry.event_id, entry.namespace, *about
+    if isinstance(detail, Accessed):
+        return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
+    if isinstance(detail, Ticked):
+        return "tick", entry.event_id, detail.as_of
+    return None

@@ -1,0 +1,46 @@
+"""A report of the audit in words and as plain values: one for the operator and the client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, fields
+from typing import Any
+
+from memquorum.core.audit.findings import VerifyReport
+
+
+def plain(report: VerifyReport) -> dict[str, Any]:
+    """The report as values that JSON takes."""
+    return {
+        "ok": report.ok,
+        "store_compared": report.store_compared,
+        "unchecked": report.unchecked,
+        "strangers": report.strangers,
+        "shards": [
+            {"shard": s.shard, "seq": s.seq, "hash": s.hash.hex(), "as_of": s.as_of, "judged": s.judged}
+            for s in report.shards
+        ],
+        "counts": asdict(report.counts),
+        "findings": [str(finding) for finding in report.findings],
+        "more": sum(s.more for s in report.shards),
+    }
+
+
+def lines(report: VerifyReport) -> Iterator[str]:
+    """The report, a line each: every shard with what is wrong in it, what was checked and what was not, the verdict."""
+    for shard in report.shards:
+        yield f"shard {shard.shard}: {shard.seq:,} entries, hash {shard.hash.hex()[:16]}…"
+        yield from (f"  {finding}" for finding in shard.findings)
+        if shard.more:
+            yield f"  and {shard.more:,} more"
+    counts = report.counts
+    yield "checked: " + ", ".join(f"{getattr(counts, f.name):,} {f.name}" for f in fields(counts))
+    if report.strangers:
+        yield f"passed over: {report.strangers:,} records in the line's topics that this line did not write"
+    if not report.store_compared:
+        yield "Postgres was not looked at"
+    if report.unchecked:
+        yield f"not checked: {report.unchecked:,} contents of Postgres, for want of their keys"
+    if not counts.entries:
+        yield "the journal is empty: there was nothing to prove"
+    yield "nothing is wrong" if report.ok else "NOT SOUND"
