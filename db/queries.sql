@@ -400,6 +400,35 @@ JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 ORDER BY n.distance, m.id
 
+-- :name encoded
+-- How many of a namespace's memories each encoder has encoded.
+SELECT encoder, count(*) FROM memory
+WHERE namespace = %(namespace)s AND tier IN ('short-term', 'long-term')
+GROUP BY encoder
+
+-- :name reencode_count
+-- How many memories another encoder has encoded.
+SELECT count(*)
+FROM memory m
+JOIN content c ON c.memory_id = m.id
+WHERE m.encoder <> %(encoder)s
+
+-- :name reencode_next
+-- Memories that another encoder has encoded, by id.
+SELECT m.id::text, m.shard, m.namespace, m.encoder, c.body
+FROM memory m
+JOIN content c ON c.memory_id = m.id
+WHERE m.encoder <> %(encoder)s AND m.id > %(after)s::uuid
+ORDER BY m.id
+LIMIT %(limit)s
+
+-- :name reencode_waiting
+-- Those of the memories that another encoder has encoded, still, and that are alive.
+SELECT count(*)
+FROM memory m
+JOIN content c ON c.memory_id = m.id
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.encoder <> %(encoder)s
+
 -- :name memory_shown
 -- One memory as a client sees it; content and strength only while it is alive.
 SELECT m.id::text, m.namespace, c.body, m.tier, m.agent, m.subject, m.session, m.role, m.event_id, m.created, m.changed,

@@ -69,6 +69,10 @@ class Reads:
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
         return [_hit(row) for row in await self._all("search", wanted)]
 
+    async def encoded(self, namespace: str) -> dict[str, int]:
+        """How many memories of a namespace each encoder's name stands at, of those that are alive."""
+        return dict(await self._all("encoded", {"namespace": namespace}))
+
     async def memory(self, memory_id: str) -> dict[str, Any] | None:
         """A memory as a client sees it; its text only while it is alive."""
         rows = await self._all("memory_shown", {"id": memory_id})

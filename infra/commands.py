@@ -87,6 +87,8 @@ def parser() -> argparse.ArgumentParser:
     rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
     for proof in (verify, rebuild):
         proof.add_argument("--json", action="store_true", help="the outcome as JSON")
+    anew = command("reencode", _reencode, "Encode all memories anew with the settings' encoder, while the fleet works.")
+    anew.add_argument("--json", action="store_true", help="the outcome as JSON")
     letters = command("dlq", _dlq, "List what intake refused, or publish it again where it came from.")
     dlq.options(letters)
     run = command("run", _run, "Run one process of the fleet in the foreground.")
@@ -105,6 +107,7 @@ def _up(given: Settings, parsed: argparse.Namespace) -> int:
     if parsed.foreground:
         supervisor.serve(given)
         return 0
+    roles.check_encoders(given)
     console = Console(stderr=True, highlight=False)
     with console.status("starting") as line:
         running = supervisor.launch(given, lambda step: line.update(f"starting: {step}"))
@@ -224,6 +227,15 @@ def _rebuild(given: Settings, parsed: argparse.Namespace) -> int:
         return checks.rebuild(given, parsed.into, parsed.namespace, parsed.until, parsed.json)
     except checks.UNPROVEN as error:
         sys.exit(f"memquorum: nothing was rebuilt to the end: {error}")
+
+
+def _reencode(given: Settings, parsed: argparse.Namespace) -> int:
+    from infra import reencode
+
+    try:
+        return reencode.run(given, parsed.json)
+    except reencode.STOPPED as error:
+        sys.exit(f"memquorum: not all memories were encoded anew; what was done stays, start it again: {error}")
 
 
 def _dlq(given: Settings, parsed: argparse.Namespace) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 from infra import fleet, genesis
 from infra.settings import Settings, SettingsError
@@ -12,6 +14,7 @@ from infra.topics import declared
 from memquorum import topics
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
+from memquorum.encoders import EncoderUnavailable
 from memquorum.ports import Encoder, SignConflict, Vault
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
@@ -73,14 +76,50 @@ def vault(settings: Settings) -> Vault:
 
 
 def encoder(settings: Settings) -> Encoder:
-    """The encoder that the settings name."""
-    if settings.encoder == "hashing":
-        from memquorum.encoders.hashing import HashingEncoder
+    """The encoder that the settings name. Raises SettingsError where it cannot be had."""
+    return _encoder(settings, settings.encoder, settings.encoder_path)
 
-        return HashingEncoder()
-    from memquorum.encoders.onnx import OnnxEncoder
 
-    return OnnxEncoder()
+def encoder_before(settings: Settings) -> Encoder | None:
+    """The encoder of the memories that are not encoded anew yet; None where none is named. Raises SettingsError."""
+    if settings.encoder_before == "none":
+        return None
+    return _encoder(settings, settings.encoder_before, settings.encoder_before_path)
+
+
+def check_encoders(settings: Settings) -> None:
+    """Raises SettingsError where an encoder lacks its folder or its packages; loads none."""
+    wanted = ((settings.encoder, settings.encoder_path), (settings.encoder_before, settings.encoder_before_path))
+    for kind, path in wanted:
+        if kind == "torch":
+            from memquorum.encoders import folder, torch
+
+            with _named(kind):
+                torch.check_installed()
+                folder.read(path)
+
+
+def _encoder(settings: Settings, kind: str, path: Path) -> Encoder:
+    with _named(kind):
+        if kind == "hashing":
+            from memquorum.encoders.hashing import HashingEncoder
+
+            return HashingEncoder()
+        if kind == "torch":
+            from memquorum.encoders.torch import TorchEncoder
+
+            return TorchEncoder(path, device=settings.encoder_device)
+        from memquorum.encoders.onnx import OnnxEncoder
+
+        return OnnxEncoder()
+
+
+@contextmanager
+def _named(kind: str) -> Iterator[None]:
+    try:
+        yield
+    except EncoderUnavailable as error:
+        raise SettingsError(f"encoder {kind!r}: {error}") from None
 
 
 def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
@@ -184,6 +223,7 @@ def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
         genesis=made,
         codec=load_codec(),
         encoder=encoder(settings),
+        before=encoder_before(settings),
         host=settings.retrieval_host,
         port=settings.retrieval_port,
         ready=ready,

@@ -53,8 +53,15 @@ class Settings:
     tick_ms: int = 10_000
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: int = 250
-    # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests.
-    encoder: Literal["minilm", "hashing"] = "minilm"
+    # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face
+    # encoder out of the folder `encoder_path`, where the extra `torch` is installed (make torch).
+    encoder: Literal["minilm", "hashing", "torch"] = "minilm"
+    encoder_path: Path = Path("encoder")
+    # Of torch alone. auto: a CUDA card if there is one.
+    encoder_device: Literal["auto", "cpu", "cuda"] = "auto"
+    # While `reencode` works: the encoder of the memories that wait for their turn, which are found through it.
+    encoder_before: Literal["none", "minilm", "hashing", "torch"] = "none"
+    encoder_before_path: Path = Path("encoder-before")
     # Where retrieval listens; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
     retrieval_port: int = 0

@@ -72,11 +72,14 @@ def run(
     encoder: Encoder,
     host: str,
     port: int,
+    before: Encoder | None = None,
     hosts: Sequence[str] | None = None,
     ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. `ready` is called once it does.
+
+    `before`: the encoder of memories that are still to be encoded anew, which are found through it.
 
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
     listens on another one, for then something else must decide who reaches it.
@@ -89,6 +92,7 @@ def run(
         genesis=genesis,
         codec=codec,
         encoder=encoder,
+        before=before,
         hosts=hosts,
         telemetry=telemetry,
     )
@@ -125,12 +129,13 @@ def app(
     genesis: Genesis,
     codec: Codec,
     encoder: Encoder,
+    before: Encoder | None = None,
     hosts: Sequence[str] = LOOPBACK,
     telemetry: Telemetry | None = None,
 ) -> Starlette:
     """The ASGI application."""
     shown = (telemetry or Telemetry()).stage("retrieval")
-    service = _Service(memory_dsn, bootstrap, genesis, codec, encoder, shown=shown)
+    service = _Service(memory_dsn, bootstrap, genesis, codec, encoder=encoder, before=before, shown=shown)
     routes = [
         Route("/search", service.search, methods=["POST"]),
         Route("/memories/{memory_id}", service.memory),
@@ -177,9 +182,18 @@ class _Measured:
 
 class _Service:
     def __init__(
-        self, memory_dsn: str, bootstrap: str, genesis: Genesis, codec: Codec, encoder: Encoder, *, shown: Stage
+        self,
+        memory_dsn: str,
+        bootstrap: str,
+        genesis: Genesis,
+        codec: Codec,
+        *,
+        encoder: Encoder,
+        before: Encoder | None,
+        shown: Stage,
     ) -> None:
-        self._genesis, self._codec, self._encoder, self._shown = genesis, codec, encoder, shown
+        self._genesis, self._codec, self._shown = genesis, codec, shown
+        self._encoder, self._before = encoder, before
         self._dsn, self._bootstrap = memory_dsn, bootstrap
 
     @asynccontextmanager
@@ -205,14 +219,28 @@ class _Service:
 
     async def search(self, request: Request) -> Response:
         search = query.read_search(await _body(request))
-        async with self._encodings:
-            vectors = await asyncio.to_thread(self._encoder.encode, [search.query])
-        hits = await self._reads.search(search.namespace, self._encoder.name, vectors[0], search.k)
+        hits = await self._find(search)
         answer: dict[str, Any] = {"namespace": search.namespace, "hits": [asdict(hit) for hit in hits]}
         answer["used"], warning = await self._use(search, hits, request.headers.get(HEADER))
         if warning:
             answer["warning"] = warning
         return JSONResponse(answer)
+
+    async def _find(self, search: query.Search) -> list[query.Hit]:
+        """The nearest memories; where two encoders' are there, merged by rank, for their scores cannot be compared."""
+        # First those that wait to be encoded anew: what changes sides meanwhile is found twice, not never.
+        before = await self._nearest(self._before, search) if self._before else []
+        hits = await self._nearest(self._encoder, search)
+        if self._before is None or not before:
+            return hits
+        counts = await self._reads.encoded(search.namespace)
+        lists = [(hits, counts.get(self._encoder.name, 0)), (before, counts.get(self._before.name, 0))]
+        return query.merge(lists, search.k)
+
+    async def _nearest(self, encoder: Encoder, search: query.Search) -> list[query.Hit]:
+        async with self._encodings:
+            vectors = await asyncio.to_thread(encoder.encode, [search.query])
+        return await self._reads.search(search.namespace, encoder.name, vectors[0], search.k)
 
     async def memory(self, request: Request) -> Response:
         memory_id = query.read_memory_id(request.path_params["memory_id"])

@@ -18,6 +18,7 @@ the pooling float32; vectors of the two devices are near each other (the test wa
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -46,6 +47,7 @@ class TorchEncoder:
 
         Raises EncoderUnavailable.
         """
+        check_installed()
         found = read(folder)
         torch, transformers = _libraries()
         self._torch, self._device = torch, _device(torch, device)
@@ -164,6 +166,16 @@ def rows_of(bucket: int, call_tokens: int) -> int:
     return max(1, call_tokens // bucket)
 
 
+def check_installed() -> None:
+    """Raises EncoderUnavailable where the packages are missing; imports none, for that takes seconds."""
+    lacking = [name for name in ("torch", "transformers", "safetensors") if importlib.util.find_spec(name) is None]
+    if lacking:
+        raise EncoderUnavailable(
+            f"packages are not installed ({', '.join(lacking)}): `make torch` installs them in .venv-torch, "
+            "or install memquorum[torch]"
+        )
+
+
 def _libraries() -> tuple[Any, Any]:
     # Read when the libraries are imported. What is asked of them here needs no network; this keeps them to it.
     os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_HUB_DISABLE_TELEMETRY="1")
@@ -174,10 +186,7 @@ def _libraries() -> tuple[Any, Any]:
         import torch
         import transformers
     except ImportError as error:
-        raise EncoderUnavailable(
-            f"the encoder 'torch' needs packages that are not installed ({error}): "
-            "make torch installs them in .venv-torch, or install memquorum[torch]"
-        ) from None
+        raise EncoderUnavailable(f"torch and transformers are installed, but cannot be loaded: {error}") from None
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     return torch, transformers

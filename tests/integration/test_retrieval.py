@@ -8,7 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import psycopg
 import pytest
+from pgvector import HalfVector
 from starlette.testclient import TestClient
 
 from db.store import Clear, PostgresStore
@@ -196,3 +198,30 @@ def test_a_start_without_kafka_fails_but_is_no_halt(databases: tuple[str, str], 
             host="127.0.0.1",
             port=0,
         )
+
+
+class Former(HashingEncoder):
+    """Another encoder, of another length."""
+
+    @property
+    def name(self) -> str:
+        return "former"
+
+
+def test_what_waits_to_be_encoded_anew_is_found_through_its_own_encoder(
+    world: World, databases: tuple[str, str], kafka: str, codec: Codec
+) -> None:
+    former = Former(64)
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        for name in ("tank", "lunch"):
+            vector = HalfVector(former.encode([TEXTS[name]])[0]).to_text()
+            connection.execute("UPDATE memory SET encoder = 'former' WHERE id = %s", [memory_id(name)])
+            connection.execute("UPDATE embedding SET vector = %s WHERE memory_id = %s", [vector, memory_id(name)])
+    given: dict[str, Any] = {"memory_dsn": databases[0], "bootstrap": kafka, "genesis": GENESIS, "codec": codec}
+    with TestClient(app(**given, encoder=world.encoder), base_url="http://127.0.0.1") as client:
+        assert set(names(search(client, peek=True))) == {"pump", "secret"}
+    with TestClient(app(**given, encoder=world.encoder, before=former), base_url="http://127.0.0.1") as client:
+        found = names(search(client, peek=True))
+        assert set(found) == set(TEXTS) and found.index("tank") < found.index("lunch")
+        assert names(search(client, peek=True, k=2))[1] in ("tank", "secret", "pump")
+        assert client.get("/readyz").json()["encoder"] == "hashing"

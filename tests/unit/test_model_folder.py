@@ -136,5 +136,5 @@ def test_no_call_is_longer_than_the_model() -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed here")
 def test_without_torch_it_says_how_to_get_it(tmp_path: Path) -> None:
-    with pytest.raises(EncoderUnavailable, match=r"not installed .*make torch"):
+    with pytest.raises(EncoderUnavailable, match=r"not installed \(torch, transformers, safetensors\): `make torch`"):
         TorchEncoder(folder(tmp_path / "m"))

@@ -43,7 +43,8 @@ def test_it_takes_the_place_of_the_one_that_was_there(shard: Shard) -> None:
     shard.tick(10_000)
     before = shard.rows.memories[A], shard.rows.strengths[A]
     change = anew(shard, A, 4)
-    assert change is not None and change.reencoded == A and change.revealed is None and change.cursors == ()
+    assert change is not None and change.reencoded == A and change.revealed is None
+    assert change.cursors == ((topics.REENCODED, 5),)
     assert shard.rows.memories[A] == replace(before[0], encoder="bert/1", seq=3)
     assert shard.rows.strengths[A] == before[1]
     assert (change.entry.effect, change.entry.as_of, change.entry.source_topic) == (

@@ -82,3 +82,28 @@ def test_any_body_is_read_or_refused(body: bytes) -> None:
         refused.detail.encode()
     else:
         assert 1 <= found.k <= query.K_MAX
+
+
+def hit(memory_id: str, score: float) -> query.Hit:
+    return query.Hit(memory_id, "text", "short-term", "ann", None, None, 0, 0, 0, 0.5, score)
+
+
+def found(lists: list[tuple[list[query.Hit], int]], k: int = 10) -> list[str]:
+    return [one.memory_id for one in query.merge(lists, k)]
+
+
+def test_hits_of_two_encoders_are_merged_by_rank_never_by_score() -> None:
+    high, low = [hit(f"h{i}", 0.9) for i in range(3)], [hit(f"l{i}", 0.1) for i in range(3)]
+    assert found([(low, 100), (high, 100)]) == ["l0", "h0", "l1", "h1", "l2", "h2"]
+    assert found([(low, 100), (high, 100)], k=3) == ["l0", "h0", "l1"]
+
+
+def test_the_best_of_few_says_less_than_the_best_of_many() -> None:
+    many, few = [hit(f"m{i}", 0.5) for i in range(5)], [hit("f0", 0.9), hit("f1", 0.9)]
+    assert found([(many, 1_000), (few, 2)], k=5) == ["m0", "m1", "m2", "m3", "m4"]
+    assert found([(many, 1_000), (few, 400)], k=4) == ["m0", "m1", "f0", "m2"]
+
+
+def test_a_memory_that_changed_its_encoder_meanwhile_counts_once() -> None:
+    assert found([([hit("a", 0.5), hit("b", 0.4)], 2), ([hit("b", 0.9)], 1)]) == ["a", "b"]
+    assert found([([], 0), ([], 0)]) == []

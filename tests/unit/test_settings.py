@@ -32,6 +32,8 @@ def test_what_a_child_is_given_is_what_we_have(tmp_path: Path) -> None:
         ("MEMQUORUM_TICK_MS", "soon", "tick_ms = 'soon', wanted is a whole number"),
         ("MEMQUORUM_TICK_MS", "-1", "tick_ms = '-1'"),
         ("MEMQUORUM_CLOCK", "sundial", "clock = 'sundial', wanted is wall or driven"),
+        ("MEMQUORUM_ENCODER", "word2vec", "encoder = 'word2vec', wanted is minilm or hashing or torch"),
+        ("MEMQUORUM_ENCODER_DEVICE", "tpu", "encoder_device = 'tpu', wanted is auto or cpu or cuda"),
     ],
 )
 def test_a_wrong_variable_is_named(tmp_path: Path, name: str, value: str, complaint: str) -> None:

@@ -98,6 +98,8 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
             f"({type(error).__name__}: {error})"
         ) from error
+    if entry.source_topic == topics.REENCODED:
+        return replace(change, cursors=((topics.REENCODED, entry.source_offset + 1),))
     if entry.source_topic != topics.ACCEPTED:
         return change
     cursors = [(topics.ACCEPTED, entry.source_offset + 1)]

@@ -66,6 +66,24 @@ class Hit:
     score: float
 
 
+def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
+    """The best k of several encoders' hits, each list nearest first and out of so many memories.
+
+    Scores of two encoders cannot be compared; what can is the share of an encoder's memories that are as near or
+    nearer. Ties go to the list that comes first. A memory that changed its encoder between two searches counts once.
+    """
+    shares = [
+        ((rank + 1) / max(count, len(hits)), at, rank)
+        for at, (hits, count) in enumerate(lists)
+        for rank in range(len(hits))
+    ]
+    found: dict[str, Hit] = {}
+    for _, at, rank in sorted(shares):
+        hit = lists[at][0][rank]
+        found.setdefault(hit.memory_id, hit)
+    return list(found.values())[:k]
+
+
 def read_search(body: bytes) -> Search:
     """The search that a JSON body asks for. Raises BadRequest."""
     try:

@@ -1,0 +1,54 @@
+"""Which memories another encoder has encoded: what a change of the encoder has still to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from db.connection import READER, Link
+from db.queries import QUERIES
+from memquorum.ports import StoreUnavailable
+
+_FIRST = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """A memory that is alive, with its content in the clear and the name of the encoder that made its embedding."""
+
+    memory_id: str
+    shard: int
+    namespace: str
+    encoder: str
+    text: str
+
+
+class Encodings:
+    """Reading access to the store. Methods raise StoreUnavailable."""
+
+    def __init__(self, dsn: str) -> None:
+        """Connects at the first question."""
+        self._link = Link(dsn, READER, StoreUnavailable)
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._link.close()
+
+    def count(self, encoder: str) -> int:
+        """How many memories another encoder than this has encoded."""
+        with self._link.use() as connection:
+            row = connection.execute(QUERIES["reencode_count"], {"encoder": encoder}).fetchone()
+        return row[0] if row else 0
+
+    def others(self, encoder: str, after: str | None, limit: int) -> list[Encoded]:
+        """The next memories by id that another encoder than this has encoded."""
+        wanted = {"encoder": encoder, "after": after or _FIRST, "limit": limit}
+        with self._link.use() as connection:
+            return [Encoded(*row) for row in connection.execute(QUERIES["reencode_next"], wanted)]
+
+    def waiting(self, encoder: str, memory_ids: Sequence[str]) -> int:
+        """How many of the memories are alive and have another encoder's embedding still."""
+        with self._link.use() as connection:
+            wanted = {"encoder": encoder, "ids": list(memory_ids)}
+            row = connection.execute(QUERIES["reencode_waiting"], wanted).fetchone()
+        return row[0] if row else 0

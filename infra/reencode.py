@@ -1,0 +1,86 @@
+"""The operator's `reencode`: every memory encoded anew with the settings' encoder, while the fleet works."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+
+import httpx
+from confluent_kafka import KafkaException
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from infra import genesis, roles
+from infra.settings import Settings, SettingsError
+from memquorum.ports import StoreUnavailable, VaultUnavailable
+from memquorum.schema_files import load_codec
+from workers import reencode
+from workers.loop import Stop
+
+# What ends a run early; the next one goes on where it ended.
+STOPPED = (reencode.Stalled, StoreUnavailable, VaultUnavailable, KafkaException)
+
+_PATIENCE_S = 5.0
+
+
+def run(settings: Settings, as_json: bool) -> int:
+    """Runs until all is done, or a signal. Returns 0 if every memory has the settings' encoder, else 1.
+
+    Raises SettingsError where the fleet encodes with another encoder, or one cannot be had, and what `STOPPED` names.
+    """
+    settings.require("bootstrap", "memory_dsn", "vault_dsn")
+    encoder = roles.encoder(settings)
+    console = Console(stderr=True, highlight=False)
+    _check_fleet(settings, encoder.name, console)
+    with _shown(console) as tell:
+        report = reencode.run(
+            settings.bootstrap,
+            load_codec(),
+            memory_dsn=settings.memory_dsn,
+            vault=roles.vault(settings),
+            encoder=encoder,
+            stop=Stop().on_signals(),
+            stamps=genesis.stamps(settings, genesis.read(settings).n),
+            progress=tell,
+        )
+    if as_json:
+        print(json.dumps({**asdict(report), "encoder": encoder.name}))
+    else:
+        rate = f" ({report.done / report.seconds:,.0f} a second)" if report.done else ""
+        print(f"{report.done:,} memories encoded anew by {encoder.name} in {report.seconds:.1f} s{rate}")
+        if report.left:
+            unfit = f"{len(report.failed):,} of them cannot be encoded"
+            print(f"{report.left:,} are left, {unfit}: start it again for the rest")
+    return 1 if report.left else 0
+
+
+def _check_fleet(settings: Settings, name: str, console: Console) -> None:
+    """New memories must come by the same encoder, or there is no end to it."""
+    found = _encoder_of_the_fleet(settings)
+    if found is None:
+        console.print(f"retrieval does not answer: nobody has checked that the fleet encodes with {name}")
+        return
+    if found != name:
+        raise SettingsError(
+            f"the fleet encodes with {found}, and the settings name {name}: stop it, set the encoder "
+            "(and encoder_before), start it, then run `reencode`"
+        )
+
+
+def _encoder_of_the_fleet(settings: Settings) -> str | None:
+    """The name of the encoder that retrieval works with; None where it does not answer."""
+    try:
+        answer = httpx.get(f"{settings.retrieval_url}/readyz", timeout=_PATIENCE_S).json()
+    except (httpx.HTTPError, ValueError):
+        return None
+    return str(answer["encoder"]) if isinstance(answer, dict) and "encoder" in answer else None
+
+
+@contextmanager
+def _shown(console: Console) -> Iterator[Callable[[reencode.Progress], None]]:
+    columns = (TextColumn("encoding anew"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda at: bar.update(task, completed=at.done, total=at.total)
