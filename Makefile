@@ -12,7 +12,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page guards lint format lock clean torch test-torch
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page soak guards lint format lock clean torch test-torch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ $(TORCH_READY): $(READY) requirements-torch.lock
 
 test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own tests beside the default one
 	@$(TORCH)/bin/python -m pytest -rs tests/contract/test_encoder.py tests/torch
+
+soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
+	@$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)
 
 guards: setup  ## removes every guard in turn: the test that watches it must turn red
 	@$(BIN)/python -m tests.guards

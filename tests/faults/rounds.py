@@ -27,6 +27,7 @@ from workers import audit
 LIMIT_S = 15.0
 # Within so many seconds every shard has opened a new epoch by itself and decided it: without a fault some 10.
 EPOCHS_S = 60.0
+LATE = "not well in time"
 # How long a wait goes on beyond the limit before the round is given up.
 _GIVE_UP_S = 120.0
 _LOOK_S = 0.5
@@ -47,7 +48,7 @@ class Met:
     recovered_s: float
     behind: int
     open: int
-    epochs_s: float
+    epochs_s: float | None
     load: float
     told: dict[str, Any] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
@@ -83,8 +84,11 @@ def started(
         yield Round(Site(running, Random(seed), small), load, witness)
 
 
-def strike(on: Round, fault: Fault, limit_s: float = LIMIT_S) -> Met:
-    """Does it, waits until the line is well again, and says what was seen."""
+def strike(on: Round, fault: Fault, epochs: bool = True) -> Met:
+    """Does it, waits until the line is well again, and says what was seen.
+
+    `epochs`: waits besides until every shard has opened and decided a new epoch.
+    """
     began, at, problems, told = time.monotonic(), time.strftime("%H:%M:%S"), [], {}
     try:
         told = fault.act(on.site)
@@ -97,18 +101,18 @@ def strike(on: Round, fault: Fault, limit_s: float = LIMIT_S) -> Met:
     # Asked at the same time: what was decided before the fault ended says nothing of what comes after.
     decided = dict(on.witness.seen.decided)
     recovered = _wait(on, lambda: _missing(on, handed, opened, ended), ended)
-    if recovered > limit_s:
-        problems.append(f"not well after {limit_s:.0f} s but after {recovered:.1f} s")
+    if recovered > LIMIT_S:
+        problems.append(f"{LATE}: after {recovered:.1f} s and not {LIMIT_S:.0f} s")
     left = _missing(on, handed, opened, ended)
     if left:
         problems.append(f"given up after {recovered:.0f} s: {left}")
-    epochs = _wait(on, lambda: _stalled(on, decided), ended)
-    if epochs > EPOCHS_S:
-        problems.append(f"after {epochs:.0f} s {_stalled(on, decided) or 'every shard had a new epoch at last'}")
+    again = round(_wait(on, lambda: _stalled(on, decided), ended), 2) if epochs else None
+    if again is not None and again > EPOCHS_S:
+        problems.append(f"after {again:.0f} s {_stalled(on, decided) or 'every shard had a new epoch at last'}")
     problems += on.witness.seen.problems[on.seen_problems :]
     on.seen_problems = len(on.witness.seen.problems)
     met = Met(fault.name, at, round(ended - began, 2), round(recovered, 2), len(handed), len(opened),
-              round(epochs, 2), round(os.getloadavg()[0], 2), told, problems)  # fmt: skip
+              again, round(os.getloadavg()[0], 2), told, problems)  # fmt: skip
     on.met.append(met)
     return met
 

@@ -85,9 +85,10 @@ def _check(on: Round, story: dict[str, Any]) -> list[str]:
 
 
 def tell(met: rounds.Met) -> None:
+    epochs = "" if met.epochs_s is None else f", new epochs everywhere after {met.epochs_s:.1f} s"
     print(
         f"{met.at} {met.fault:20} lasted {met.lasted_s:5.1f} s, recovered in {met.recovered_s:5.1f} s "
-        f"({met.behind} records and {met.open} epochs were open), new epochs everywhere after {met.epochs_s:.1f} s; "
+        f"({met.behind} records and {met.open} epochs were open){epochs}; "
         f"load {met.load:.1f} {met.told or ''}",
         flush=True,
     )
