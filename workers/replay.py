@@ -11,8 +11,10 @@ it goes, and stops at the first that is wrong.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
@@ -49,6 +51,8 @@ _LOG = logging.getLogger("memquorum.replay")
 # Entries written in one transaction.
 _BATCH = 2_000
 _NAMED_MOST = 5
+# Shards rebuilt at once: each holds its memories' rows, without content.
+_AT_ONCE = 3
 _SHELVES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED)
 
 T = TypeVar("T")
@@ -115,23 +119,24 @@ def rebuild(
     began = time.monotonic()
     _refuse_unless_empty(memory_dsn)
     store = PostgresStore(memory_dsn)
-    entries = memories = written = 0
     try:
         store.start(genesis.cluster, genesis.shards)
-        with ExitStack() as stack:
-            strangers = Strangers(_LOG, stamps)
-            journals = [_open(stack, bootstrap, topics.JOURNAL, shard, strangers) for shard in range(genesis.shards)]
-            told = _Told(progress, sum(partition.end for partition in journals))
-            for shard, partition in enumerate(journals):
-                replay = Replay(Rules(codec, genesis), shard, namespace)
-                shelves = [_open(stack, bootstrap, topic, shard) for topic in _SHELVES]
-                contents = _Contents(codec, vault, *(Shelf(shelf) for shelf in shelves))
-                last = None if until_seq is None else until_seq.get(shard, 0)
-                links = told.along(shard, partition, _links(replay, partition, until_as_of, last))
-                done = _rebuild_shard(store, replay, links, contents)
-                entries, memories, written = entries + done[0], memories + done[1], written + done[2]
     finally:
         store.close()
+    with ExitStack() as stack:
+        journals = [
+            _open(stack, bootstrap, topics.JOURNAL, shard, Strangers(_LOG, stamps)) for shard in range(genesis.shards)
+        ]
+        told = _Told(progress, sum(partition.end for partition in journals))
+
+        def one(shard: int) -> tuple[int, int, int]:
+            replay = Replay(Rules(codec, genesis), shard, namespace)
+            last = None if until_seq is None else until_seq.get(shard, 0)
+            links = told.along(shard, _links(replay, journals[shard], until_as_of, last))
+            return _rebuild_shard(bootstrap, memory_dsn, replay, links, vault)
+
+        done = _each(one, range(genesis.shards), told)
+    entries, memories, written = (sum(counts) for counts in zip(*done, strict=True))
     unreadable = _unreadable(memory_dsn)
     if unreadable and until_as_of is None and until_seq is None:
         names = ", ".join(unreadable[:_NAMED_MOST]) + (", …" if len(unreadable) > _NAMED_MOST else "")
@@ -196,21 +201,44 @@ def _links(
             return
 
 
+def _each(one: Callable[[int], tuple[int, int, int]], shards: range, told: _Told) -> list[tuple[int, int, int]]:
+    """What `one` answers for each shard. Some at once: while Postgres writes for one, this process reads for others.
+
+    Where one raises, the others end at their next entry, and that is raised.
+    """
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="rebuild") as threads:
+        running = [threads.submit(one, shard) for shard in shards]
+        ended, _ = wait(running, return_when=FIRST_EXCEPTION)
+        failed = [future for future in ended if future.exception() is not None]
+        if failed:
+            told.stop = True
+            for future in running:
+                future.cancel()
+            failed[0].result()
+    return [future.result() for future in running]
+
+
 def _rebuild_shard(
-    store: PostgresStore, replay: Replay, links: Iterable[Read], contents: _Contents
+    bootstrap: str, memory_dsn: str, replay: Replay, links: Iterable[Read], vault: Vault
 ) -> tuple[int, int, int]:
     """Entries, memories and contents of one shard, once they are written."""
     entries = memories = written = 0
-    for batch in _batches(links):
-        step = replay.take(batch)
-        clear, vectors = contents.of(step.sealed), contents.anew(step.anew)
-        with store.transaction({step.net.before: Keys()}) as transaction:
-            transaction.write([step.net], clear, {}, vectors)
-        entries += len(batch)
-        memories += len(step.net.new_memories)
-        written += len(clear)
-    # It comes from the topic: nothing of it is to be published.
-    store.published({replay.state.shard: replay.state.seq})
+    shard, codec = replay.state.shard, replay.codec
+    with ExitStack() as stack:
+        store = PostgresStore(memory_dsn)
+        stack.callback(store.close)
+        shelves = [_open(stack, bootstrap, topic, shard) for topic in _SHELVES]
+        contents = _Contents(codec, vault, *(Shelf(shelf) for shelf in shelves))
+        for batch in _batches(links):
+            step = replay.take(batch)
+            clear, vectors = contents.of(step.sealed), contents.anew(step.anew)
+            with store.transaction({step.net.before: Keys()}) as transaction:
+                transaction.write([step.net], clear, {}, vectors)
+            entries += len(batch)
+            memories += len(step.net.new_memories)
+            written += len(clear)
+        # It comes from the topic: nothing of it is to be published.
+        store.published({shard: replay.state.seq})
     return entries, memories, written
 
 
@@ -264,15 +292,28 @@ class _Contents:
 
 
 class _Told:
-    """Tells of progress over all shards."""
+    """Tells of progress over all shards, by whichever of their threads comes first. `stop`: they are to end."""
 
     def __init__(self, progress: Callable[[Progress], None] | None, total: int) -> None:
-        self._progress, self._total, self._before = progress, total, 0
+        self.stop = False
+        self._progress, self._total, self._done = progress, total, dict[int, int]()
+        self._turn = threading.Lock()
 
-    def along(self, shard: int, partition: Partition, links: Iterable[tuple[int, Read]]) -> Iterator[Read]:
+    def along(self, shard: int, links: Iterable[tuple[int, Read]]) -> Iterator[Read]:
         """The links, told of in passing."""
         for at, (offset, link) in enumerate(links):
-            if self._progress is not None and at % 500 == 0:
-                self._progress(Progress(shard, self._before + offset, self._total))
+            if at % 500 == 0:
+                self._tell(shard, offset)
             yield link
-        self._before += partition.end
+
+    def _tell(self, shard: int, offset: int) -> None:
+        with self._turn:
+            if self.stop:
+                raise _Ended
+            self._done[shard] = offset
+            if self._progress is not None:
+                self._progress(Progress(shard, sum(self._done.values()), self._total))
+
+
+class _Ended(Exception):
+    """Another shard could not be rebuilt."""

@@ -90,22 +90,26 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
             f"journal of shard {entry.shard}, sequence {entry.seq}: effect {entry.effect!r} with a "
             f"{type(detail).__name__} is none that this version knows"
         )
-    blank = Change(entry=entry, appended=link, state=links.advance(rows.state, entry, link))
+    state = links.advance(rows.state, entry, link)
+    blank = Change(entry=entry, appended=link, state=state, cursors=_cursors(entry, detail))
     try:
-        change = effect.rule(rules, rows, blank, detail)
+        return effect.rule(rules, rows, blank, detail)
     except (KeyError, decisions.NotTheOutcome) as error:
         raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
             f"({type(error).__name__}: {error})"
         ) from error
+
+
+def _cursors(entry: JournalEntry, detail: Any) -> tuple[tuple[str, int], ...]:
+    """The next offsets to read of the sources that the entry used up."""
     if entry.source_topic == topics.REENCODED:
-        return replace(change, cursors=((topics.REENCODED, entry.source_offset + 1),))
+        return ((topics.REENCODED, entry.source_offset + 1),)
     if entry.source_topic != topics.ACCEPTED:
-        return change
-    cursors = [(topics.ACCEPTED, entry.source_offset + 1)]
+        return ()
     if isinstance(detail, Stored) and detail.scored_offset >= 0:
-        cursors.append((topics.SCORED, detail.scored_offset + 1))
-    return replace(change, cursors=tuple(cursors))
+        return (topics.ACCEPTED, entry.source_offset + 1), (topics.SCORED, detail.scored_offset + 1)
+    return ((topics.ACCEPTED, entry.source_offset + 1),)
 
 
 def _interaction(state: ShardState) -> ShardState:
@@ -153,7 +157,7 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
     )
     return replace(
         change,
-        state=replace(_interaction(change.state), alive=change.state.alive + 1),
+        state=replace(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
         memories=(memory,),
         strengths=(strength,),
         revealed=memory.id,

@@ -46,19 +46,28 @@ def append(codec: Codec, state: ShardState, entry: JournalEntry) -> JournalAppen
 
 def check_link(codec: Codec, state: ShardState, link: JournalAppended) -> JournalEntry:
     """The entry that a link holds, if it is the next of the shard's chain. Raises BrokenChain."""
-    where = f"journal of shard {state.shard} after sequence {state.seq}"
-    if link.previous_hash != state.hash:
-        raise BrokenChain(f"{where}: the next entry follows {link.previous_hash.hex()}, not {state.hash.hex()}")
-    if link.hash != entry_hash(state.hash, link.entry):
-        raise BrokenChain(
-            f"{where}: the next entry's bytes do not have the hash {link.hash.hex()} that stands with them"
-        )
     try:
         entry = codec.decode_as(JournalEntry, link.entry)
     except DecodeError as error:
-        raise BrokenChain(f"{where}: the next entry cannot be read: {error}") from None
-    _follows(state, entry)
+        _check_hash(state, link)
+        raise BrokenChain(f"{_where(state)}: the next entry cannot be read: {error}") from None
+    check_next(state, link, entry)
     return entry
+
+
+def check_next(state: ShardState, link: JournalAppended, entry: JournalEntry) -> None:
+    """As `check_link`, for whoever has decoded the link's entry already."""
+    _check_hash(state, link)
+    _follows(state, entry)
+
+
+def _check_hash(state: ShardState, link: JournalAppended) -> None:
+    if link.previous_hash != state.hash:
+        raise BrokenChain(f"{_where(state)}: the next entry follows {link.previous_hash.hex()}, not {state.hash.hex()}")
+    if link.hash != entry_hash(state.hash, link.entry):
+        raise BrokenChain(
+            f"{_where(state)}: the next entry's bytes do not have the hash {link.hash.hex()} that stands with them"
+        )
 
 
 def advance(state: ShardState, entry: JournalEntry, link: JournalAppended) -> ShardState:
@@ -67,10 +76,13 @@ def advance(state: ShardState, entry: JournalEntry, link: JournalAppended) -> Sh
 
 
 def _follows(state: ShardState, entry: JournalEntry) -> None:
-    where = f"journal of shard {state.shard} after sequence {state.seq}"
     if entry.shard != state.shard:
-        raise BrokenChain(f"{where}: the next entry is of shard {entry.shard}")
+        raise BrokenChain(f"{_where(state)}: the next entry is of shard {entry.shard}")
     if entry.seq != state.seq + 1:
-        raise BrokenChain(f"{where}: the next entry has sequence {entry.seq}")
+        raise BrokenChain(f"{_where(state)}: the next entry has sequence {entry.seq}")
     if entry.as_of < state.as_of:
-        raise BrokenChain(f"{where}: the next entry's time {entry.as_of} lies before {state.as_of}")
+        raise BrokenChain(f"{_where(state)}: the next entry's time {entry.as_of} lies before {state.as_of}")
+
+
+def _where(state: ShardState) -> str:
+    return f"journal of shard {state.shard} after sequence {state.seq}"

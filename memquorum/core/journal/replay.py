@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.avro import DecodeError
+from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.crypto import sealing
 from memquorum.core.journal import links
@@ -89,6 +89,11 @@ class Replay:
         self._memories: dict[str, Memory] = {}
         self._strengths: dict[str, Strength] = {}
 
+    @property
+    def codec(self) -> Codec:
+        """What the records are decoded by."""
+        return self._rules.codec
+
     def read(self, data: bytes) -> Read:
         """A record of the journal topic, decoded. Raises CannotReplay."""
         codec = self._rules.codec
@@ -105,7 +110,7 @@ class Replay:
         anew: dict[str, SealedAnew] = {}
         try:
             for read in batch:
-                links.check_link(self._rules.codec, work.rows.state, read.link)
+                links.check_next(work.rows.state, read.link, read.entry)
                 change = perform(self._rules, work.rows, read.entry, read.detail, read.link)
                 work.absorb(change)
                 if change.revealed is not None:
