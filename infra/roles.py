@@ -19,6 +19,7 @@ from memquorum.ports import Encoder, SignConflict, Vault
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
 from workers.loop import Stop
+from workers.ownclock import OwnClock
 
 log = logging.getLogger(__name__)
 
@@ -65,6 +66,10 @@ def _announce(settings: Settings, name: str, telemetry: Telemetry) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     fleet.announce(folder, name)
     log.info("%s works", name)
+
+
+def _own_clock(settings: Settings) -> OwnClock | None:
+    return OwnClock(settings.clock_tolerance_ms) if settings.clock == "wall" else None
 
 
 def vault(settings: Settings) -> Vault:
@@ -185,6 +190,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         seed=genesis.signing_seed(settings, f"member-{member}", made.members[member].public_key),
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,
+        own_clock=_own_clock(settings),
         stamps=genesis.member_stamps(settings, member),
         stop=Stop().on_signals(),
         ready=ready,
@@ -207,6 +213,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         vault=keys,
         journal_seed=seed,
         stamps=genesis.stamps(settings, made.n),
+        own_clock=_own_clock(settings),
         stop=stop,
         ready=ready,
         telemetry=telemetry,

@@ -51,6 +51,9 @@ class Settings:
     clock: Literal["wall", "driven"] = "wall"
     # How often a wall clock ticks: how late an epoch may open. Every tick is a row of every shard's journal.
     tick_ms: int = 10_000
+    # How far a tick may be ahead of a process's own clock before that waits to vote, or to destroy keys, by it. Only
+    # where time follows the wall clock; a driven one is whoever's who drives it.
+    clock_tolerance_ms: int = 60_000
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: int = 250
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face

@@ -38,6 +38,7 @@ from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, spans
 from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
+from workers.ownclock import OwnClock
 from workers.strangers import Strangers
 
 __all__ = ["DigestConflict", "Fenced", "run"]
@@ -72,11 +73,13 @@ def run(
     stop: loop.Stop,
     ready: Callable[[], None] = lambda: None,
     stamps: Writer | None = None,
+    own_clock: OwnClock | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal. `ready` is called when it has
     reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too; None,
-    for tests: whoever writes is believed.
+    for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from it;
+    None where the fleet's time is driven.
 
     Raises DigestConflict (two quorums contradict each other: halt, and let people look) and Fenced (a second commit
     worker writes to the database, or it is another cluster's). Outages of Postgres, vault and Kafka are waited out.
@@ -93,9 +96,11 @@ def run(
             began = time.monotonic()
             try:
                 rules = Rules(codec, genesis)
-                _Session(rules, store, vault, consumer, outbox=outbox, strangers=strangers, stop=stop, shown=shown).run(
-                    ready
-                )
+                session = _Session(
+                    rules, store, vault, consumer,
+                    outbox=outbox, strangers=strangers, own_clock=own_clock, stop=stop, shown=shown,
+                )  # fmt: skip
+                session.run(ready)
             except StoreUnavailable as error:
                 # A session that held for a while shows that the outage before it was another one.
                 failures = 0 if time.monotonic() - began > 2 * _BACKOFF_S[-1] else failures
@@ -127,12 +132,13 @@ class _Session:
         *,
         outbox: Outbox,
         strangers: Strangers,
+        own_clock: OwnClock | None,
         stop: loop.Stop,
         shown: Stage,
     ) -> None:
         self._rules, self._store, self._vault = rules, store, vault
         self._consumer, self._outbox, self._stop, self._shown = consumer, outbox, stop, shown
-        self._strangers = strangers
+        self._strangers, self._own_clock = strangers, own_clock
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
@@ -298,7 +304,7 @@ class _Session:
     def _destroy_due(self, shards: Iterable[int]) -> None:
         """Destroys the keys of sealed memories and dropped episodes whose grace time is over: in the vault first, then
         in the journal."""
-        wanted = list(shards)
+        wanted = [shard for shard in shards if not self._ran_away(shard)]
         while wanted and (due := self._store.keys_due(wanted)):
             doomed = [memory_id for found in due.values() for memory_id in found]
             self._patiently(partial(self._vault.destroy, doomed))
@@ -313,6 +319,16 @@ class _Session:
                 transaction.write(nets, {}, {})
             for net in nets:
                 self._destroyed(net, changes[net.after.shard], due[net.after.shard])
+
+    def _ran_away(self, shard: int) -> bool:
+        """Whether the shard's time is too far ahead of this machine's: a key cannot be brought back."""
+        early_ms = self._own_clock.early_ms(self._lines[shard].state.as_of) if self._own_clock is not None else 0
+        what = f"keys of shard {shard}"
+        why = f"its time is {early_ms} ms and more ahead of this machine's clock: no key is destroyed"
+        if early_ms and what not in self._shown.health.brakes:
+            log.warning("shard %d: %s. Is intake's clock right?", shard, why)
+        self._shown.health.slow(what, why if early_ms else None)
+        return early_ms > 0
 
     def _destroyed(self, net: Net, change: Change, memory_ids: list[str]) -> None:
         line, batch = self._lines[net.after.shard], Batch(None, [], changes=[(change, None)])

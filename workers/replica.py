@@ -37,6 +37,7 @@ from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers import loop
 from workers.judge import Judge
+from workers.ownclock import OwnClock
 from workers.seat import LOGS, Seat
 from workers.strangers import Strangers
 
@@ -71,6 +72,7 @@ def run(
     ready: Callable[[], None] = lambda: None,
     stamps: Reader | None = None,
     clock: Callable[[], float] = time.monotonic,
+    own_clock: OwnClock | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Runs the member until `stop`; `ready` is called once every shard is live.
@@ -78,7 +80,8 @@ def run(
     `seed`: the member's 32-byte Ed25519 seed. Files lie in `run_dir`/replica-N: signed.db, never to be lost or copied,
     and view.db, which can be deleted. Raises SignConflict where this identity would contradict itself (do not restart),
     LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with. `stamps` tells strangers'
-    records from the line's where nobody signs; None, for tests: whoever writes is believed.
+    records from the line's where nobody signs; None, for tests: whoever writes is believed. `own_clock`: what the time
+    of a vote is held against; None where the fleet's time is driven.
     """
     if bytes(SigningKey(seed).verify_key) != genesis.members[member_id].public_key:
         raise ValueError(f"the key is not that of member {member_id} in the genesis file")
@@ -102,6 +105,7 @@ def run(
                     timings=Timings(ballot_grace_ms=ballot_grace_ms),
                     signed=signed.load(f"{genesis.config}/{shard}/"),
                     clock=clock,
+                    own_clock=own_clock,
                     shown=shown,
                 )
                 for shard in range(genesis.shards)

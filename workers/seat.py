@@ -15,10 +15,18 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, MemoryReencoded
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    MemoryReencoded,
+    NominationProposed,
+)
 from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
 from memquorum.telemetry.bundle import Stage
 from workers.judge import Judge
+from workers.ownclock import OwnClock
 from workers.votes import VoteWatch
 from workers.walk import Walk
 
@@ -37,6 +45,8 @@ _MESSAGES = {topic: message for message, topic in LOGS.items()}
 # A nomination that speaks of what this replica has not read so long after is told of. It is waited for all the same.
 _SPINE_LATE_S = 30.0
 _VAULT_RETRY_S = 0.5
+# How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
+_CLOCK_RETRY_MS = 5_000
 
 
 class Seat:
@@ -55,9 +65,11 @@ class Seat:
         timings: t.Timings,
         signed: Mapping[str, SignedSlot],
         clock: Callable[[], float],
+        own_clock: OwnClock | None = None,
         shown: Stage | None = None,
     ) -> None:
-        """`signed`: this identity's unsettled slots of the shard. `clock`: seconds that never run backwards."""
+        """`signed`: this identity's unsettled slots of the shard. `clock`: seconds that never run backwards.
+        `own_clock`: what a vote's time is held against; None where the fleet's time is driven."""
         self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send] = []
         self.rereads: dict[t.Message, int] = {}
@@ -65,6 +77,7 @@ class Seat:
         self.live = False
         self._ended: set[str] = set()
         self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
+        self._own_clock = own_clock
         self._timers: dict[t.Timer, tuple[float, int]] = {}
         self._need: t.NeedBallot | None = None
         self._late_at = self._retry_at = 0.0
@@ -136,12 +149,15 @@ class Seat:
         return min(times, default=float("inf"))
 
     def _vote(self) -> None:
-        if self._need is None or self._clock() < self._retry_at:
+        if self._need is None:
             return
         nominated = self._need.nominated
         nomination = nominated.record
         if not self.core.awaits_ballot(nominated.digest):
             self._need = None
+            self.watch.shown.health.go(f"the time of shard {self.shard}")
+            return
+        if self._clock() < self._retry_at:
             return
         if self.walk.next_accepted <= nomination.accepted_offset:
             # Only waited for: a member has one ballot an epoch. If the late refused this nomination and voted on the
@@ -161,6 +177,8 @@ class Seat:
         if as_of != nomination.as_of:
             self._refuse(f"as of {nomination.as_of}, but accepted offset {nomination.accepted_offset} is {as_of}")
             return
+        if self._too_early(nomination):
+            return
         try:
             opinions = self._judge.opinions(nomination)
         except VaultUnavailable as error:
@@ -171,6 +189,24 @@ class Seat:
         self._need = None
         self.watch.shown.health.go("vault")
         self._carry_out(self.core.handle(t.BallotReady(nominated.digest, opinions)))
+
+    def _too_early(self, nomination: NominationProposed) -> bool:
+        """Whether the vote's time is further ahead of this member's own clock than may be.
+
+        Then its ballot waits until the time has come: an intake whose clock runs away gets nothing forgotten. It is no
+        refusal, which would have to be everybody's to leave the epoch open to another nomination.
+        """
+        early_ms = self._own_clock.early_ms(nomination.as_of) if self._own_clock is not None else 0
+        health, what = self.watch.shown.health, f"the time of shard {self.shard}"
+        if not early_ms:
+            health.go(what)
+            return False
+        if what not in health.waits:
+            why = f"epoch {nomination.epoch} is as of {nomination.as_of}: {early_ms} ms too far ahead of this clock"
+            _LOG.warning("shard %d: its ballot waits: %s. Is intake's clock right?", self.shard, why)
+            health.wait(what, why)
+        self._retry_at = self._clock() + min(early_ms, _CLOCK_RETRY_MS) / 1000
+        return True
 
     def _refuse(self, reason: str) -> None:
         assert self._need is not None

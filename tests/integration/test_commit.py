@@ -22,6 +22,7 @@ from tests.integration.flow import Flow, journal_of, read_topic
 from tests.integration.watch import Worker, await_seq, check_journal, rows, store
 from tests.unit import votes
 from workers import commit
+from workers.ownclock import OwnClock
 
 
 @pytest.fixture
@@ -90,6 +91,29 @@ def test_the_whole_life_of_memories(flow: Flow, worker: Worker, databases: tuple
     # Signed heads: the last one reaches as far as the journal.
     heads = [open_signed(codec, GENESIS, h, JournalHead)[1] for h in read_topic(flow.bootstrap, topics.HEADS, shard, 1)]
     assert all(head.cluster == GENESIS.cluster and head.shard == shard for head in heads)
+
+
+def test_no_key_is_destroyed_for_a_time_that_runs_away(flow: Flow, databases: tuple[str, str], codec: Codec) -> None:
+    own = [1_000]
+    flow.episodes(0, ["a"], outcome="below_threshold")
+    flow.tick(0, 90_000)
+    flow.flush()
+    a = memory_id(flow.namespace(0), "a")
+    vault = PostgresVault(databases[1], MASTER)
+    with Worker(flow.bootstrap, codec, databases, own_clock=OwnClock(60_000, lambda: own[0])) as worker:
+        await_seq(databases, 0, 2, worker)
+        flow.tick(0, 90_001)
+        flow.flush()
+        await_seq(databases, 0, 3, worker)
+        assert set(vault.open([a])) == {a}
+        # The clocks agree again: the next tick makes up for it.
+        own[0] = 90_000
+        flow.tick(0, 90_002)
+        flow.flush()
+        await_seq(databases, 0, 5, worker)
+    assert vault.open([a]) == {}
+    effects = [e.effect for e in journal_of(flow.bootstrap, codec, 0, 5)]
+    assert effects == ["dropped", "ticked", "ticked", "ticked", "destroyed"]
 
 
 def test_the_last_head_reaches_the_last_entry(flow: Flow, databases: tuple[str, str], codec: Codec) -> None:

@@ -26,12 +26,14 @@ from workers.loop import Stop
 class Worker:
     """The worker in a thread; what it raised is kept."""
 
-    def __init__(self, bootstrap: str, codec: Codec, databases: tuple[str, str], vault: Vault | None = None) -> None:
+    def __init__(
+        self, bootstrap: str, codec: Codec, databases: tuple[str, str], vault: Vault | None = None, **more: Any
+    ) -> None:
         self.stop, self.error = Stop(), None
         self._ready = threading.Event()
         self._arguments: dict[str, Any] = {
             "memory_dsn": databases[0], "vault": vault or PostgresVault(databases[1], MASTER), "journal_seed": SEED,
-            "stop": self.stop, "ready": self._ready.set,
+            "stop": self.stop, "ready": self._ready.set, **more,
         }  # fmt: skip
         self._thread = threading.Thread(target=self._run, args=(bootstrap, codec))
 

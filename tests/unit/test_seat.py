@@ -35,6 +35,7 @@ from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import make, seed_of
 from workers.judge import Judge
+from workers.ownclock import OwnClock
 from workers.replica import claim
 from workers.seat import LOGS, Seat
 
@@ -69,8 +70,9 @@ class Keys:
 class Table:
     """A seat with hand-made streams on the other side."""
 
-    def __init__(self, path: Path, *, live: bool = True) -> None:
+    def __init__(self, path: Path, *, live: bool = True, own_clock: OwnClock | None = None) -> None:
         self.path, self.vault, self.now = path, Keys(), 0.0
+        self.own_clock = own_clock
         self.offsets = dict.fromkeys([topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values()], 0)
         self.view = View(path, GENESIS.cluster, ME)
         self.seat = self.sit()
@@ -93,6 +95,7 @@ class Table:
             timings=t.Timings(),
             signed=signed or {},
             clock=lambda: self.now,
+            own_clock=self.own_clock,
         )
 
     def put(self, topic: str, record: object) -> int:
@@ -323,6 +326,42 @@ def test_a_restart_before_a_log_is_read_again_does_not_pass_it_over(tmp_path: Pa
     for pre_prepare, _ in decisions[5:]:
         table.put(topics.PRE_PREPARES, pre_prepare)
     assert table.view.progress(0) == (9, 9)
+    table.view.close()
+
+
+def test_a_vote_about_a_time_that_runs_away_waits_until_it_has_come(tmp_path: Path) -> None:
+    wall = [NOW - 60_001]
+    table = Table(tmp_path / "view.db", own_clock=OwnClock(60_000, lambda: wall[0]))
+    waits = table.seat.watch.shown.health.waits
+    table.episode("m1", agent="bob")
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    told = table.seat.watch.shown.health.waits.keys() - waits.keys()
+    assert told == {"the time of shard 0"}
+    # It wakes by itself when the time has come, and looks sooner where that is far: a clock may be set right.
+    assert table.seat.wake_at() == pytest.approx(0.001)
+    wall[0] = NOW - HOUR
+    assert table.turn(0.001) is None
+    assert table.seat.wake_at() == pytest.approx(5.001)
+    wall[0] = NOW - 60_000
+    assert table.turn(1.0) is None
+    assert [o.yes for o in table.turn(4.1) or []] == [True]
+    assert table.seat.watch.shown.health.waits == waits
+    table.view.close()
+
+
+def test_what_the_others_decided_meanwhile_is_waited_for_no_longer(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db", own_clock=OwnClock(60_000, lambda: 0))
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    assert "the time of shard 0" in table.seat.watch.shown.health.waits
+    pre_prepare, commits = decision_on(1)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    assert table.view.progress(0) == (2, 2)
+    assert table.turn() is None
+    assert "the time of shard 0" not in table.seat.watch.shown.health.waits
     table.view.close()
 
 
