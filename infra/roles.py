@@ -153,6 +153,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     from db.neighbourhoods import PostgresNeighbourhoods
     from db.schedule import PostgresSchedule
     from streams import app
+    from workers.past import KafkaPast
 
     settings.require("bootstrap", "memory_dsn")
     data_dir = settings.state_dir / "streams"
@@ -166,6 +167,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         vault=keys,
         neighbourhoods=PostgresNeighbourhoods(settings.memory_dsn),
         schedule=PostgresSchedule(settings.memory_dsn),
+        past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
         nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
         data_dir=data_dir,
         instance=settings.instance or None,

@@ -42,6 +42,21 @@ class StoreUnavailable(RuntimeError):
     """The store cannot be reached; the caller retries, nothing was lost."""
 
 
+class StreamUnavailable(RuntimeError):
+    """The topics cannot be read; the caller retries, nothing was lost."""
+
+
+class Past(Protocol):
+    """The accepted stream, for a stage that begins in the middle of it."""
+
+    def before(self, shard: int, offset: int, most: int) -> list[bytes]:
+        """The values of the last `most` offsets before this one, oldest first; what strangers wrote is left out.
+
+        Raises StreamUnavailable or whatever the client raises: ask again later.
+        """
+        ...
+
+
 class Vault(Protocol):
     """Keys: one per memory, wrapped by its subject's, wrapped by the master key (DESIGN 15)."""
 

@@ -19,7 +19,7 @@ from faust.worker import Worker
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto.stamps import Writer
-from memquorum.ports import Encoder, Neighbourhoods, Schedule, Vault
+from memquorum.ports import Encoder, Neighbourhoods, Past, Schedule, Vault
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from streams import decay, nomination, salience
@@ -88,6 +88,7 @@ def run(
     vault: Vault,
     neighbourhoods: Neighbourhoods,
     schedule: Schedule,
+    past: Past | None = None,
     nomination_seed: bytes,
     data_dir: Path,
     instance: str | None = None,
@@ -111,6 +112,7 @@ def run(
         encoder=encoder,
         vault=vault,
         neighbourhoods=neighbourhoods,
+        past=past,
         stamps=stamps,
         telemetry=shown,
     )

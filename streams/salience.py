@@ -2,7 +2,7 @@
 
 State is a picture of each namespace's short-term memory, brought up to the journal before every batch, with what the
 batch itself stores added at once; and each agent's episodic buffer. It begins empty when a partition is assigned: the
-memories come back from the journal, the buffers fill again with what the agents do next.
+memories come back from the journal, the buffers from the accepted stream (`recall`).
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from memquorum.core.crypto.stamps import Writer
 from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
-from memquorum.ports import Encoder, Neighbourhoods, StoreUnavailable, Vault, VaultUnavailable
+from memquorum.ports import Encoder, Neighbourhoods, Past, StoreUnavailable, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
+from streams.recall import Recall
 from streams.stage import Arrival, Output
 
 log = logging.getLogger(__name__)
@@ -60,8 +61,10 @@ class Salience:
         encoder: Encoder,
         vault: Vault,
         neighbourhoods: Neighbourhoods,
+        past: Past | None = None,
         vectors_max: int = _VECTORS_MAX,
     ) -> None:
+        """Without a `past` the episodic buffers begin empty: for tests."""
         self._codec = codec
         self._policy = policy.salience
         self._encoder = encoder
@@ -69,9 +72,14 @@ class Salience:
         self._neighbourhoods = neighbourhoods
         self._vectors_max = vectors_max
         self._surroundings: OrderedDict[tuple[int, str], Surroundings] = OrderedDict()
+        self._begun: set[int] = set()
+        self._recall: Recall | None = None
+        if past is not None:
+            self._recall = Recall(codec, past=past, encoder=encoder, vault=vault, each=self._policy.buffer_size)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
-        """The outcomes of a batch. Raises VaultUnavailable or StoreUnavailable before anything was decided."""
+        """The outcomes of a batch. Raises what the ports raise that are away, before anything was decided."""
+        self._remember(arrivals)
         cases = [case for arrival in arrivals if (case := self._case(arrival)) is not None]
         self._open(cases)
         self._encode(cases)
@@ -93,6 +101,20 @@ class Salience:
         """Forgets what surrounds the namespaces of these shards."""
         for key in [key for key in self._surroundings if key[0] in partitions]:
             del self._surroundings[key]
+        self._begun |= partitions
+
+    def _remember(self, arrivals: Sequence[Arrival]) -> None:
+        """Fills the episodic buffers of the shards whose first records since their assignment are here."""
+        if self._recall is None:
+            return
+        for shard in sorted({arrival.partition for arrival in arrivals} & self._begun):
+            first = min(arrival.offset for arrival in arrivals if arrival.partition == shard)
+            for one in self._recall.before(shard, first):
+                key = shard, one.namespace
+                if key not in self._surroundings:
+                    self._surroundings[key] = Surroundings(self._policy, self._encoder.dimensions)
+                self._surroundings[key].recall(one.memory_id, one.agent, one.vector)
+            self._begun.discard(shard)
 
     def _case(self, arrival: Arrival) -> _Case | None:
         try:
@@ -242,11 +264,12 @@ def attach(
     encoder: Encoder,
     vault: Vault,
     neighbourhoods: Neighbourhoods,
+    past: Past | None = None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
-    processor = Salience(codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods)
+    processor = Salience(codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past)
     stage.attach(
         app, processor, name="salience", source=topics.ACCEPTED, batch=_BATCH, stamps=stamps, telemetry=telemetry
     )

@@ -27,7 +27,7 @@ import faust
 from faust.types import TP, EventT, TopicT
 
 from memquorum.core.crypto.stamps import HEADER, Writer
-from memquorum.ports import StoreUnavailable, VaultUnavailable
+from memquorum.ports import StoreUnavailable, StreamUnavailable, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.leftout import NO_STAMP, LeftOut
 from memquorum.telemetry.tracing import Hop
@@ -118,7 +118,7 @@ def attach(
     are further exceptions that mean "try again", beside those of the ports. `stamps`: what the line's records bear; a
     record without them is counted and passed over. None, for tests: whoever writes is believed.
     """
-    patient: tuple[type[Exception], ...] = (VaultUnavailable, StoreUnavailable, *transient)
+    patient: tuple[type[Exception], ...] = (VaultUnavailable, StoreUnavailable, StreamUnavailable, *transient)
     runner = _Runner(app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry)
 
     # `Any`: Faust's types know neither what noack_take yields nor how a signal calls.

@@ -237,6 +237,10 @@ class Surroundings:
         """A memory is in short-term memory, says the journal. ValueError if another encoder made its vector."""
         self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text)))
 
+    def recall(self, memory_id: str, agent: str, vector: Vector) -> None:
+        """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
+        self._buffer(agent).add(memory_id, as_kept(vector), _NOTHING)
+
     def judge(self, episode: Episode) -> Judgement:
         """What becomes of an episode, which from here on surrounds the ones after it.
 

@@ -19,7 +19,7 @@ from memquorum.core.crypto import sealing
 from memquorum.core.policy import Policy
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
 from memquorum.encoders.hashing import HashingEncoder
-from memquorum.ports import JournalChange, Neighbour, StoreUnavailable, VaultUnavailable
+from memquorum.ports import JournalChange, Neighbour, StoreUnavailable, StreamUnavailable, VaultUnavailable
 from streams.salience import DESTROYED, Salience
 from streams.stage import Arrival, Output
 
@@ -88,6 +88,19 @@ class Line:
 @pytest.fixture
 def line(codec: Codec) -> Line:
     return Line(codec)
+
+
+class Stream:
+    """The Past port over what was sent; `away` makes it fail."""
+
+    def __init__(self, arrivals: Sequence[Arrival]) -> None:
+        self.arrivals, self.away, self.asked = arrivals, False, 0
+
+    def before(self, shard: int, offset: int, most: int) -> list[bytes]:
+        self.asked += 1
+        if self.away:
+            raise OSError("no broker")
+        return [a.value for a in self.arrivals if a.partition == shard and offset - most <= a.offset < offset]
 
 
 def mid(event: str, namespace: str = "n") -> str:
@@ -295,3 +308,62 @@ def test_too_many_vectors_drop_the_namespace_least_lately_active(codec: Codec) -
     assert [ns for _, ns in line.stage._surroundings] == ["a"]
     line.process(line.episode("Something", namespace="b"))
     assert line.journal.asked[-1] == (SHARD, "b", None)
+
+
+# Taken over in the middle ---------------------------------------------------------------------------------------------
+
+
+def chatter(line: Line, count: int) -> list[Arrival]:
+    """Two agents who say little that is new: most of it is dropped, so that only the buffers know of it."""
+    words = ("ok", "thanks", "one moment", "yes, go on", "done", "I see", "the pump leaks", "ok then")
+    low = {"reward_ppm": 0, "confidence_ppm": 0, "uncertainty_ppm": 1_000_000}
+    return [line.episode(f"{words[n % 8]} {n % 3}", agent=("ann", "bo")[n % 2], **low) for n in range(count)]
+
+
+@pytest.mark.parametrize("at", [1, 7, 40, 99])
+def test_who_takes_over_judges_as_if_it_had_been_there_all_the_time(codec: Codec, at: int) -> None:
+    line = Line(codec)
+    arrivals = [*chatter(line, 100), line.arrival(ClockTicked("t", NOW))]
+    undisturbed = [(s.outcome, s.novelty_ppm) for s in line.process(*arrivals)]
+    assert {outcome for outcome, _ in undisturbed[at:]} == {"below_threshold"}
+    successor = Line(codec, vault=line.vault, past=Stream(arrivals))
+    successor.stage.assigned(frozenset({SHARD}))
+    assert [(s.outcome, s.novelty_ppm) for s in successor.process(*arrivals[at:])] == undisturbed[at:]
+
+
+def test_a_shard_is_recalled_once_and_only_where_it_begins(codec: Codec) -> None:
+    line = Line(codec)
+    arrivals = chatter(line, 12)
+    stream = Stream(arrivals)
+    successor = Line(codec, vault=line.vault, past=stream)
+    successor.stage.assigned(frozenset({SHARD, SHARD + 1}))
+    for arrival in arrivals[6:]:
+        successor.process(arrival)
+    assert stream.asked == 1
+
+
+def test_a_stream_that_is_away_is_waited_for(codec: Codec) -> None:
+    line = Line(codec)
+    arrivals = chatter(line, 12)
+    stream = Stream(arrivals)
+    stream.away = True
+    successor = Line(codec, vault=line.vault, past=stream)
+    successor.stage.assigned(frozenset({SHARD}))
+    with pytest.raises(StreamUnavailable, match="no broker"):
+        successor.process(*arrivals[6:])
+    stream.away = False
+    assert [s.novelty_ppm for s in successor.process(*arrivals[6:])] == [
+        s.novelty_ppm for s in line.process(*arrivals)[6:]
+    ]
+
+
+def test_what_cannot_be_recalled_is_left_out(codec: Codec) -> None:
+    line = Line(codec)
+    gone, poison, later = line.episode("ok", "gone"), line.episode("poison", "p"), line.episode("ok", "later")
+    line.vault.destroy([mid("gone")])
+    rubbish = line.arrival(ClockTicked("t", NOW))
+    stream = Stream([gone, poison, replace(rubbish, value=b"rubbish", offset=12)])
+    successor = Line(codec, vault=line.vault, past=stream)
+    successor.stage.assigned(frozenset({SHARD}))
+    (scored,) = successor.process(replace(later, offset=20))
+    assert scored.novelty_ppm == 1_000_000

@@ -1,0 +1,103 @@
+"""What agents did just before: read again from the accepted stream when a shard begins here (SPEC B, episodic buffer).
+
+The buffers live in process memory. A process that takes a shard over, after a kill or a rebalance, would judge the
+agents' next episodes as if nothing had gone before, and what is small talk for the tenth time would be new again. So it
+reads the shard's last accepted episodes once more and encodes them; the outcomes stand, nothing is written.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.crypto import sealing
+from memquorum.core.records import EpisodeAccepted
+from memquorum.ports import Encoder, Past, StreamUnavailable, Vault, VaultUnavailable, Vector
+
+log = logging.getLogger(__name__)
+
+MOST = 256
+"""Records of a shard that are read again: four agents' buffers full. Encoding them takes one to three seconds."""
+_BATCH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """An episode that was judged before."""
+
+    memory_id: str
+    namespace: str
+    agent: str
+    vector: Vector
+
+
+class Recall:
+    """Opens and encodes what the past holds."""
+
+    def __init__(self, codec: Codec, *, past: Past, encoder: Encoder, vault: Vault, each: int) -> None:
+        """`each`: how many episodes an agent's buffer holds."""
+        self._codec, self._past, self._encoder, self._vault, self._each = codec, past, encoder, vault, each
+
+    def before(self, shard: int, offset: int) -> list[Recalled]:
+        """The last episodes of each agent before the offset, oldest first; those that cannot be opened are left out.
+
+        Raises StreamUnavailable or VaultUnavailable: ask again later.
+        """
+        if offset == 0:
+            return []
+        try:
+            values = self._past.before(shard, offset, MOST)
+        except Exception as error:
+            raise StreamUnavailable(f"accepted episodes of shard {shard} before {offset}: {error!r}") from error
+        texts = self._opened(self._last([e for value in values if (e := self._episode(value)) is not None]))
+        found = [recalled for at in range(0, len(texts), _BATCH) for recalled in self._encoded(texts[at : at + _BATCH])]
+        log.info("salience: %d episodes of shard %d recalled", len(found), shard)
+        return found
+
+    def _episode(self, value: bytes) -> EpisodeAccepted | None:
+        try:
+            record = self._codec.decode(value)
+        except DecodeError:
+            return None
+        return record if isinstance(record, EpisodeAccepted) else None
+
+    def _last(self, episodes: Sequence[EpisodeAccepted]) -> list[EpisodeAccepted]:
+        """Of each agent as many as its buffer holds."""
+        seen: Counter[tuple[str, str]] = Counter()
+        kept: list[EpisodeAccepted] = []
+        for episode in reversed(episodes):
+            seen[episode.namespace, episode.agent] += 1
+            if seen[episode.namespace, episode.agent] <= self._each:
+                kept.append(episode)
+        return kept[::-1]
+
+    def _opened(self, episodes: Sequence[EpisodeAccepted]) -> list[tuple[EpisodeAccepted, str]]:
+        try:
+            keys = self._vault.open({episode.memory_id for episode in episodes})
+        except Exception as error:
+            raise VaultUnavailable(f"vault: {error!r}") from error
+        found: list[tuple[EpisodeAccepted, str]] = []
+        for episode in episodes:
+            key = keys.get(episode.memory_id)
+            if key is None:  # destroyed: nobody is to be reminded of it
+                continue
+            try:
+                found.append((episode, sealing.open_text(key, episode.sealed_content, episode.memory_id)))
+            except ValueError:
+                log.warning("salience: the accepted content of %s cannot be opened", episode.memory_id)
+        return found
+
+    def _encoded(self, texts: Sequence[tuple[EpisodeAccepted, str]]) -> list[Recalled]:
+        try:
+            vectors = self._encoder.encode([text for _, text in texts])
+        except Exception as error:
+            if len(texts) > 1:
+                return [recalled for one in texts for recalled in self._encoded([one])]
+            # It could not be encoded the first time either, and surrounds nothing.
+            log.warning("salience: %s cannot be encoded: %s", texts[0][0].memory_id, type(error).__name__)
+            return []
+        pairs = zip(texts, vectors, strict=True)
+        return [Recalled(e.memory_id, e.namespace, e.agent, vector) for (e, _), vector in pairs]

@@ -1,0 +1,32 @@
+"""The Past port on Kafka: the accepted stream's last records before an offset, strangers' left out."""
+
+from __future__ import annotations
+
+import logging
+from itertools import takewhile
+
+from memquorum import topics
+from memquorum.core.crypto.stamps import Reader
+from workers.partition import Partition
+from workers.strangers import Strangers
+
+_LOG = logging.getLogger(__name__)
+
+
+class KafkaPast:
+    """Connects for each question, which comes once for every shard that begins here."""
+
+    def __init__(self, bootstrap: str, stamps: Reader | None) -> None:
+        """`stamps` tells what strangers wrote."""
+        self._bootstrap, self._strangers = bootstrap, Strangers(_LOG, stamps)
+
+    def before(self, shard: int, offset: int, most: int) -> list[bytes]:
+        """The values of the shard's records from `offset - most` on and before `offset`; see the port."""
+        partition = Partition(self._bootstrap, topics.ACCEPTED, shard, self._strangers)
+        try:
+            # An end, or else a reader would wait for what comes after it.
+            partition.end = min(partition.end, offset)
+            records = partition.records(patience_s=0, start=max(0, offset - most))
+            return [record.data for record in takewhile(lambda record: record.offset < offset, records)]
+        finally:
+            partition.close()
