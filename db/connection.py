@@ -15,6 +15,14 @@ READER = "memquorum_reader"
 VAULT = "memquorum_vault"
 
 _CONNECT_SECONDS = 5
+# Over TCP, a server whose machine is gone is given up within some 20 s, and not when the kernel's two hours are over.
+_KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+
+
+def patient(dsn: str) -> str:
+    """The connection string with limits on how long a vanished server is waited for, where it says nothing of them."""
+    given = conninfo.conninfo_to_dict(dsn)
+    return conninfo.make_conninfo(dsn, **{name: value for name, value in _KEEPALIVE.items() if name not in given})
 
 
 class Link:
@@ -36,7 +44,7 @@ class Link:
         """`vectors`: pgvector's types are read and written. `isolation`: of transactions; None is the server's."""
         options = conninfo.conninfo_to_dict(dsn).get("options")
         self._dsn = conninfo.make_conninfo(
-            dsn, options=f"{options or ''} -c role={role}".strip(), application_name=role.replace("_", "-")
+            patient(dsn), options=f"{options or ''} -c role={role}".strip(), application_name=role.replace("_", "-")
         )
         self._lost = lost
         self._vectors = vectors

@@ -16,7 +16,7 @@ from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from db import explain_rows
-from db.connection import READER, Link
+from db.connection import READER, Link, patient
 from db.queries import QUERIES
 from memquorum.core.avro import Codec
 from memquorum.core.policy import PPM
@@ -28,6 +28,8 @@ _LOG = logging.getLogger("memquorum.reads")
 _POOL_MAX = 8
 _PATIENCE_S = 2.0
 _BACKOFF_MAX_S = 5.0
+# Longer than any search takes: the server stands still.
+_ANSWER_S = 5.0
 
 Event = tuple[str, str]
 
@@ -96,6 +98,16 @@ class Reads:
         return await asyncio.to_thread(load)
 
     async def _all(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+        asked = asyncio.ensure_future(self._ask(name, parameters))
+        done, _ = await asyncio.wait({asked}, timeout=_ANSWER_S)
+        if not done:
+            # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait
+            # until it does. So the question is left to itself, with its connection; the pool bounds how many there are.
+            asked.add_done_callback(lambda late: late.cancelled() or late.exception())
+            raise StoreUnavailable(f"Postgres: no answer in {_ANSWER_S:g} s")
+        return asked.result()
+
+    async def _ask(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
         try:
             async with self._pool.connection() as connection:
                 return await (await connection.execute(QUERIES[name], parameters)).fetchall()
@@ -200,5 +212,5 @@ class Outcomes:
 def _as_reader(dsn: str) -> str:
     options = conninfo.conninfo_to_dict(dsn).get("options")
     return conninfo.make_conninfo(
-        dsn, options=f"{options or ''} -c role={READER}".strip(), application_name="memquorum-retrieval"
+        patient(dsn), options=f"{options or ''} -c role={READER}".strip(), application_name="memquorum-retrieval"
     )

@@ -29,6 +29,7 @@ from faust.types import TP, EventT, TopicT
 from memquorum.core.crypto.stamps import HEADER, Writer
 from memquorum.ports import StoreUnavailable, StreamUnavailable, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import NO_STAMP, LeftOut
 from memquorum.telemetry.tracing import Hop
 
@@ -303,7 +304,16 @@ class _Runner:
         return await topic.send(key=output.key, value=output.value, partition=output.partition, headers=headers)
 
     async def _call(self, function: Callable[..., T], *arguments: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *arguments)
+        # The app's loop turns on meanwhile, so health hears of a call that does not end from here.
+        loop, health, what = asyncio.get_running_loop(), self._shown.health, f"{self._name}'s batch"
+        late = loop.call_later(
+            STUCK_S, health.wait, what, f"no end after {STUCK_S:.0f} s: what it asks does not answer"
+        )
+        try:
+            return await loop.run_in_executor(self._thread, function, *arguments)
+        finally:
+            late.cancel()
+            health.go(what)
 
     async def _wait(self, tries: int, error: Exception) -> None:
         if tries % _LOG_EVERY == 0:

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 # A loop turns several times a second; a batch of long texts on a loaded machine takes seconds.
 STILL_S = 20.0
+# A loop that has not turned for so long waits for an answer that does not come: of a server that is frozen, not away.
+STUCK_S = 8.0
 STARTING = "start"
 
 
@@ -69,4 +71,6 @@ class Health:
     def able(self) -> tuple[bool, dict[str, object]]:
         """Whether it can work, and what to answer."""
         waits = self.waits
+        if self.still_s >= STUCK_S:
+            waits.setdefault("answer", f"what it asked {self.still_s:.0f} s ago does not answer")
         return not waits, {"ready": not waits, "waits_for": waits, "slowed_by": self.brakes}

@@ -87,7 +87,7 @@ def _kill_several(site: Site) -> dict[str, Any]:
 
 
 def _freeze(name: str, site: Site) -> dict[str, Any]:
-    stopped = _family(site.pid(name))
+    stopped = family(site.pid(name))
     for pid in stopped:
         _signal(pid, signal.SIGSTOP)
     site.wait(site.freeze_s)
@@ -96,12 +96,12 @@ def _freeze(name: str, site: Site) -> dict[str, Any]:
     return {"seconds": site.freeze_s}
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
     """A process and what descends from it: Postgres's back ends are sessions of their own."""
     found = [pid]
     with contextlib.suppress(OSError):
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            found += _family(int(child))
+            found += family(int(child))
     return found
 
 

@@ -9,7 +9,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from memquorum.telemetry import metrics
-from memquorum.telemetry.health import STILL_S, Health
+from memquorum.telemetry.health import STILL_S, STUCK_S, Health
 from memquorum.telemetry.metrics import Definition, Meters
 
 
@@ -65,6 +65,19 @@ def test_a_loop_that_stands_still_is_not_alive() -> None:
     assert health.live()[0] is False
     health.turn()
     assert health.live()[0] is True
+
+
+def test_a_loop_that_waits_for_an_answer_that_does_not_come_is_not_ready() -> None:
+    now = [0.0]
+    health = Health(clock=lambda: now[0])
+    health.ready()
+    now[0] = STUCK_S - 1
+    assert health.able()[0] is True
+    now[0] = STUCK_S
+    able, told = health.able()
+    assert (able, told["waits_for"]) == (False, {"answer": "what it asked 8 s ago does not answer"})
+    health.turn()
+    assert health.able()[0] is True
 
 
 def test_readiness_says_what_it_waits_for_and_pressure_alone_is_no_reason() -> None:

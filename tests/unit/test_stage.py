@@ -278,3 +278,16 @@ async def test_strangers_records_are_passed_over_and_counted(caplog: pytest.LogC
     sent = [headers[HEADER] for headers in broker.headers]
     for value, stamp in zip((b"a", b"c"), sent, strict=True):
         assert writer.reader().genuine("out", 1, value, stamp)
+
+
+async def test_a_batch_that_does_not_end_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stage, "STUCK_S", 0.05)
+    answered, shown = threading.Event(), Telemetry()
+    runner = stage._Runner(Broker(), Echo(), "echo", "in", transient=(), telemetry=shown)  # type: ignore[arg-type]
+    call = asyncio.ensure_future(runner._call(answered.wait, 10))
+    async with asyncio.timeout(5):
+        while "echo's batch" not in shown.health.waits:
+            await asyncio.sleep(0.01)
+    answered.set()
+    await call
+    assert "echo's batch" not in shown.health.waits
