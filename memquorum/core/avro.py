@@ -1,15 +1,14 @@
-"""Avro in its two framings, told apart by the first byte (DESIGN 6).
+"""Avro in single-object encoding: `C3 01`, the schema's CRC-64-AVRO fingerprint, the value (infra/decisions/0015).
 
-Single-object encoding (`C3 01`, the schema's CRC-64-AVRO fingerprint, the value) needs no registry; Confluent's framing
-(`00`, a schema id, the value) is read and written where a registry told the ids. The schemas are data that the caller
-hands in, so that this module reads no files.
+That needs no registry: a fingerprint names its schema, and every schema that was ever released lies in `schemas/`. The
+schemas are data that the caller hands in, so that this module reads no files.
 """
 
 from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -21,7 +20,6 @@ from memquorum.core import records
 T = TypeVar("T")
 
 _SINGLE_OBJECT = b"\xc3\x01"
-_CONFLUENT = 0
 _MODULE = vars(records)
 
 
@@ -36,12 +34,10 @@ class Codec:
         self,
         schemas: Iterable[dict[str, Any]],
         older: Iterable[dict[str, Any]] = (),
-        registry_ids: Mapping[int, str] | None = None,
     ) -> None:
         """A codec that writes today's schemas and reads every version that was ever released.
 
-        `schemas`: the parsed `.avsc` files; `older`: released versions, from `schemas/golden`; `registry_ids`: a
-        registry's schema id → record name.
+        `schemas`: the parsed `.avsc` files; `older`: released versions, from `schemas/golden`.
         """
         self._schema: dict[str, Any] = {}
         # Fingerprint → record name and the schema it was written with.
@@ -57,7 +53,6 @@ class Codec:
         for schema in older:
             name, mark, parsed = _parse(schema)
             self._writer.setdefault(mark, (name, parsed))
-        self._registry = dict(registry_ids or {})
 
     def names(self) -> list[str]:
         """The record names that this codec knows, sorted."""
@@ -72,7 +67,7 @@ class Codec:
         return out.getvalue()
 
     def decode(self, data: bytes) -> Any:
-        """The record that the bytes hold, in either framing. Raises DecodeError."""
+        """The record that the bytes hold. Raises DecodeError."""
         name, writer, start = self._head(data)
         reader = self._schema[name]
         stream = io.BytesIO(data)
@@ -99,13 +94,7 @@ class Codec:
             if known is None:
                 raise DecodeError(f"unknown schema fingerprint {data[2:10].hex()}")
             return *known, 10
-        if len(data) >= 5 and data[0] == _CONFLUENT:
-            number = int.from_bytes(data[1:5], "big")
-            name = self._registry.get(number)
-            if name is None:
-                raise DecodeError(f"unknown registry schema id {number}")
-            return name, self._schema[name], 5
-        raise DecodeError(f"neither Avro framing: the first bytes are {data[:4].hex() or 'none'}")
+        raise DecodeError(f"no single-object Avro: the first bytes are {data[:4].hex() or 'none'}")
 
 
 def _parse(schema: dict[str, Any]) -> tuple[str, bytes, Any]:

@@ -1,9 +1,8 @@
 """The wall: what comes in from outside is checked here once, so that nothing behind it has to doubt (DESIGN 4).
 
 Bytes of an outside topic are told apart by their first byte: `{` is a JSON object, `C3 01` Avro in single-object
-encoding, `00` Avro in Confluent's framing. All three are held to the same schema and the same limits, and end as an
-intent that the worker seals and writes to the accepted stream, or as a Refusal that names the field and the reason and
-repeats no content.
+encoding. Both are held to the same schema and the same limits, and end as an intent that the worker seals and writes to
+the accepted stream, or as a Refusal that names the field and the reason and repeats no content.
 
 What a record may hold:
 
@@ -51,7 +50,7 @@ class Reason(StrEnum):
     RECORD_TOO_LARGE = "record_too_large"
     """More than 1,000,000 bytes."""
     UNKNOWN_FRAMING = "unknown_framing"
-    """Neither a JSON object nor Avro in one of its two framings."""
+    """Neither a JSON object nor Avro in single-object encoding."""
     BAD_AVRO = "bad_avro"
     """Avro framing, but the schema is unknown or the bytes do not follow it."""
     WRONG_RECORD = "wrong_record"
@@ -227,6 +226,7 @@ def dead_letter_id(origin: Origin) -> str:
     return ids.origin_event_id(f"{topics.REFUSED}/{origin.topic}", origin.partition, origin.offset)
 
 
+_REGISTRY = " (a schema registry's framing, which is not taken)"
 _EXPECTED: dict[str, type[Outside]] = {
     topics.EPISODES: EpisodeRecorded,
     topics.ACCESSES: AccessRecorded,
@@ -241,7 +241,7 @@ def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
         raise _Refused(Reason.EMPTY_RECORD, None, f"the record has no value; send one {expected.__name__}")
     if len(data) > RECORD_BYTES_MAX:
         raise _Refused(Reason.RECORD_TOO_LARGE, None, f"{len(data)} bytes; {RECORD_BYTES_MAX} are the most")
-    if data[0] == 0x00 or data[:2] == b"\xc3\x01":
+    if data[:2] == b"\xc3\x01":
         return _from_avro(codec, data, expected)
     if data.lstrip(b" \t\r\n")[:1] == b"{":
         try:
@@ -251,8 +251,8 @@ def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
     raise _Refused(
         Reason.UNKNOWN_FRAMING,
         None,
-        f"the first byte is {data[0]:#04x}; send a JSON object ('{{'), single-object Avro (0xc3 0x01) "
-        "or Avro with a registry's schema id (0x00)",
+        f"the first byte is {data[0]:#04x}{_REGISTRY if data[0] == 0 else ''}; send a JSON object ('{{') or "
+        "single-object Avro (0xc3 0x01)",
     )
 
 

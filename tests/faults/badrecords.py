@@ -56,7 +56,8 @@ def _random_bytes(m: Maker) -> Publication:
 @kind(BAD)
 def _random_avro(m: Maker) -> Publication:
     head = m.dice.choice([b"\0", b"\xc3\x01"])
-    return m.bad("random avro", head + m.dice.randbytes(m.dice.randrange(300)), "bad_avro")
+    reason = "bad_avro" if head == b"\xc3\x01" else "unknown_framing"
+    return m.bad("random avro", head + m.dice.randbytes(m.dice.randrange(300)), reason)
 
 
 @kind(BAD)
@@ -107,9 +108,9 @@ def _unknown_schema(m: Maker) -> Publication:
 
 
 @kind(BAD)
-def _unknown_registry_id(m: Maker) -> Publication:
+def _framing_of_a_registry(m: Maker) -> Publication:
     own = m.codec.encode(EpisodeRecorded(**m.episode()))
-    return m.bad("unknown registry id", struct.pack(">bI", 0, m.dice.randrange(2**32)) + own[10:], "bad_avro")
+    return m.bad("framing of a registry", struct.pack(">bI", 0, m.dice.randrange(2**32)) + own[10:], "unknown_framing")
 
 
 @kind(BAD)

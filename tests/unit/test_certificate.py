@@ -98,7 +98,7 @@ def test_n_minus_f_ballots_are_enough() -> None:
 
 
 BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
-    "garbage": (lambda: b"rubbish", "pre-prepare: neither Avro framing"),
+    "garbage": (lambda: b"rubbish", "pre-prepare: no single-object Avro"),
     "forged": (lambda: forged(PRE_PREPARE), "pre-prepare: the signature is not member:0's"),
     "another's": (lambda: again(PRE_PREPARE, signer="member:1"), "'member:1' signed what is member:0's"),
     "not the primary": (
@@ -208,7 +208,7 @@ BAD_COMMITS: dict[str, tuple[Callable[[], list[bytes]], str]] = {
     "another shard": (lambda: other_commits(shard=1), "member 2: for shard 1"),
     "another proposal": (lambda: other_commits(digest=b"x" * 32), "member 2: on another proposal"),
     "another cluster": (lambda: other_commits(cluster=b"x" * 32), "of another cluster"),
-    "garbage": (lambda: [*COMMITS[:2], b"rubbish"], "commit: neither Avro framing"),
+    "garbage": (lambda: [*COMMITS[:2], b"rubbish"], "commit: no single-object Avro"),
     "a good quorum and a bad one": (lambda: [*COMMITS[:3], forged(COMMITS[3])], "the signature is not member:3's"),
 }
 

@@ -17,7 +17,7 @@ from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequeste
 NOW = 1_760_000_000_000
 ORIGIN = Origin(topics.EPISODES, 3, 42, NOW - 5)
 SCHEMAS = [json.loads(p.read_text()) for p in (Path(__file__).parents[2] / "schemas/avro").glob("*.avsc")]
-CODEC = Codec(SCHEMAS, registry_ids={7: "EpisodeRecorded"})
+CODEC = Codec(SCHEMAS)
 
 
 def accept(value, origin=ORIGIN, now_ms=NOW, driven=False):
@@ -31,11 +31,21 @@ def refused(value, **more):
     return answer.reason, answer.field
 
 
-def test_json_and_both_avro_framings_give_the_same_intent():
+def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
+    data = b"\0" + (7).to_bytes(4, "big") + CODEC.encode(EpisodeRecorded("planner", "the build is red"))[10:]
+    answer = accept(data)
+    assert isinstance(answer, Refusal)
+    assert answer.reason is Reason.UNKNOWN_FRAMING
+    assert answer.detail == (
+        "the first byte is 0x00 (a schema registry's framing, which is not taken); send a JSON object ('{') or "
+        "single-object Avro (0xc3 0x01)"
+    )
+
+
+def test_json_and_avro_give_the_same_intent():
     record = EpisodeRecorded("planner", "the build is red", "acme", "e-1", NOW, "s", "tool", "bob", 0.87, 1.0, 0.25)
     fields = {name: getattr(record, name) for name in EpisodeRecorded.__dataclass_fields__}
     single = CODEC.encode(record)
-    confluent = b"\0" + (7).to_bytes(4, "big") + single[10:]
     expected = EpisodeIntent(
         event_id="e-1",
         memory_id=ids.memory_id("acme", "e-1"),
@@ -50,7 +60,7 @@ def test_json_and_both_avro_framings_give_the_same_intent():
         confidence_ppm=1_000_000,
         uncertainty_ppm=250_000,
     )
-    assert accept(fields) == accept(single) == accept(confluent) == expected
+    assert accept(fields) == accept(single) == expected
     assert accept(b" \n" + json.dumps(fields).encode()) == expected
 
 
@@ -108,7 +118,7 @@ GOOD = {"agent": "a", "content": "c"}
         (b'["agent"]', Reason.UNKNOWN_FRAMING, None),
         ("\u00e9t\u00e9".encode(), Reason.UNKNOWN_FRAMING, None),
         (b"\xc3\x01" + b"12345678" + b"x", Reason.BAD_AVRO, None),
-        (b"\0\0\0\0\x09", Reason.BAD_AVRO, None),
+        (b"\0\0\0\0\x09", Reason.UNKNOWN_FRAMING, None),
         (CODEC.encode(EpisodeRecorded("a", "c")) + b"x", Reason.BAD_AVRO, None),
         (CODEC.encode(EpisodeRecorded("a", "c"))[:-1], Reason.BAD_AVRO, None),
         (b'{"agent": "\xff"}', Reason.BAD_UTF8, None),

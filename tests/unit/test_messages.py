@@ -46,8 +46,8 @@ def test_an_honest_message_opens() -> None:
         (envelope(commit(member=9), signer="member:9"), "not of this cluster"),
         (envelope(Prepare(GENESIS.cluster, 0, 1, 0, 1, 2, b"d" * 32)), "a Prepare where a Commit belongs"),
         (CODEC.encode(commit()), "a Commit where a Signed belongs"),
-        (b"rubbish", "neither Avro framing"),
-        (b"", "neither Avro framing"),
+        (b"rubbish", "no single-object Avro"),
+        (b"", "no single-object Avro"),
     ],
 )
 def test_what_proves_nothing_is_refused(data: bytes, complaint: str) -> None:
