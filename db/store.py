@@ -47,7 +47,15 @@ _DOOMED_MOST = 1_000
 
 
 class Fenced(RuntimeError):
-    """Somebody else writes to this database, or it is another cluster's. The message says what was found."""
+    """Somebody else writes to this database. The message says what was found.
+
+    Whoever is started again reads where the shard stands now and goes on from there, so this is no reason to stay down:
+    a worker that was killed may have had its last transaction applied after its successor looked.
+    """
+
+
+class ForeignStore(Fenced):
+    """The database was begun by another genesis file: nothing that starts again makes it fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +100,14 @@ class PostgresStore:
         self._link.close()
 
     def start(self, cluster: bytes, shards: int) -> dict[int, Standing]:
-        """Makes the shards' rows where they are missing; where every shard stands. Raises Fenced for a database that
-        holds another cluster's journal, or more shards."""
+        """Makes the shards' rows where they are missing; where every shard stands. Raises ForeignStore for a database
+        that holds another cluster's journal, or more shards."""
         with self._link.use() as connection, connection.transaction():
             rows = [{"shard": k, "hash": links.genesis_hash(cluster, k)} for k in range(shards)]
             connection.cursor().executemany(QUERIES["shard_insert"], rows)
             for shard, beginning in connection.execute(QUERIES["shard_beginning"]):
                 if shard >= shards or beginning != links.genesis_hash(cluster, shard):
-                    raise Fenced(
+                    raise ForeignStore(
                         f"shard {shard} of this database was begun by another genesis file: use that, or a new database"
                     )
             cursors: dict[int, dict[str, int]] = {k: {} for k in range(shards)}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from db.store import ForeignStore
 from infra import fleet, genesis
 from infra.settings import Settings, SettingsError
 from infra.telemetry import watched
@@ -23,8 +24,9 @@ from workers.ownclock import OwnClock
 
 log = logging.getLogger(__name__)
 
-# What ends a process for good: it, or someone, has contradicted what stands written. A supervisor leaves it down.
-CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict)
+# What ends a process for good: it, or someone, has contradicted what stands written, or its database is another
+# cluster's. A supervisor leaves it down. A worker that was fenced by a second one starts again: see db.store.Fenced.
+CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, ForeignStore)
 
 
 def run(settings: Settings, role: str, member: int | None = None) -> int:

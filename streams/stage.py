@@ -26,6 +26,7 @@ from typing import Any, Protocol, TypeVar
 import faust
 from faust.types import TP, EventT, TopicT
 
+from memquorum import cloudevents
 from memquorum.core.crypto.stamps import HEADER, Writer
 from memquorum.ports import StoreUnavailable, StreamUnavailable, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
@@ -335,14 +336,5 @@ def _arrival(event: EventT[bytes]) -> Arrival:
 
 
 def _headers(output: Output, stage: str, parent: str | None) -> dict[str, bytes]:
-    """CloudEvents headers in binary mode, and the trace's parent where there is one (DESIGN 5)."""
-    found = {
-        "ce_specversion": "1.0",
-        "ce_id": output.event_id,
-        "ce_type": output.kind,
-        "ce_source": f"memquorum/{stage}",
-        "content-type": "application/avro",
-    }
-    if parent:
-        found["traceparent"] = parent
-    return {name: value.encode() for name, value in found.items()}
+    told = cloudevents.headers(output.kind, f"memquorum/{stage}", output.event_id, parent)
+    return {name: value.encode() for name, value in told}

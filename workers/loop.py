@@ -12,6 +12,7 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
+from memquorum import cloudevents
 from memquorum.core.crypto import stamps
 
 Headers = list[tuple[str, str | bytes | None]]
@@ -124,17 +125,8 @@ _TRANSIENT = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._R
 
 
 def headers(kind: str, source: str, event_id: str, parent: str | None = None) -> Headers:
-    """CloudEvents headers in binary mode, and the trace's parent where there is one (DESIGN 5)."""
-    found: Headers = [
-        ("ce_specversion", "1.0"),
-        ("ce_id", event_id),
-        ("ce_type", kind),
-        ("ce_source", source),
-        ("content-type", "application/avro"),
-    ]
-    if parent:
-        found.append(("traceparent", parent))
-    return found
+    """The line's headers, for whoever adds its own to them; see `memquorum.cloudevents`."""
+    return [*cloudevents.headers(kind, source, event_id, parent)]
 
 
 def place(message: Message) -> tuple[str, int]:

@@ -18,7 +18,7 @@ import httpx
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
-from memquorum import topics
+from memquorum import cloudevents, topics
 from memquorum.client import settings, traces
 from memquorum.client.errors import Invalid, NoOutcome, NotFound, Unreachable
 from memquorum.client.signer import Signer
@@ -28,7 +28,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
 from memquorum.core.retrieval.query import Hit
-from memquorum.telemetry.tracing import HEADER, NOTHING, Hop, Tracing, trace_of_memory
+from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 _LOG = logging.getLogger("memquorum.client")
 _SOURCE = "memquorum/client"
@@ -269,13 +269,5 @@ def _nothing() -> None:
 
 
 def _headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, bytes]]:
-    told = {
-        "ce_specversion": "1.0",
-        "ce_id": event_id,
-        "ce_type": kind,
-        "ce_source": _SOURCE,
-        "content-type": "application/json",
-    }
-    if parent is not None:
-        told[HEADER] = parent
-    return [(name, value.encode()) for name, value in told.items()]
+    told = cloudevents.headers(kind, _SOURCE, event_id, parent, content=cloudevents.JSON)
+    return [(name, value.encode()) for name, value in told]

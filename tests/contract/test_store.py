@@ -7,7 +7,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
-from db.store import Fenced, PostgresStore
+from db.store import Fenced, ForeignStore, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
@@ -186,9 +186,9 @@ def test_a_transaction_that_fails_leaves_nothing(databases: tuple[str, str], cod
 def test_another_clusters_database_is_refused(databases: tuple[str, str], codec: Codec) -> None:
     store = PostgresStore(databases[0])
     store.start(GENESIS.cluster, GENESIS.shards)
-    with pytest.raises(Fenced, match="another genesis file"):
+    with pytest.raises(ForeignStore, match="another genesis file"):
         store.start(bytes(32), GENESIS.shards)
-    with pytest.raises(Fenced, match="another genesis file"):
+    with pytest.raises(ForeignStore, match="another genesis file"):
         store.start(GENESIS.cluster, GENESIS.shards - 1)
     store.close()
 

@@ -118,6 +118,19 @@ def test_no_secret_is_kept() -> None:
     assert [name(p) for p in TRACKED if p.is_file() and p != Path(__file__) and secret.search(p.read_bytes())] == []
 
 
+def test_what_a_docstring_cites_is_told_in_the_docs() -> None:
+    sources = (ROOT / "docs" / "sources.md").read_text()
+    told = {int(number) for number in re.findall(r"^\| (\d+) \|", sources, re.MULTILINE)}
+    sections = set(re.findall(r"^\| ([A-E]) \|", sources, re.MULTILINE))
+    for path in MODULES:
+        text = path.read_text()
+        for cited in re.findall(r"DESIGN ((?:\d+(?:, | and | to )?)+)", text):
+            assert {int(number) for number in re.findall(r"\d+", cited)} <= told, name(path)
+        assert set(re.findall(r"SPEC ([A-Z])\b", text)) <= sections, name(path)
+    for link in re.findall(r"\]\((\.\./[^)]+)\)", sources):
+        assert (ROOT / "docs" / link).resolve().exists(), link
+
+
 def test_decisions_are_numbered_and_complete() -> None:
     files = sorted((ROOT / "infra" / "decisions").glob("*.md"))
     assert [int(f.name[:4]) for f in files] == list(range(1, len(files) + 1))

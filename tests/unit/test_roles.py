@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from db.store import Fenced, ForeignStore
 from infra import fleet, genesis, roles
 from infra.settings import Settings, SettingsError, load
 from memquorum.ports import SignConflict
@@ -38,6 +39,29 @@ def test_who_has_contradicted_itself_stays_down_until_the_note_is_removed(
     assert (roles.run(settings, "replica", 3), len(starts)) == (0, 2)
     note.unlink()
     assert (roles.run(settings, "replica", 2), len(starts)) == (0, 3)
+
+
+@pytest.mark.parametrize("error", roles.CONTRADICTIONS)
+def test_every_contradiction_halts(settings: Settings, monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
+    def start(*_: object) -> None:
+        raise error("so it stands written")
+
+    monkeypatch.setitem(roles._START, "commit", start)
+    assert roles.run(settings, "commit") == fleet.HALTED
+    assert "so it stands written" in (settings.state_dir / "commit.halted").read_text()
+
+
+def test_a_worker_that_was_fenced_may_be_started_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a killed one had under way may be applied after its successor has looked: that is no contradiction."""
+
+    def start(*_: object) -> None:
+        raise Fenced("another commit worker writes to this database")
+
+    monkeypatch.setitem(roles._START, "commit", start)
+    with pytest.raises(Fenced):
+        roles.run(settings, "commit")
+    assert not (settings.state_dir / "commit.halted").exists()
+    assert ForeignStore in roles.CONTRADICTIONS and Fenced not in roles.CONTRADICTIONS
 
 
 def test_what_a_role_lacks_is_named_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
