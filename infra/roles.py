@@ -16,7 +16,7 @@ from memquorum import topics
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.encoders import EncoderUnavailable
-from memquorum.ports import Encoder, SignConflict, Vault
+from memquorum.ports import Encoder, SignConflict, StoreLost, Vault
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
 from workers.loop import Stop
@@ -24,9 +24,10 @@ from workers.ownclock import OwnClock
 
 log = logging.getLogger(__name__)
 
-# What ends a process for good: it, or someone, has contradicted what stands written, or its database is another
-# cluster's. A supervisor leaves it down. A worker that was fenced by a second one starts again: see db.store.Fenced.
-CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, ForeignStore)
+# What ends a process for good: it, or someone, has contradicted what stands written, its database is another cluster's,
+# or has lost what was in it. A supervisor leaves it down. A worker that was fenced by a second one starts again: see
+# db.store.Fenced.
+CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, ForeignStore, StoreLost)
 
 
 def run(settings: Settings, role: str, member: int | None = None) -> int:

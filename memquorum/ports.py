@@ -38,6 +38,10 @@ class VaultUnavailable(RuntimeError):
     """The vault cannot be reached; the caller retries, nothing was lost."""
 
 
+class StoreLost(RuntimeError):
+    """The store does not hold what it had committed: its journal's topic goes further. Halt, and let people look."""
+
+
 class StoreUnavailable(RuntimeError):
     """The store cannot be reached; the caller retries, nothing was lost."""
 

@@ -33,7 +33,7 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import EpisodeAccepted
-from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable, Vector
+from memquorum.ports import StoreLost, StoreUnavailable, Vault, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, spans
 from workers.line import SOURCES, Batch, Line, opened
@@ -81,8 +81,9 @@ def run(
     for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from it;
     None where the fleet's time is driven.
 
-    Raises DigestConflict (two quorums contradict each other: halt, and let people look) and Fenced (a second commit
-    worker writes to the database, or it is another cluster's). Outages of Postgres, vault and Kafka are waited out.
+    Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres came back
+    without what it had committed: halt too) and Fenced (a second commit worker writes to the database, or it is another
+    cluster's). Outages of Postgres, vault and Kafka are waited out.
     """
     store = PostgresStore(memory_dsn)
     outbox = Outbox(loop.producer(bootstrap), genesis, codec, journal_seed, stamps)
@@ -179,7 +180,14 @@ class _Session:
             offsets |= {(topic, shard): standing.cursors.get(topic) for topic in SOURCES}
             for topic in SOURCES:
                 self._shown.at(topic, shard, standing.cursors.get(topic, 0))
-            self._republish(shard, max(standing.published, self._outbox.delivered.get(shard, 0)))
+            delivered = self._outbox.delivered.get(shard, 0)
+            if delivered > standing.state.seq:
+                raise StoreLost(
+                    f"shard {shard} stands at sequence {standing.state.seq} in Postgres, but {delivered} is published: "
+                    "what was committed is lost there. To go on would give one sequence two entries: `rebuild` makes "
+                    "the store again from the topics"
+                )
+            self._republish(shard, max(standing.published, delivered))
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
         self._consumer.resume([TopicPartition(*place) for place in offsets])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +17,7 @@ from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
-from memquorum.ports import VaultUnavailable
+from memquorum.ports import StoreLost, VaultUnavailable
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import Worker, await_seq, check_journal, rows
@@ -125,3 +128,40 @@ def test_postgres_restarts_under_store_and_vault(
         server.start()
         assert [e.effect for e in journal_of(fresh_kafka, codec, 0, 3)] == ["stored", "ticked", "stored"]
         check_journal(databases, codec, 0)
+
+
+def test_a_store_that_has_lost_what_it_committed_is_not_written_on(
+    fresh_kafka: str, codec: Codec, tmp_path: Path
+) -> None:
+    with Postgres(tmp_path / "pg", throwaway=True) as server:
+        for name in ("memory", "vault"):
+            migrate(server.dsn(name), name)
+        databases = (server.dsn("memory"), server.dsn("vault"))
+        flow = Flow(fresh_kafka, codec, GENESIS, PostgresVault(databases[1], MASTER))
+        with Worker(fresh_kafka, codec, databases) as worker:
+            flow.episodes(0, ["a"])
+            flow.flush()
+            await_seq(databases, 0, 1, worker)
+            server.stop()
+            shutil.copytree(tmp_path / "pg" / "data", tmp_path / "old")
+            _own(tmp_path / "old", tmp_path / "pg" / "data")
+            server.start()
+            flow.tick(0, 1_000)
+            flow.flush()
+            await_seq(databases, 0, 2, worker)
+            assert len(journal_of(fresh_kafka, codec, 0, 2)) == 2
+            server.stop()
+            shutil.rmtree(tmp_path / "pg" / "data")
+            (tmp_path / "old").rename(tmp_path / "pg" / "data")
+            server.start()
+            worker.join(20)
+        assert isinstance(worker.error, StoreLost)
+        assert "shard 0 stands at sequence 1 in Postgres, but 2 is published" in str(worker.error)
+        assert rows(databases, "SELECT seq FROM shard WHERE shard = 0") == [(1,)]
+
+
+def _own(copy: Path, original: Path) -> None:
+    """Gives a copy of the server's files to the server's user."""
+    found = original.stat()
+    for file in (copy, *copy.rglob("*")):
+        os.chown(file, found.st_uid, found.st_gid)
