@@ -235,6 +235,8 @@ class Surroundings:
 
     def arrived(self, memory_id: str, agent: str, vector: Vector, text: str) -> None:
         """A memory is in short-term memory, says the journal. ValueError if another encoder made its vector."""
+        if memory_id in self.memories:  # most are: they were judged here
+            return
         self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text)))
 
     def recall(self, memory_id: str, agent: str, vector: Vector) -> None:
