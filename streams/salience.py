@@ -232,7 +232,6 @@ class Salience:
             reinforces=judgement.reinforces,
             novelty_ppm=signals.novelty_ppm,
             reward_ppm=signals.reward_ppm,
-            frequency_ppm=signals.frequency_ppm,
             confidence_ppm=signals.confidence_ppm,
             uncertainty_ppm=signals.uncertainty_ppm,
             sealed_embedding=sealed,

@@ -121,7 +121,6 @@ class EpisodeScored:
     reinforces: str | None = None
     novelty_ppm: int | None = None
     reward_ppm: int | None = None
-    frequency_ppm: int | None = None
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
     sealed_embedding: bytes | None = None
@@ -326,7 +325,6 @@ class Stored:
     role: str | None = None
     novelty_ppm: int | None = None
     reward_ppm: int | None = None
-    frequency_ppm: int | None = None
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
 

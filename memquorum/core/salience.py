@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,11 @@ _ASKED_MAX = 32
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What salience is made of, in millionths; None where an episode does not carry the signal."""
+    """What salience is made of, in millionths; None where an episode does not carry the signal.
+
+    `frequency_ppm` no episode carries: what is only now said was never retrieved (infra/decisions/0016). It is there
+    for the formula as SPEC B has it.
+    """
 
     novelty_ppm: int | None = None
     reward_ppm: int | None = None
@@ -255,9 +259,7 @@ class Surroundings:
             buffer.nearest(vector, without=episode.memory_id), self.memories.nearest(vector, without=episode.memory_id)
         )
         given = episode.signals
-        signals = Signals(
-            novelty_ppm(nearest), given.reward_ppm, given.frequency_ppm, given.confidence_ppm, given.uncertainty_ppm
-        )
+        signals = replace(given, novelty_ppm=novelty_ppm(nearest))
         judgement = judge(policy, signals, self._repeated(episode, vector, seen))
         buffer.add(episode.memory_id, vector, _NOTHING)
         if judgement.outcome == STORED:

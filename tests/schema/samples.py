@@ -21,7 +21,7 @@ RECORDS = (
     r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
                     OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
-                    "minilm", OTHER, 810_000, 870_000, 400_000, 910_000, 100_000, b"sealed"),
+                    "minilm", OTHER, 810_000, 870_000, 910_000, 100_000, b"sealed"),
     r.MemoryReencoded(MEMORY, "greenhouse", "minilm", "bert", b"sealed"),
     r.DecayCrossed(
         1,
@@ -44,7 +44,7 @@ RECORDS = (
     r.JournalAppended(b"entry", b"p" * 32, b"h" * 32),
     r.JournalHead(CLUSTER, 1, 30, b"h" * 32, 1_750_000_000_000),
     r.Stored("planner", "planner", 1_750_000_000_000, b"c" * 32, 23, "reinforced", 739_000, True, 9, 8, "minilm", OTHER,
-             "s1", "planning", 810_000, 870_000, 400_000, 910_000, 100_000),
+             "s1", "planning", 810_000, 870_000, 910_000, 100_000),
     r.Accessed("planner", 1_750_000_000_000, True),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result(MEMORY, "forget", "forgotten", "quorum"),)),
     r.Destroyed((MEMORY,)),

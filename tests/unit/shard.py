@@ -42,7 +42,7 @@ def scored(
 ) -> EpisodeScored:
     return EpisodeScored(
         episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
-        salience, early, "hashing", reinforces, 810_000, None, None, 900_000, None, b"sealed vector",
+        salience, early, "hashing", reinforces, 810_000, None, 900_000, None, b"sealed vector",
     )  # fmt: skip
 
 

@@ -118,7 +118,7 @@ def test_an_episode_is_stored_with_its_signals_and_sealed_vector(line: Line) -> 
     assert scored == EpisodeScored(
         event_id="e", memory_id=mid("e"), namespace="n", agent="ann", accepted_offset=10, occurred_at=NOW,
         outcome="stored", salience_ppm=833_333, early=True, encoder="hashing-384/1", reinforces=None,
-        novelty_ppm=1_000_000, reward_ppm=700_000, frequency_ppm=None, confidence_ppm=800_000,
+        novelty_ppm=1_000_000, reward_ppm=700_000, confidence_ppm=800_000,
         uncertainty_ppm=100_000, sealed_embedding=scored.sealed_embedding,
     )  # fmt: skip
     (key,) = line.vault.open([mid("e")]).values()

@@ -213,7 +213,6 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, reada
         role=episode.role,
         novelty_ppm=score.novelty_ppm if score else None,
         reward_ppm=score.reward_ppm if score else episode.reward_ppm,
-        frequency_ppm=score.frequency_ppm if score else None,
         confidence_ppm=score.confidence_ppm if score else episode.confidence_ppm,
         uncertainty_ppm=score.uncertainty_ppm if score else episode.uncertainty_ppm,
     )

@@ -249,7 +249,6 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
     signals = (
         ("novelty", weights.novelty, told.novelty_ppm),
         ("reward", weights.reward, told.reward_ppm),
-        ("frequency", weights.frequency, told.frequency_ppm),
         ("confidence", weights.confidence, told.confidence_ppm),
     )
     return Birth(
