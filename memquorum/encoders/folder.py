@@ -30,8 +30,9 @@ class ModelFolder:
     """A model that can be loaded.
 
     `weights`: the folder with config, tokenizer and weights. `tokens`: of a text so many are seen, if the folder says.
-    `lower`: texts are lower-cased first. `prefix`: stands before every text. `name` holds a digest of all that decides
-    what a vector is, so that two models never bear one name.
+    `lower`: texts are lower-cased first. `prefix`: stands before every text. `name` is the model's kind
+    and a digest of all that decides what a vector is: two models never bear one name, and a model that moves to another
+    folder keeps its own.
     """
 
     weights: Path
@@ -60,7 +61,8 @@ def read(folder: Path) -> ModelFolder:
     made = hashlib.sha256(json.dumps([pooling, tokens, lower, prefix]).encode())
     for file in decides:
         _digest(file, made)
-    return ModelFolder(weights, pooling, tokens, lower, prefix, f"{folder.resolve().name}-{made.hexdigest()[:12]}/1")
+    kind = (_json(weights / "config.json") or {}).get("model_type") or "model"
+    return ModelFolder(weights, pooling, tokens, lower, prefix, f"{kind}-{made.hexdigest()[:12]}/1")
 
 
 def _steps(folder: Path) -> dict[str, str]:

@@ -65,7 +65,7 @@ class TorchEncoder:
 
     @property
     def name(self) -> str:
-        """The folder's name with a digest of model and pooling. Not of the device: its vectors can be compared."""
+        """The model's kind and a digest of it, as `folder` makes it. Not the device: vectors of both can be compared."""
         return self._folder.name
 
     @property

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-pytest.importorskip("torch", reason="torch is not installed here: make test-torch runs this")
+torch = pytest.importorskip("torch", reason="torch is not installed here: make test-torch runs this")
 
-from memquorum.encoders.onnx import OnnxEncoder
-from memquorum.encoders.torch import TorchEncoder
-from memquorum.ports import Encoder
+from memquorum.encoders.onnx import OnnxEncoder  # noqa: E402
+from memquorum.encoders.torch import TorchEncoder  # noqa: E402
+from memquorum.ports import Encoder  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 STSB = ROOT.parent / "shared" / "data" / "stsb" / "sts-dev.csv"
@@ -90,6 +90,19 @@ def test_the_scenario_is_ordered_alike(
     assert near.min() > 0.98
     assert agreement > 0.99
     assert np.mean(tops) > 0.9
+
+
+def test_a_text_has_one_vector_whatever_comes_with_it_on_two_threads_too(full: TorchEncoder) -> None:
+    """Only here does the shape of a call show in the last bits: small models, and one thread, hide it."""
+    assert full.device == "cpu"
+    torch.set_num_threads(2)
+    try:
+        texts = ["pressure " * n + "falls" for n in (1, 12, 28, 44, 60, 100)]
+        alone = np.concatenate([full.encode([text]) for text in texts])
+        together = full.encode([text for text in texts for _ in range(9)])
+        assert np.array_equal(np.repeat(alone, 9, axis=0), together)
+    finally:
+        torch.set_num_threads(1)
 
 
 @pytest.mark.skipif(not STSB.is_file(), reason=f"no {STSB.name} in {STSB.parent}: people's scores are not compared")

@@ -102,15 +102,15 @@ def test_what_the_model_was_made_for_is_done_to_the_text(tmp_path: Path) -> None
 
 
 def test_the_name_follows_what_decides_a_vector(tmp_path: Path) -> None:
-    one, same = encoder(model(tmp_path / "a" / "m")), encoder(model(tmp_path / "b" / "m"))
-    assert one.name == same.name and one.name.startswith("m-")
+    one, same = encoder(model(tmp_path / "a" / "m")), encoder(model(tmp_path / "b" / "n"))
+    assert one.name == same.name and one.name.startswith("bert-")
     other = model(tmp_path / "c" / "m", pooling_mode_cls_token=True)
     assert encoder(other).name != one.name
-    weights = tmp_path / "b" / "m" / "model.safetensors"
+    weights = tmp_path / "b" / "n" / "model.safetensors"
     data = bytearray(weights.read_bytes())
     data[-1] ^= 1
     weights.write_bytes(data)
-    assert encoder(tmp_path / "b" / "m").name != one.name
+    assert encoder(tmp_path / "b" / "n").name != one.name
 
 
 def test_weights_that_lack_a_part_are_refused(tmp_path: Path) -> None:
