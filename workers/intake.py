@@ -105,7 +105,8 @@ class Intake:
         # What this process has read of each outside partition: the next offset.
         self._read: dict[tuple[str, int], int] = {}
         self._clocks: deque[Message] = deque()
-        settings: dict[str, Any] = {"session.timeout.ms": 6000}
+        # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
+        settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384}
         if instance:
             settings["group.instance.id"] = instance
         self._consumer = loop.consumer(bootstrap, "intake", **settings)

@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
+from db.inmemory import InMemoryVault
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent
-from workers import arrivals
+from tests.unit import genesis
+from workers import arrivals, loop
+from workers.intake import Intake
 
 PLACE = f"{topics.EPISODES}/3/41".encode()
 
@@ -75,3 +78,12 @@ def test_a_place_that_is_none_says_nothing(value: bytes | None) -> None:
 )
 def test_the_signature_header(headers: list[tuple[str, Any]] | None, signature: bytes | None) -> None:
     assert arrivals.signature(Message(headers)) == signature  # type: ignore[arg-type]
+
+
+def test_what_waits_unread_at_intake_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of records of the largest size, librdkafka would hold four times as much."""
+    given: dict[str, object] = {}
+    monkeypatch.setattr(loop, "consumer", lambda *_, **settings: given.update(settings))
+    monkeypatch.setattr(loop, "producer", lambda *_: None)
+    Intake("broker", genesis.make(), Codec([]), InMemoryVault(), stop=loop.Stop())
+    assert given["queued.max.messages.kbytes"] == 16_384
