@@ -65,7 +65,7 @@ class TorchEncoder:
 
     @property
     def name(self) -> str:
-        """The model's kind and a digest of it, as `folder` makes it. Not the device: vectors of both can be compared."""
+        """The model's kind and a digest of it. Not the device: vectors of two devices can be compared."""
         return self._folder.name
 
     @property
