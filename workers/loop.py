@@ -116,12 +116,17 @@ def _sound(message: Message) -> bool:
     if error is None:
         return True
     # Brokers come and go; the client reconnects by itself.
-    if error.code() == KafkaError._PARTITION_EOF or error.retriable() or error.code() in _TRANSIENT:
+    if error.code() == KafkaError._PARTITION_EOF or passing(error):
         return False
     raise KafkaException(error)
 
 
 _TRANSIENT = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT)
+
+
+def passing(error: KafkaError) -> bool:
+    """Whether an error mends itself once the brokers answer again."""
+    return not error.fatal() and (error.retriable() or error.code() in _TRANSIENT)
 
 
 def headers(kind: str, source: str, event_id: str, parent: str | None = None) -> Headers:

@@ -13,7 +13,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, Message, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
@@ -248,6 +248,41 @@ def test_who_is_started_again_under_its_name_takes_up_its_partitions_at_once(lin
         assert joined(client, 5), "the session of the one before was waited for"
     for client in reversed(clients):
         client.close()
+
+
+def test_a_tick_waits_for_a_broker_that_does_not_say_where_the_topics_end(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends, failed = loop.ends, threading.Event()
+
+    def late(*arguments: Any) -> Any:
+        if not failed.is_set():
+            failed.set()
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        return ends(*arguments)
+
+    with line.intake():
+        line.publish(topics.EPISODES, {"agent": "a", "content": "before"})
+        line.until(lambda: len(line.of(EpisodeAccepted)) == 1)
+        monkeypatch.setattr(loop, "ends", late)
+        line.publish(topics.CLOCK, {"as_of": START})
+        line.until(lambda: len(line.of(ClockTicked)) == SHARDS)
+    assert failed.is_set()
+
+
+def test_a_tick_that_the_group_takes_away_while_it_waits_is_left_to_whoever_has_it(line: Line) -> None:
+    line.publish(topics.CLOCK, {"as_of": START})
+    clock = loop.consumer(line.bootstrap)
+    loop.assign(clock, {(topics.CLOCK, 0): None})
+    requests = loop.records(clock, 1, 10)
+    client = Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop())
+    client.join(driven=True)
+    client._drain = lambda: client._revoked(client._consumer, [TopicPartition(topics.CLOCK, 0)])  # type: ignore
+    client.handle(requests)
+    client.close()
+    clock.close()
+    assert len(requests) == 1
+    assert line.of(ClockTicked) == []
 
 
 def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[str, str], postgres: Any) -> None:
