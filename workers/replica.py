@@ -49,6 +49,7 @@ _REPORT_S = 60.0
 # How long a question to Kafka may take before it is asked again.
 _PATIENCE_S = 3.0
 _READ = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values())
+_VOTES = frozenset(LOGS.values())
 # Of these the replica can do without what has expired: a commit certificate carries on without them.
 _EXPIRING = (topics.NOMINATIONS, topics.BALLOTS, topics.PREPARES)
 
@@ -212,7 +213,9 @@ class Replica:
             seat.skip(topic, offset)
             self._shown.refused("stranger")
             return
-        seat.watch.heard(topic, offset, loop.traceparent(message), message.timestamp()[1])
+        # Records of the spine stand in their memories' traces, not in a vote's; to ask each for its headers costs.
+        parent = loop.traceparent(message) if topic in _VOTES else None
+        seat.watch.heard(topic, offset, parent, message.timestamp()[1])
         seat.take(topic, offset, message.value() or b"")
         seat.watch.over()
 

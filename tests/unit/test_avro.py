@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
@@ -49,3 +50,10 @@ def test_damaged_bytes_never_raise_anything_else(record: object, data: st.DataOb
         whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
     with contextlib.suppress(DecodeError):
         CODEC.decode(bytes(whole[: data.draw(st.integers(0, len(whole)))]))
+
+
+def test_what_is_decoded_is_of_its_class_and_as_frozen() -> None:
+    found = CODEC.decode(CODEC.encode(TICK))
+    assert type(found) is ClockTicked and found == TICK and hash(found) == hash(TICK)
+    with pytest.raises(FrozenInstanceError):
+        found.as_of = 6
