@@ -69,10 +69,13 @@ def create(
     publish. `signed`: the namespaces that take nothing unsigned.
     Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
     """
+    if settings.genesis_file.exists():
+        # Never made anew: what an earlier key sealed or stamped would be lost, and nobody told.
+        for file in (settings.master_key_file, _key_file(settings, _STAMPS)):
+            secret(file)
+        return read(settings)
     _ensure_key(settings.master_key_file)
     stamps_key = _ensure_key(_key_file(settings, _STAMPS))
-    if settings.genesis_file.exists():
-        return read(settings)
     members = tuple(
         Member(id, seat.name, seat.role, _public(settings, f"member-{id}"), seat.weight_milli, seat.reliability_milli)
         for id, seat in enumerate(seats)

@@ -20,7 +20,9 @@ from memquorum.ports import Encoder, Past, StreamUnavailable, Vault, VaultUnavai
 log = logging.getLogger(__name__)
 
 MOST = 256
-"""Records of a shard that are read again: four agents' buffers full. Encoding them takes one to three seconds."""
+"""Episodes of a shard that are encoded again: four agents' buffers full. That takes one to three seconds."""
+_REACHES = (300, 2_000, 10_000)
+"""How far back they are looked for, in records: between episodes lie ticks and accesses."""
 _BATCH = 32
 
 
@@ -48,11 +50,16 @@ class Recall:
         """
         if offset == 0:
             return []
-        try:
-            values = self._past.before(shard, offset, MOST)
-        except Exception as error:
-            raise StreamUnavailable(f"accepted episodes of shard {shard} before {offset}: {error!r}") from error
-        texts = self._opened(self._last([e for value in values if (e := self._episode(value)) is not None]))
+        episodes: list[EpisodeAccepted] = []
+        for reach in _REACHES:
+            try:
+                values = self._past.before(shard, offset, reach)
+            except Exception as error:
+                raise StreamUnavailable(f"accepted episodes of shard {shard} before {offset}: {error!r}") from error
+            episodes = [episode for value in values if (episode := self._episode(value)) is not None]
+            if len(episodes) >= MOST or reach >= offset:
+                break
+        texts = self._opened(self._last(episodes[-MOST:]))
         found = [recalled for at in range(0, len(texts), _BATCH) for recalled in self._encoded(texts[at : at + _BATCH])]
         log.info("salience: %d episodes of shard %d recalled", len(found), shard)
         return found

@@ -461,3 +461,13 @@ def test_a_tick_says_where_the_shard_stood(shard: Shard) -> None:
     ticked = shard.rules.codec.decode_as(Ticked, shard.tick(12_000).entry.detail)
     assert ticked == Ticked(12_000, Standing(last_epoch=1, last_epoch_at=10_000, interactions=1, alive=2))
     assert shard.rows.state.alive == len(shard.rows.strengths)
+
+
+def test_a_tick_of_an_older_journal_is_still_followed(shard: Shard) -> None:
+    codec, state = shard.rules.codec, shard.rows.state
+    tick = ClockTicked("t", 5_000)
+    entry = JournalEntry(
+        state.shard, state.seq + 1, 5_000, "ticked", "t", topics.ACCEPTED, state.shard, 1, codec.encode(tick)
+    )
+    change = effects.redo(shard.rules, shard.rows, links.append(codec, state, entry))
+    assert change.state.as_of == 5_000

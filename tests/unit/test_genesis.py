@@ -92,3 +92,14 @@ def test_every_member_is_given_the_key_of_its_own_tag_alone(tmp_path: Path) -> N
     readers = [genesis.member_stamps(settings, member) for member in range(made.n)]
     assert all(reader.genuine(*record, stamp) for reader in (*readers, genesis.service_stamps(settings)))
     assert len({reader.key for reader in (*readers, genesis.service_stamps(settings))}) == made.n + 1
+
+
+@pytest.mark.parametrize("name", ["stamps", "master"])
+def test_a_key_that_was_lost_is_told_and_not_made_anew(tmp_path: Path, name: str) -> None:
+    settings = load({}, tmp_path)
+    genesis.create(settings)
+    file = settings.master_key_file if name == "master" else settings.keys_dir / "stamps.key"
+    file.unlink()
+    with pytest.raises(genesis.KeyFileError, match=file.name):
+        genesis.create(settings)
+    assert not file.exists()

@@ -367,3 +367,14 @@ def test_what_cannot_be_recalled_is_left_out(codec: Codec) -> None:
     successor.stage.assigned(frozenset({SHARD}))
     (scored,) = successor.process(replace(later, offset=20))
     assert scored.novelty_ppm == 1_000_000
+
+
+def test_ticks_between_the_episodes_hide_none_of_them(codec: Codec) -> None:
+    line = Line(codec)
+    arrivals = chatter(line, 10) + [line.arrival(ClockTicked(f"t{n}", NOW)) for n in range(3_000)]
+    last = line.episode("ok 0", agent="ann")
+    expected = [s.novelty_ppm for s in line.process(*arrivals, last)][-1]
+    successor = Line(codec, vault=line.vault, past=Stream(arrivals))
+    successor.stage.assigned(frozenset({SHARD}))
+    assert [s.novelty_ppm for s in successor.process(last)] == [expected]
+    assert expected == 0

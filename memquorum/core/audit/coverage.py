@@ -133,6 +133,6 @@ def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
         return "episode", entry.event_id, entry.namespace, *about
     if isinstance(detail, Accessed):
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
-    if isinstance(detail, Ticked):
+    if isinstance(detail, (Ticked, ClockTicked)):
         return "tick", entry.event_id, detail.as_of
     return None

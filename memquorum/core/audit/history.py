@@ -26,7 +26,7 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, Verifi
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import EFFECTS, Rules, perform
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
-from memquorum.core.records import Accessed, Decided, Destroyed, JournalEntry, Reencoded, Stored, Ticked
+from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Reencoded, Stored, Ticked
 
 # Where the record that an entry applies stands, if not in the accepted stream.
 _SOURCES = {"decided": topics.PRE_PREPARES, "destroyed": topics.JOURNAL, "reencoded": topics.REENCODED}
@@ -121,7 +121,7 @@ class History:
 
     def _judge_time(self, entry: JournalEntry, detail: Any) -> None:
         expected = self.state.as_of
-        if isinstance(detail, Ticked):
+        if isinstance(detail, (Ticked, ClockTicked)):
             expected = max(expected, detail.as_of)
         if entry.as_of != expected:
             raise Impossible(Kind.TIME_BACKWARDS, f"time {expected}", f"time {entry.as_of}")
@@ -188,10 +188,11 @@ class History:
         if shard != entry.shard:
             raise _effect(f"a namespace of shard {entry.shard}", f"{entry.namespace!r} of shard {shard}")
 
-    def _judge_tick(self, entry: JournalEntry, detail: Ticked) -> None:
+    def _judge_tick(self, entry: JournalEntry, detail: Ticked | ClockTicked) -> None:
         if (entry.namespace, entry.memory_id) != (None, None):
             raise _effect("a tick of no memory", f"one of {entry.memory_id}")
-        if detail.standing != self.state.standing:
+        # Journals of the first version say the time alone.
+        if isinstance(detail, Ticked) and detail.standing != self.state.standing:
             raise _effect(f"a tick at {self.state.standing}", f"one at {detail.standing}")
 
     def _judge_decided(self, entry: JournalEntry, detail: Decided) -> None:
@@ -265,7 +266,7 @@ class History:
             if entry.effect == "reinforced":
                 own = ids.memory_id(change.event.namespace, change.event.event_id)
                 self._echoes[own] = change.event.memory_id
-        if isinstance(detail, Ticked) and self._newer_tick(entry):
+        if isinstance(detail, (Ticked, ClockTicked)) and self._newer_tick(entry):
             self._tick_offsets.append(entry.source_offset)
             self._tick_times.append(entry.as_of)
 

@@ -36,6 +36,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.records import (
     Accessed,
+    ClockTicked,
     Decided,
     Destroyed,
     JournalAppended,
@@ -260,7 +261,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "reinforced": Effect((Stored,), _do_reinforced),
         "dropped": Effect((Stored,), _do_dropped),
         "accessed": Effect((Accessed,), _do_accessed),
-        "ticked": Effect((Ticked,), _do_nothing),
+        "ticked": Effect((Ticked, ClockTicked), _do_nothing),
         "repeated": Effect((Stored, Accessed), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
