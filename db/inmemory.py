@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from db.store import Clear, Published, Standing, check_standing
+from db.store import Clear, Published, Start, check_standing
 from memquorum.core import ids
 from memquorum.core.crypto import sealing
 from memquorum.core.journal import links
@@ -88,7 +88,7 @@ class InMemoryStore:
         self._cursors: dict[int, dict[str, int]] = {}
         self._published: dict[int, int] = {}
 
-    def start(self, cluster: bytes, shards: int) -> dict[int, Standing]:
+    def start(self, cluster: bytes, shards: int) -> dict[int, Start]:
         """Where every shard stands; makes those that are missing."""
         for shard in range(shards):
             self.states.setdefault(shard, links.beginning(cluster, shard))
@@ -96,7 +96,7 @@ class InMemoryStore:
         for row in self.decisions:
             decided[row.shard][row.seq] = row.digest
         return {
-            shard: Standing(state, dict(self._cursors.get(shard, {})), self._published.get(shard, 0), decided[shard])
+            shard: Start(state, dict(self._cursors.get(shard, {})), self._published.get(shard, 0), decided[shard])
             for shard, state in self.states.items()
         }
 

@@ -59,9 +59,9 @@ class ForeignStore(Fenced):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """Where a shard stands: its state, the next offset of each source, the journal known to be published, and the
-    digests of its latest decisions by their sequence."""
+class Start:
+    """Where a writer takes a shard up: its state, the next offset of each source, the journal known to be published,
+    and the digests of its latest decisions by their sequence."""
 
     state: ShardState
     cursors: Mapping[str, int]
@@ -99,7 +99,7 @@ class PostgresStore:
         """Lets the connection go."""
         self._link.close()
 
-    def start(self, cluster: bytes, shards: int) -> dict[int, Standing]:
+    def start(self, cluster: bytes, shards: int) -> dict[int, Start]:
         """Makes the shards' rows where they are missing; where every shard stands. Raises ForeignStore for a database
         that holds another cluster's journal, or more shards."""
         with self._link.use() as connection, connection.transaction():
@@ -117,9 +117,7 @@ class PostgresStore:
             for shard, seq, digest in connection.execute(QUERIES["decided_digests"], {"depth": DECIDED_DEPTH}):
                 decided[shard][seq] = digest
             standing = connection.execute(QUERIES["shard_standing"]).fetchall()
-            return {
-                row[0]: Standing(ShardState(*row[:9]), cursors[row[0]], row[9], decided[row[0]]) for row in standing
-            }
+            return {row[0]: Start(ShardState(*row[:9]), cursors[row[0]], row[9], decided[row[0]]) for row in standing}
 
     @contextmanager
     def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:

@@ -174,20 +174,20 @@ class _Session:
         genesis = self._rules.genesis
         self._outbox.flush(_FLUSH_S)
         offsets: dict[tuple[str, int], int | None] = {}
-        for shard, standing in self._store.start(genesis.cluster, genesis.shards).items():
-            self._lines[shard] = Line(self._rules, standing)
-            self._published[shard] = standing.published
-            offsets |= {(topic, shard): standing.cursors.get(topic) for topic in SOURCES}
+        for shard, start in self._store.start(genesis.cluster, genesis.shards).items():
+            self._lines[shard] = Line(self._rules, start)
+            self._published[shard] = start.published
+            offsets |= {(topic, shard): start.cursors.get(topic) for topic in SOURCES}
             for topic in SOURCES:
-                self._shown.at(topic, shard, standing.cursors.get(topic, 0))
+                self._shown.at(topic, shard, start.cursors.get(topic, 0))
             delivered = self._outbox.delivered.get(shard, 0)
-            if delivered > standing.state.seq:
+            if delivered > start.state.seq:
                 raise StoreLost(
-                    f"shard {shard} stands at sequence {standing.state.seq} in Postgres, but {delivered} is published: "
+                    f"shard {shard} stands at sequence {start.state.seq} in Postgres, but {delivered} is published: "
                     "what was committed is lost there. To go on would give one sequence two entries: `rebuild` makes "
                     "the store again from the topics"
                 )
-            self._republish(shard, max(standing.published, delivered))
+            self._republish(shard, max(start.published, delivered))
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
         self._consumer.resume([TopicPartition(*place) for place in offsets])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from db.store import Clear, Standing
+from db.store import Clear, Start
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import DecodeError
@@ -118,14 +118,12 @@ class Batch:
 class Line:
     """A shard's stand and its waiting records. Bounded by `core.commit`."""
 
-    def __init__(self, rules: Rules, standing: Standing) -> None:
-        self.state = standing.state
+    def __init__(self, rules: Rules, start: Start) -> None:
+        self.state = start.state
         self.read_to: dict[str, int] = {}
         """The next offset of each source, once anything of it has been read."""
-        self.spine = Spine(standing.cursors.get(topics.ACCEPTED, 0))
-        self.decisions = Assembly(
-            rules.codec, rules.genesis, self.state.shard, self.state.decided_seq, standing.decided
-        )
+        self.spine = Spine(start.cursors.get(topics.ACCEPTED, 0))
+        self.decisions = Assembly(rules.codec, rules.genesis, self.state.shard, self.state.decided_seq, start.decided)
         self._codec = rules.codec
         self._anew: deque[Anew] = deque()
         # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
