@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-from tests.benchmarks import epochs, flatness, ingest, kept, rebuilding, resident, searchable
+from tests.benchmarks import epochs, flatness, ingest, kept, page, rebuilding, resident, searchable
 from tests.benchmarks.kept import Row
 
 ROWS: dict[str, Callable[[bool], Row]] = {
@@ -31,9 +31,10 @@ def main() -> int:
     parser.add_argument("--only", choices=ROWS, action="append", help="only this row; may be given several times")
     parser.add_argument("--quick", action="store_true", help="small numbers, to see that it works; kept apart")
     given = parser.parse_args()
-    about = kept.machine()
+    begun = kept.begin()
+    about = begun["machine"]
     print(f"{about['cpu']}, {about['cores']} cores, {about['ram_gib']} GiB, Linux {about['kernel']}, Python "
-          f"{about['python']}, load {about['load_at_start'][0]}; commit {kept.commit()}", flush=True)  # fmt: skip
+          f"{about['python']}, load {about['load_at_start'][0]}; commit {begun['commit']}", flush=True)  # fmt: skip
     print(", ".join(f"{name} {number}" for name, number in about["packages"].items()), flush=True)
     rows, failed = [], []
     for name in given.only or ROWS:
@@ -48,8 +49,9 @@ def main() -> int:
         rows.append(row)
         print("\n" + "\n".join(row.lines()), flush=True)
     if rows:
-        file = kept.write(rows, about, quick=given.quick).relative_to(kept.ROOT)
-        print(f"\nkept as {file}" + ("" if given.quick else "; `make bench-page` draws the page from it"))
+        print(f"\nkept as {kept.write(rows, begun, quick=given.quick).relative_to(kept.ROOT)}")
+        if not given.quick:
+            page.draw()
     if failed:
         print(f"not measured: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -21,7 +21,7 @@ from infra.status import scrapes
 from memquorum import topics
 from memquorum.core.records import EpisodeRecorded
 from memquorum.telemetry import metrics
-from tests.benchmarks import kept
+from tests.benchmarks import kept, page
 from tests.benchmarks.ingest import STORE_ALL, outcomes, publish, wait
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import AGENTS, WHOLE, Parts, parts
@@ -186,13 +186,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.backpressure")
     parser.add_argument("--minutes", type=float, default=10.0, help="how long to publish; the default is 10")
     given = parser.parse_args()
-    about = kept.machine()
+    begun = kept.begin()
     quick = given.minutes < 10
     began = time.perf_counter()
     row = measure(given.minutes, 400 if given.minutes < 1 else 3_000)
     row.seconds = round(time.perf_counter() - began, 1)
     print("\n" + "\n".join(row.lines()))
-    print(f"\nkept as {kept.write([row], about, quick=quick).relative_to(kept.ROOT)}")
+    print(f"\nkept as {kept.write([row], begun, quick=quick).relative_to(kept.ROOT)}")
+    if not quick:
+        page.draw()
     return 0 if all(goal.met for goal in row.goals) else 1
 
 

@@ -140,14 +140,18 @@ def commit() -> str:
     return git("rev-parse", "--short=12", "HEAD") + ("+" if git("status", "--porcelain", "-uno") else "")
 
 
-def write(rows: Sequence[Row], about: dict[str, Any], *, quick: bool, folder: Path = RESULTS) -> Path:
-    """Keeps a run; its file's name is the time."""
-    at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def begin() -> dict[str, Any]:
+    """When a run begins, at which commit, and on what."""
+    return {"at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"), "commit": commit(), "machine": machine()}
+
+
+def write(rows: Sequence[Row], begun: dict[str, Any], *, quick: bool, folder: Path = RESULTS) -> Path:
+    """Keeps a run; its file's name is the time at which it began."""
     folder = folder / "quick" if quick else folder
     folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{at.replace(':', '')}.json"
-    content = {"schema": SCHEMA, "at": at, "commit": commit(), "quick": quick, "machine": about}
-    file.write_text(json.dumps({**content, "rows": [asdict(row) for row in rows]}, indent=1) + "\n", encoding="utf-8")
+    file = folder / f"{begun['at'].replace(':', '')}.json"
+    content = {"schema": SCHEMA, **begun, "quick": quick, "rows": [asdict(row) for row in rows]}
+    file.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
     return file
 
 

@@ -6,7 +6,6 @@ by the results. A test compares the pages in the repository with what this makes
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,9 +31,9 @@ def render(rows: Latest) -> dict[Path, str]:
     page = [
         "# What it costs",
         "",
-        "`make bench` measures what this page shows, `make backpressure` its last row, and `make bench-page` draws it",
-        "from the results kept in `tests/benchmarks/results`. Broker, Postgres and all processes share the machine;",
-        "each row has a reference of the same go, so that another machine can be compared by the ratio.",
+        "`make bench` measures what this page shows, `make backpressure` its last row. Both draw it from the results in",
+        "`tests/benchmarks/results`, and `make bench-page` does so without measuring. Broker, Postgres and all processes",
+        "share the machine. Each row has a reference of the same go, so that machines can be compared by the ratio.",
         "",
     ]
     if not rows:
@@ -141,14 +140,14 @@ def _plots(rows: Latest) -> Iterator[tuple[Path, str]]:
         yield folder / "backpressure-memory.svg", plot.lines("Resident memory meanwhile", "s", "MiB", curves, end)
 
 
-def main() -> int:
+def draw() -> None:
+    """Writes the page and its plots, and says which files."""
     for path, content in render(latest(kept.read())).items():
         file = PAGE.parent / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")
         print(file.relative_to(kept.ROOT))
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    draw()

@@ -29,11 +29,10 @@ def _row(name: str, value: float) -> Row:
 def test_the_latest_run_of_each_row_counts_and_quick_ones_do_not(tmp_path: Path) -> None:
     about = {"cpu": "a <fast> one", "cores": 2, "ram_gib": 1, "kernel": "6", "python": "3", "packages": {"x": "1"},
              "load_at_start": [0.1]}  # fmt: skip
-    kept.write([_row("searchable", 70), _row("epoch", 20)], about, quick=False, folder=tmp_path)
-    (first,) = tmp_path.glob("*.json")
-    first.rename(tmp_path / "2000-01-01T000000Z.json")
-    kept.write([_row("searchable", 50)], about, quick=False, folder=tmp_path)
-    kept.write([_row("searchable", 10)], about, quick=True, folder=tmp_path)
+    first, second = ({"at": f"2000-01-0{day}T00:00:00Z", "commit": "c", "machine": about} for day in (1, 2))
+    kept.write([_row("searchable", 50)], second, quick=False, folder=tmp_path)
+    kept.write([_row("searchable", 70), _row("epoch", 20)], first, quick=False, folder=tmp_path)
+    kept.write([_row("searchable", 10)], second, quick=True, folder=tmp_path)
     rows = page.latest(kept.read(tmp_path))
     assert rows["searchable"][1]["figures"][0]["value"] == 50
     assert rows["epoch"][1]["goals"][0] == {"figure": "p50", "limit": 60, "at_least": False, "met": True}
