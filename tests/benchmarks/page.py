@@ -31,9 +31,9 @@ def render(rows: Latest) -> dict[Path, str]:
     page = [
         "# What it costs",
         "",
-        "`make bench` measures what this page shows, `make backpressure` its last row. Both draw it from the results in",
-        "`tests/benchmarks/results`, and `make bench-page` does so without measuring. Broker, Postgres and all processes",
-        "share the machine. Each row has a reference of the same go, so that machines can be compared by the ratio.",
+        "`make bench` measures what this page shows, `make backpressure` its last row. Both draw it from the results",
+        "in `tests/benchmarks/results`; `make bench-page` does so without measuring. Broker, Postgres and all",
+        "processes share the machine. Each row has a reference of the same go: machines can be compared by the ratio.",
         "",
     ]
     if not rows:
