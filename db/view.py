@@ -15,9 +15,8 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-_VERSION = 2
+_VERSION = 3
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS shard (
     shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, as_of INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS position (
@@ -37,6 +36,7 @@ CREATE TABLE IF NOT EXISTS forgotten (
     shard INTEGER, epoch INTEGER, memory_id TEXT, accepted_offset INTEGER NOT NULL,
     PRIMARY KEY (shard, epoch, memory_id)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS forgotten_memory ON forgotten (memory_id);
+CREATE TABLE IF NOT EXISTS past (memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
@@ -71,10 +71,16 @@ UPDATE memory SET last_access = max(last_access, ?), touched = ?, reinforced = r
 WHERE memory_id = ? AND namespace = ?
 """
 # Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
-_PURGE = """
-DELETE FROM {table} WHERE memory_id IN (
+_OVER = """
     SELECT f.memory_id FROM forgotten f LEFT JOIN memory m USING (memory_id)
-    WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset)
+    WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset
+"""
+_PURGE = "DELETE FROM {table} WHERE memory_id IN (" + _OVER + ")"
+# Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
+_KEEP_ID = "INSERT OR IGNORE INTO past" + _OVER
+_REMEMBER = f"""
+INSERT OR IGNORE INTO memory SELECT {", ".join(f"?{n}" for n in range(1, 16))}
+WHERE NOT EXISTS (SELECT 1 FROM past WHERE memory_id = ?1)
 """
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
@@ -120,13 +126,15 @@ class View:
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
-        self._begin()
+        # Whose it is comes first: an older file of somebody else is not emptied.
+        self._db.execute("CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL)")
         row = self._db.execute("SELECT cluster, member FROM identity").fetchone()
-        if row is None:
-            self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
-        elif row != (cluster, member):
+        if row is not None and row != (cluster, member):
             self._db.close()
             raise ValueError(f"{path} belongs to member {row[1]} of cluster {row[0].hex()[:12]}: delete it")
+        self._begin()
+        if row is None:
+            self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
 
     def _begin(self) -> None:
         """Makes the tables; empties a file that an earlier version of this module made."""
@@ -193,9 +201,9 @@ class View:
         ).fetchone()
         return int(row[0]) if row else None
 
-    def remember(self, known: Known) -> None:
-        """A stored episode. The first of its id counts."""
-        self._db.execute(f"INSERT OR IGNORE INTO memory VALUES ({', '.join('?' * 15)})", astuple(known))
+    def remember(self, known: Known) -> bool:
+        """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
+        return self._db.execute(_REMEMBER, astuple(known)).rowcount == 1
 
     def touch(
         self, memory_id: str, namespace: str, *, at: int, offset: int, repeated: bool = False, salience_ppm: int = 0
@@ -255,6 +263,7 @@ class View:
             [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],
         )
         if read > accepted_offset:
+            self._db.execute(_KEEP_ID, (shard, epoch - 2))
             for table in ("recent", "anew", "memory"):
                 self._db.execute(_PURGE.format(table=table), (shard, epoch - 2))
             self._db.execute("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, epoch - 2))

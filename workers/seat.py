@@ -80,6 +80,8 @@ class Seat:
         self._own_clock = own_clock
         self._timers: dict[t.Timer, tuple[float, int]] = {}
         self._need: t.NeedBallot | None = None
+        # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
+        self._timely: bytes | None = None
         self._late_at = self._retry_at = 0.0
         seq, epoch = view.progress(shard)
         self.watch = VoteWatch(genesis, shard, epoch, shown)
@@ -173,10 +175,12 @@ class Seat:
                 )
                 self._late_at = self._clock() + _SPINE_LATE_S
             return
-        as_of = self._view.time_at(self.shard, nomination.accepted_offset)
-        if as_of != nomination.as_of:
-            self._refuse(f"as of {nomination.as_of}, but accepted offset {nomination.accepted_offset} is {as_of}")
-            return
+        if self._timely != nominated.digest:
+            as_of = self._view.time_at(self.shard, nomination.accepted_offset)
+            if as_of != nomination.as_of:
+                self._refuse(f"as of {nomination.as_of}, but accepted offset {nomination.accepted_offset} is {as_of}")
+                return
+            self._timely = nominated.digest
         if self._too_early(nomination):
             return
         try:

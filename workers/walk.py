@@ -76,6 +76,11 @@ class Walk:
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
         if scored.sealed_embedding is None:  # below the threshold
             return
+        # What only repeats is remembered too: whoever applies decisions stores it as a memory of its own where the
+        # repeated one was gone by then (infra/decisions/0008). That order is not the one read here, and one day it may
+        # be voted on.
+        if not self._view.remember(_known(offset, episode, scored)):
+            return  # delivered twice: as in the journal, it changes nothing
         if self._genesis.member_of(episode.agent) == self._me:
             recent = Recent(episode.memory_id, episode.sealed_content, scored.sealed_embedding, scored.encoder)
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
@@ -90,24 +95,23 @@ class Walk:
                 repeated=True,
                 salience_ppm=scored.salience_ppm,
             )
-        # Also what only repeats: whoever applies decisions stores it as a memory of its own where the repeated one was
-        # gone by then (infra/decisions/0008). That order is not the one read here, and one day it may be voted on.
-        self._view.remember(
-            Known(
-                memory_id=episode.memory_id,
-                namespace=episode.namespace,
-                agent=episode.agent,
-                created=episode.occurred_at,
-                last_access=episode.occurred_at,
-                touched=offset,
-                salience_ppm=scored.salience_ppm,
-                reinforced=0,
-                reward_ppm=episode.reward_ppm,
-                confidence_ppm=episode.confidence_ppm,
-                uncertainty_ppm=episode.uncertainty_ppm,
-                commitment=episode.commitment,
-                sealed_content=episode.sealed_content,
-                sealed_embedding=scored.sealed_embedding,
-                encoder=scored.encoder,
-            )
-        )
+
+
+def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> Known:
+    return Known(
+        memory_id=episode.memory_id,
+        namespace=episode.namespace,
+        agent=episode.agent,
+        created=episode.occurred_at,
+        last_access=episode.occurred_at,
+        touched=offset,
+        salience_ppm=scored.salience_ppm,
+        reinforced=0,
+        reward_ppm=episode.reward_ppm,
+        confidence_ppm=episode.confidence_ppm,
+        uncertainty_ppm=episode.uncertainty_ppm,
+        commitment=episode.commitment,
+        sealed_content=episode.sealed_content,
+        sealed_embedding=scored.sealed_embedding,
+        encoder=scored.encoder,
+    )

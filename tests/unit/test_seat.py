@@ -583,3 +583,56 @@ def test_settled_slots_are_settled_before_the_next_claim(table: Table) -> None:
     claim(signed, [table.seat])
     assert signed.load("") == {}
     assert table.seat.settled == []
+
+
+# What comes twice -----------------------------------------------------------------------------------------------------
+
+
+def recent(table: Table) -> list[str]:
+    return [episode.memory_id for episode in table.view.recent("space", through=10_000, most=64)]
+
+
+def test_a_record_that_comes_again_counts_once_in_the_view(tmp_path: Path) -> None:
+    # Intake delivers at least once, and who may write to the topic may repeat the line's own records.
+    table = Table(tmp_path / "view.db")
+    table.episode("a")
+    for _ in range(3):
+        table.episode("b", outcome="reinforced", reinforces="a")
+    table.turn()
+    assert table.view.known(["a"])["a"].reinforced == 1
+    assert recent(table) == ["a", "b"]
+
+
+def test_repeating_one_episode_pushes_out_no_other(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db")
+    for n in range(60):
+        table.episode(f"e{n}")
+    for _ in range(130):
+        table.episode("e0")
+    table.turn()
+    assert recent(table) == [f"e{n}" for n in range(60)]
+
+
+def test_what_was_forgotten_is_not_brought_back_by_its_own_record(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db")
+    table.episode("a")
+    table.turn()
+    for epoch in range(1, 4):
+        table.view.decided(0, seq=epoch, epoch=epoch, forgotten=["a"][epoch - 1 :], accepted_offset=5, read=6)
+    assert table.view.known(["a"]) == {}
+    table.episode("a")
+    table.turn()
+    assert (table.view.known(["a"]), recent(table)) == ({}, [])
+
+
+def test_a_ballot_that_waits_for_its_time_is_not_refused_since_the_stream_went_on(tmp_path: Path) -> None:
+    wall = [NOW - HOUR]
+    table = Table(tmp_path / "view.db", own_clock=OwnClock(60_000, lambda: wall[0]))
+    table.episode("m1", agent="bob")
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    table.offsets[topics.ACCEPTED] += 1_000_000  # further than the view remembers ticks
+    table.tick(NOW + 1)
+    assert table.turn(6.0) is None
+    wall[0] = NOW
+    assert table.turn(6.0) is not None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -200,3 +202,16 @@ def test_a_file_of_an_earlier_version_is_filled_again(tmp_path: Path) -> None:
     view.close()
     with pytest.raises(ValueError, match="belongs to member 1"):
         View(tmp_path / "view.db", CLUSTER, 2)
+
+
+def test_an_older_file_of_another_member_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "view.db"
+    view = View(path, CLUSTER, 1)
+    view.ticked(0, 1, 5)
+    view.close()
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("PRAGMA user_version = 1")
+    with pytest.raises(ValueError, match="belongs to member 1"):
+        View(path, CLUSTER, 2)
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("SELECT count(*) FROM tick").fetchone() == (1,)
