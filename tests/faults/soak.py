@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -174,6 +175,7 @@ def main() -> int:
     unknown = set(parsed.only) - FAULTS.keys()
     if unknown:
         parser.error(f"no such fault: {', '.join(sorted(unknown))}; there are {', '.join(FAULTS)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # so that what was mounted is unmounted
     folder = Path(tempfile.mkdtemp(prefix="soak-"))
     print(f"run folder {folder}, seed {parsed.seed}, {parsed.minutes:g} minutes", flush=True)
     story = soak(

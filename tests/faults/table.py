@@ -17,7 +17,7 @@ from tests.faults.soak import RESULTS
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
 BEGIN, END = "<!-- made by python -m tests.faults.table -->", "<!-- end -->"
 
-_AGAIN = "`status`: another pid, one more start"
+_AGAIN = "`status`: another pid, \"started 2 times\""
 _STILL = "`/livez` and `/readyz` do not answer"
 # Fault → what protects, what an operator sees. A fault "kill replica-2" takes the words of "kill replica".
 WORDS: dict[str, tuple[str, str]] = {
@@ -33,15 +33,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "freeze replica": ("three of four decide; a shard whose primary it is waits", _STILL),
     "freeze commit": ("the accepted stream is the queue, decisions wait beside it", _STILL),
     "freeze retrieval": ("nothing waits for it", _STILL),
-    "freeze kafka": ("as a broker that is away", "`status`: no lag can be told"),
-    "freeze postgres": ("calls wait; searches are refused after 2 s", "every process unready within seconds, and why"),
-    "full disk kafka": ("the broker ends; it is started again until it can; unacknowledged records are sent again",
-                        "`kafka` waiting in `status`, `No space left` in kafka.log"),
-    "full disk postgres": ("the transaction fails and is made again", "commit and intake unready: store, vault"),
+    "freeze kafka": ("everyone waits for its answers, none gives up",
+                     "`status` tells no lag; retrieval unready: accesses were not published"),
+    "freeze postgres": ("calls wait; searches are refused after 2 to 5 s",
+                        "commit and intake unready after 8 s: what they asked does not answer; retrieval: store"),
+    "full disk kafka": ("the broker ends and is started again until it can; unacknowledged records are sent again",
+                        "`status`: kafka started 3 times; `No space left` in kafka.log; retrieval unready"),
+    "full disk postgres": ("the transaction fails and is made again", "commit unready: store"),
     "kill several": ("as each alone", _AGAIN),
     "kill all workers": ("as each alone", _AGAIN),
     "second streams": ("the group hands over partitions; an epoch nominated twice is decided once", "a log of its own"),
-    "second replica": ("a lease on the sign-state", "the second ends and names the first"),
+    "second replica": ("a lease on the sign-state", "the second ends and says that the identity runs already"),
     "second commit": ("each transaction asks whether the shard stands where it left it", "one of the two ends: fenced"),
 }  # fmt: skip
 
