@@ -14,13 +14,25 @@ _FIRST = "00000000-0000-0000-0000-000000000000"
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """A memory that is alive, with its content in the clear and the name of the encoder that made its embedding."""
+    """A memory that is alive, with its content in the clear and the name of the encoder that made its embedding.
+
+    `seq`: of the journal entry that changed it last."""
 
     memory_id: str
     shard: int
     namespace: str
     encoder: str
+    seq: int
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How many memories have another encoder's embedding still: `unchanged` of them are as they were when they were
+    read. For the others, promoted meanwhile, an embedding comes too late; they need another one."""
+
+    unchanged: int
+    left: int
 
 
 class Encodings:
@@ -46,9 +58,9 @@ class Encodings:
         with self._link.use() as connection:
             return [Encoded(*row) for row in connection.execute(QUERIES["reencode_next"], wanted)]
 
-    def waiting(self, encoder: str, memory_ids: Sequence[str]) -> int:
-        """How many of the memories are alive and have another encoder's embedding still."""
+    def waiting(self, encoder: str, memories: Sequence[Encoded]) -> Waiting:
+        """Of the memories, those that are alive and have another encoder's embedding still."""
         with self._link.use() as connection:
-            wanted = {"encoder": encoder, "ids": list(memory_ids)}
+            wanted = {"encoder": encoder, "ids": [m.memory_id for m in memories], "seqs": [m.seq for m in memories]}
             row = connection.execute(QUERIES["reencode_waiting"], wanted).fetchone()
-        return row[0] if row else 0
+        return Waiting(*row) if row else Waiting(0, 0)

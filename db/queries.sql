@@ -415,7 +415,7 @@ WHERE m.encoder <> %(encoder)s
 
 -- :name reencode_next
 -- Memories that another encoder has encoded, by id.
-SELECT m.id::text, m.shard, m.namespace, m.encoder, c.body
+SELECT m.id::text, m.shard, m.namespace, m.encoder, m.seq, c.body
 FROM memory m
 JOIN content c ON c.memory_id = m.id
 WHERE m.encoder <> %(encoder)s AND m.id > %(after)s::uuid
@@ -423,11 +423,13 @@ ORDER BY m.id
 LIMIT %(limit)s
 
 -- :name reencode_waiting
--- Those of the memories that another encoder has encoded, still, and that are alive.
-SELECT count(*)
-FROM memory m
+-- Of the memories, those that are alive and that another encoder has encoded, still: how many are as they were, and how
+-- many there are.
+SELECT count(*) FILTER (WHERE m.seq = w.seq), count(*)
+FROM unnest(%(ids)s::uuid[], %(seqs)s::bigint[]) AS w (id, seq)
+JOIN memory m ON m.id = w.id
 JOIN content c ON c.memory_id = m.id
-WHERE m.id = ANY(%(ids)s::uuid[]) AND m.encoder <> %(encoder)s
+WHERE m.encoder <> %(encoder)s
 
 -- :name memory_shown
 -- One memory as a client sees it; content and strength only while it is alive.

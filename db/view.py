@@ -31,7 +31,8 @@ CREATE TABLE IF NOT EXISTS recent (
     sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL,
     PRIMARY KEY (namespace, agent, accepted_offset));
 CREATE TABLE IF NOT EXISTS anew (
-    memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, sealed_embedding BLOB NOT NULL);
+    memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, memory_seq INTEGER NOT NULL,
+    sealed_embedding BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS forgotten (
     shard INTEGER, epoch INTEGER, memory_id TEXT, accepted_offset INTEGER NOT NULL,
     PRIMARY KEY (shard, epoch, memory_id)) WITHOUT ROWID;
@@ -62,8 +63,9 @@ WHERE age <= ?3 AND r.memory_id NOT IN (SELECT memory_id FROM forgotten)
 ORDER BY accepted_offset, agent
 """
 _ANEW = """
-INSERT INTO anew VALUES (?1, ?2, ?3, ?4)
-ON CONFLICT DO UPDATE SET encoder = ?3, sealed_embedding = ?4 WHERE encoder = ?2
+INSERT INTO anew VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT DO UPDATE SET encoder = ?3, memory_seq = ?4, sealed_embedding = ?5
+WHERE encoder = ?2 AND memory_seq < ?4
 """
 _TOUCH = """
 UPDATE memory SET last_access = max(last_access, ?), touched = ?, reinforced = reinforced + ?,
@@ -223,12 +225,15 @@ class View:
         self._db.execute("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         self._db.execute(_TRIM, (namespace, agent, keep))
 
-    def reencoded(self, memory_id: str, previous: str, encoder: str, sealed_embedding: bytes) -> None:
+    def reencoded(
+        self, memory_id: str, previous: str, encoder: str, *, memory_seq: int, sealed_embedding: bytes
+    ) -> None:
         """An embedding takes the place of the previous encoder's, if that is what there is by then.
 
-        It may be read long before the memory itself: the two lie in different streams.
+        It may be read long before the memory itself: the two lie in different streams. `memory_seq`, the memory's place
+        in a journal that the view does not follow, only grows: a record that comes again changes nothing.
         """
-        self._db.execute(_ANEW, (memory_id, previous, encoder, sealed_embedding))
+        self._db.execute(_ANEW, (memory_id, previous, encoder, memory_seq, sealed_embedding))
 
     # What a ballot needs ---------------------------------------------------------------------------------------------
 

@@ -30,6 +30,8 @@ log = logging.getLogger("memquorum.reencode")
 _BATCH = 256
 _SOURCE = "memquorum/reencode"
 _LOOK_S = 0.05
+# How long Kafka is waited for before it is asked again whether to stop.
+_FLUSH_S = 0.2
 _STALLED_S = 60.0
 
 
@@ -105,27 +107,29 @@ class _Work:
 
     def round(self, progress: Callable[[Progress], None]) -> bool:
         """All memories that are to be done, once; whether any was published."""
-        before, total = self.done, self.done + self._encodings.count(self._encoder.name) - len(self.failed)
+        total = self.done + self._encodings.count(self._encoder.name) - len(self.failed)
         after: str | None = None
-        pending: list[str] = []
+        pending: list[Encoded] = []
+        any_published = False
         progress(Progress(self.done, total))
         while not self._stop:
             found = self._encodings.others(self._encoder.name, after, _BATCH)
             published = self._publish([memory for memory in found if memory.memory_id not in self.failed])
             # While the commit worker takes the batch before, this one is encoded: no more than two are under way.
-            self._await(pending)
-            self.done += len(pending)
+            self.done += self._await(pending)
             progress(Progress(self.done, max(total, self.done)))
-            pending = published
+            pending, any_published = published, any_published or bool(published)
             if not found:
                 break
             after = found[-1].memory_id
-        self._await(pending)
-        self.done += len(pending)
-        return self.done > before
+        self.done += self._await(pending)
+        return any_published
 
-    def _publish(self, memories: Sequence[Encoded]) -> list[str]:
-        """Encodes and publishes those whose keys are there; the others were forgotten just now."""
+    def _publish(self, memories: Sequence[Encoded]) -> list[Encoded]:
+        """Encodes and publishes those whose keys are there; the others were forgotten just now.
+
+        Waits until Kafka has them, which may be away for long, or for `stop`.
+        """
         keys = self._vault.open([memory.memory_id for memory in memories]) if memories else {}
         readable = [memory for memory in memories if memory.memory_id in keys]
         published = []
@@ -136,8 +140,9 @@ class _Work:
             key = keys[memory.memory_id]
             sealed = sealing.seal_vector(key, os.urandom(sealing.NONCE_BYTES), vector, memory.memory_id)
             self._send(memory, sealed)
-            published.append(memory.memory_id)
-        self._producer.flush()
+            published.append(memory)
+        while self._producer.flush(_FLUSH_S) and not self._stop:
+            pass
         if self._refused is not None:
             raise self._refused
         return published
@@ -157,7 +162,9 @@ class _Work:
 
     def _send(self, memory: Encoded, sealed: bytes) -> None:
         name = self._encoder.name
-        value = self._codec.encode(MemoryReencoded(memory.memory_id, memory.namespace, memory.encoder, name, sealed))
+        value = self._codec.encode(
+            MemoryReencoded(memory.memory_id, memory.namespace, memory.encoder, name, sealed, memory.seq)
+        )
         headers = loop.headers("MemoryReencoded", _SOURCE, f"{name}/{memory.memory_id}")
         self._producer.produce(
             topics.REENCODED,
@@ -172,18 +179,20 @@ class _Work:
         if error is not None:
             self._refused = self._refused or KafkaException(error)
 
-    def _await(self, memory_ids: Sequence[str]) -> None:
-        """Until the commit worker has taken them, or they were forgotten. Raises Stalled."""
-        least, since = len(memory_ids) + 1, time.monotonic()
-        while memory_ids and not self._stop:
-            waiting = self._encodings.waiting(self._encoder.name, memory_ids)
-            if not waiting:
-                return
-            if waiting < least:
-                least, since = waiting, time.monotonic()
+    def _await(self, memories: Sequence[Encoded]) -> int:
+        """Until the commit worker has taken them, or they were forgotten or changed, or `stop`; how many there is
+        nothing more to do for. Raises Stalled."""
+        least, since = len(memories) + 1, time.monotonic()
+        while memories:
+            waiting = self._encodings.waiting(self._encoder.name, memories)
+            if not waiting.unchanged or self._stop:
+                return len(memories) - waiting.left
+            if waiting.unchanged < least:
+                least, since = waiting.unchanged, time.monotonic()
             elif time.monotonic() - since > self._patience_s:
                 raise Stalled(
-                    f"{waiting} embeddings were published and none was taken for {self._patience_s:.0f} s: "
+                    f"{waiting.unchanged} embeddings were published and none was taken for {self._patience_s:.0f} s: "
                     "does the commit worker run?"
                 )
             self._stop.wait(_LOOK_S)
+        return 0

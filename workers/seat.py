@@ -105,7 +105,13 @@ class Seat:
             record = None
         if topic == topics.REENCODED:
             if isinstance(record, MemoryReencoded):
-                self._view.reencoded(record.memory_id, record.previous, record.encoder, record.sealed_embedding)
+                self._view.reencoded(
+                    record.memory_id,
+                    record.previous,
+                    record.encoder,
+                    memory_seq=record.memory_seq,
+                    sealed_embedding=record.sealed_embedding,
+                )
             self._view.move(self.shard, {topic: offset + 1})
         elif topic == topics.SCORED and isinstance(record, EpisodeScored):
             self.walk.score(offset, record)

@@ -135,6 +135,7 @@ class MemoryReencoded:
     previous: str
     encoder: str
     sealed_embedding: bytes
+    memory_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,9 @@ def world(request: pytest.FixtureRequest) -> World:
 
 def anew(shard: Shard, memory: str, offset: int, previous: str = "hashing", encoder: str = "bert/1") -> None:
     place = applying.Place(topics.REENCODED, 0, offset)
+    seq = shard.rows.memories[memory].seq
     change = applying.apply_reencoded(
-        shard.rules, shard.rows, place, MemoryReencoded(memory, NAMESPACE, previous, encoder, b"")
+        shard.rules, shard.rows, place, MemoryReencoded(memory, NAMESPACE, previous, encoder, b"", seq)
     )
     assert change is not None
     shard._absorb(change)

@@ -204,16 +204,16 @@ def test_what_is_no_embedding_is_passed_over(
 ) -> None:
     shard, namespace = SHARDS[0], stored.namespace(SHARDS[0])
     victim, other = memory_id(namespace, "e0"), memory_id(namespace, "e1")
-    keys = vault.open([victim, other])
+    keys, seqs = vault.open([victim, other]), dict(rows(databases, "SELECT id::text, seq FROM memory"))
     good = np.eye(8, dtype=np.float32)[0]
 
     def record(key: bytes, vector: NDArray[np.float32], memory: str = victim, encoder: str = "bad/1") -> bytes:
         sealed = sealing.seal_vector(key, bytes(12), vector, memory)
-        return codec.encode(MemoryReencoded(memory, namespace, "random", encoder, sealed))
+        return codec.encode(MemoryReencoded(memory, namespace, "random", encoder, sealed, seqs.get(memory, 0)))
 
     wrong = [
         b"\xc3\x01nonsense",
-        codec.encode(MemoryReencoded(victim, namespace, "random", "bad/1", b"short")),
+        codec.encode(MemoryReencoded(victim, namespace, "random", "bad/1", b"short", seqs[victim])),
         record(keys[other], good),
         record(keys[victim], np.zeros(0, np.float32)),
         record(keys[victim], good * np.nan),

@@ -22,7 +22,7 @@ RECORDS = (
                     OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
                     "minilm", OTHER, 810_000, 870_000, 910_000, 100_000, b"sealed"),
-    r.MemoryReencoded(MEMORY, "greenhouse", "minilm", "bert", b"sealed"),
+    r.MemoryReencoded(MEMORY, "greenhouse", "minilm", "bert", b"sealed", 7),
     r.DecayCrossed(
         1,
         1_750_000_000_000,

@@ -30,9 +30,10 @@ def shard(codec: Codec) -> Shard:
     return Shard(codec, genesis.make())
 
 
-def anew(shard: Shard, memory: str, offset: int, encoder: str = "bert/1", **changed: str) -> Change | None:
-    """An embedding by the encoder comes at an offset of its topic."""
-    record = MemoryReencoded(memory, NAMESPACE, "hashing", encoder, b"sealed")
+def anew(shard: Shard, memory: str, offset: int, encoder: str = "bert/1", **changed: str | int) -> Change | None:
+    """An embedding by the encoder, made of the memory as it is now, comes at an offset of its topic."""
+    seq = shard.rows.memories[memory].seq if memory in shard.rows.memories else 0
+    record = MemoryReencoded(memory, NAMESPACE, "hashing", encoder, b"sealed", seq)
     place = applying.Place(topics.REENCODED, 0, offset)
     change = applying.apply_reencoded(shard.rules, shard.rows, place, replace(record, **changed))
     return None if change is None else shard._absorb(change)
@@ -63,6 +64,26 @@ def test_one_that_comes_too_late_changes_nothing(shard: Shard) -> None:
     shard.tick(10_000)
     shard.decide([votes.proposal(A, "forget")])
     assert anew(shard, A, 4, previous="bert/1", encoder="other/1") is None
+
+
+def test_one_that_comes_again_after_the_way_back_changes_nothing(shard: Shard) -> None:
+    """By the encoders' names alone it would: the memory is with the encoder of before again."""
+    shard.episode("a")
+    seq = shard.rows.memories[A].seq
+    assert anew(shard, A, 0, memory_seq=seq) is not None
+    assert anew(shard, A, 1, "hashing", previous="bert/1") is not None
+    assert anew(shard, A, 2, memory_seq=seq) is None
+    assert shard.rows.memories[A].encoder == "hashing"
+    assert anew(shard, A, 3) is not None  # and forth, in earnest
+
+
+def test_one_made_before_the_memory_was_promoted_comes_too_late(shard: Shard) -> None:
+    shard.episode("a")
+    seq = shard.rows.memories[A].seq
+    shard.tick(100_000)
+    shard.decide([votes.proposal(A, "promote")])
+    assert anew(shard, A, 0, memory_seq=seq) is None
+    assert anew(shard, A, 1) is not None
 
 
 def test_what_a_batch_leaves(shard: Shard) -> None:

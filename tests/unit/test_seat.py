@@ -456,7 +456,7 @@ def test_vectors_of_two_encoders_are_never_compared_though_they_are_as_long(tabl
     assert (opinion.yes, opinion.terms[1]) == (False, 1_000_000)  # it knows too little: the strongest no
     key = table.vault.keys["m1"]
     anew = sealing.seal_vector(key, os.urandom(12), np.array([1, 0], np.float32), "m1")
-    table.put(topics.REENCODED, MemoryReencoded("m1", "space", "minilm", "bert", anew))
+    table.put(topics.REENCODED, MemoryReencoded("m1", "space", "minilm", "bert", anew, 1))
     nomination = NominationProposed(
         GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
     )
@@ -471,7 +471,7 @@ def test_an_episode_that_was_opened_is_opened_again_when_it_is_encoded_anew(tabl
     table.nominate(table.tick(), "m1")
     table.turn()
     anew = sealing.seal_vector(table.vault.keys["m2"], os.urandom(12), np.array([0, 1], np.float32), "m2")
-    table.put(topics.REENCODED, MemoryReencoded("m2", "space", "minilm", "bert", anew))
+    table.put(topics.REENCODED, MemoryReencoded("m2", "space", "minilm", "bert", anew, 1))
     nomination = NominationProposed(
         GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
     )

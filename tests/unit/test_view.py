@@ -166,26 +166,38 @@ def test_another_identitys_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_embedding_of_another_encoder_takes_its_place_whenever_it_is_read(view: View) -> None:
-    view.reencoded("m1", "minilm", "bert", b"new")  # its topic was read before the accepted one
+    # Its topic was read before the accepted one.
+    view.reencoded("m1", "minilm", "bert", memory_seq=1, sealed_embedding=b"new")
     view.remember(KNOWN)
     view.experienced("space", "ann", 5, Recent("m1", b"t", b"v", "minilm"), keep=3)
     assert one(view) == replace(KNOWN, sealed_embedding=b"new", encoder="bert")
     assert view.recent("space", through=9, most=9) == [Recent("m1", b"t", b"new", "bert")]
-    view.reencoded("m1", "minilm", "other", b"late")  # replaces what is not there any more
+    # Replaces what is not there any more.
+    view.reencoded("m1", "minilm", "other", memory_seq=2, sealed_embedding=b"late")
     assert one(view).encoder == "bert"
-    view.reencoded("m1", "bert", "minilm", b"back")
+    view.reencoded("m1", "bert", "minilm", memory_seq=3, sealed_embedding=b"back")
     assert (one(view).encoder, one(view).sealed_embedding) == ("minilm", b"back")
 
 
+def test_an_embedding_that_comes_again_after_the_way_back_changes_nothing(view: View) -> None:
+    view.remember(KNOWN)
+    view.reencoded("m1", "minilm", "bert", memory_seq=1, sealed_embedding=b"new")
+    view.reencoded("m1", "bert", "minilm", memory_seq=2, sealed_embedding=b"back")
+    view.reencoded("m1", "minilm", "bert", memory_seq=1, sealed_embedding=b"new")
+    assert (one(view).encoder, one(view).sealed_embedding) == ("minilm", b"back")
+    view.reencoded("m1", "minilm", "bert", memory_seq=3, sealed_embedding=b"forth")
+    assert one(view).sealed_embedding == b"forth"
+
+
 def test_an_embedding_that_replaces_another_one_than_the_memorys_does_not_count(view: View) -> None:
-    view.reencoded("m1", "hashing", "bert", b"new")
+    view.reencoded("m1", "hashing", "bert", memory_seq=4, sealed_embedding=b"new")
     view.remember(KNOWN)
     assert one(view) == KNOWN
 
 
 def test_an_embedding_goes_with_its_memory(view: View) -> None:
     view.remember(KNOWN)
-    view.reencoded("m1", "minilm", "bert", b"new")
+    view.reencoded("m1", "minilm", "bert", memory_seq=5, sealed_embedding=b"new")
     for epoch in (1, 2, 3):
         decide(view, epoch, *(["m1"] if epoch == 1 else []))
     assert view._db.execute("SELECT count(*) FROM anew").fetchone() == (0,)

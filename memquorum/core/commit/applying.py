@@ -133,9 +133,14 @@ def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, com
 
 
 def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReencoded) -> Change | None:
-    """An embedding by another encoder; None where it comes too late: the memory is forgotten, or was re-encoded."""
+    """An embedding by another encoder; None where it comes too late: the memory is forgotten, or was re-encoded.
+
+    By the encoder's name alone a record would act again, once the memory is back with the encoder of before.
+    """
     memory = rows.memories.get(record.memory_id)
     if memory is None or not _alive(rows, record.namespace, record.memory_id) or memory.encoder != record.previous:
+        return None
+    if memory.seq != record.memory_seq:
         return None
     detail = Reencoded(previous=record.previous, encoder=record.encoder)
     event_id = f"reencoded/{place.partition}/{place.offset}"
