@@ -42,7 +42,6 @@ _LOG = logging.getLogger("memquorum.intake")
 _SOURCE = "memquorum/intake"
 _BATCH = 500
 _IDLE_S = 0.2
-_RETRY_S = 0.5
 # The dead letters' max.message.bytes is 2 MiB.
 _PAYLOAD_BYTES_MAX = 2_000_000
 _FORGOTTEN = Refusal(
@@ -180,7 +179,8 @@ class Intake:
 
     def _drain(self) -> None:
         """Lets in what stands in the outside topics now, so that it comes before the tick."""
-        targets = self._ends()
+        outside = [p for p in self._read if p[0] != topics.CLOCK]
+        targets = loop.ends_at_last(self._consumer, outside, self._stop, self._shown.health.turn)
         quiet_since = time.monotonic()
         while any(self._read.get(p, end) < end for p, end in targets.items()) and not self._stop:
             found = loop.records(self._consumer, _BATCH, 0.05)
@@ -190,19 +190,6 @@ class Intake:
             elif time.monotonic() - quiet_since > 2:
                 # The end of a partition can be a transaction's marker, which no reader ever gets.
                 return
-
-    def _ends(self) -> dict[tuple[str, int], int]:
-        """Where the outside topics end now, however long the broker takes; nothing if told to stop."""
-        while not self._stop:
-            try:
-                return loop.ends(self._consumer, (p for p in self._read if p[0] != topics.CLOCK))
-            except KafkaException as error:
-                if not loop.passing(error.args[0]):
-                    raise
-                _LOG.warning("a tick waits: %s", error)
-                self._shown.health.turn()
-                self._stop.wait(_RETRY_S)
-        return {}
 
     def _let_in(self, messages: Sequence[Message]) -> None:
         """Judges, seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
@@ -21,6 +21,7 @@ Headers = list[tuple[str, str | bytes | None]]
 _RECONNECT = {"reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500}
 # Larger than any batch that a topic allows (schemas/topics: 8 MiB).
 _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
+_RETRY_S = 0.5
 
 
 class Stop:
@@ -176,3 +177,18 @@ def ends(client: Consumer, partitions: Iterator[tuple[str, int]]) -> dict[tuple[
         (topic, partition): client.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)[1]
         for topic, partition in partitions
     }
+
+
+def ends_at_last(
+    client: Consumer, partitions: Sequence[tuple[str, int]], stop: Stop, turn: Callable[[], None]
+) -> dict[tuple[str, int], int]:
+    """As `ends`, asked for as long as the broker does not answer, with a `turn` each time; nothing if told to stop."""
+    while not stop:
+        try:
+            return ends(client, iter(partitions))
+        except KafkaException as error:
+            if not passing(error.args[0]):
+                raise
+            turn()
+            stop.wait(_RETRY_S)
+    return {}
