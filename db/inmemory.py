@@ -12,6 +12,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from db import due
+from db.due import Due, Echo
 from db.store import Clear, Published, Start, check_standing
 from memquorum.core import ids
 from memquorum.core.crypto import sealing
@@ -126,27 +128,31 @@ class InMemoryStore:
         later = [(e, link) for e, link in self.entries.get(shard, []) if e.seq > after]
         return [Published(e.seq, e.event_id, e.as_of, link) for e, link in later[:limit]]
 
-    def keys_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
+    def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = due.NONE) -> dict[int, Due]:
         """The ids whose keys are to be destroyed now, by shard."""
-        due: dict[int, list[str]] = {}
-        for shard in shards:
-            now = self.states[shard].as_of
-            sealed = [
-                (m.sealed_until, m.id)
-                for m in self.memories.values()
-                if m.shard == shard and m.tier == SEALED and m.sealed_until is not None and m.sealed_until <= now
-            ]
-            if sealed:
-                due[shard] = [memory_id for _, memory_id in sorted(sealed)]
-                due[shard] += [
-                    ids.memory_id(e.namespace or "", e.event_id)
-                    for e, _ in self.entries[shard]
-                    if e.effect == "reinforced" and e.memory_id in due[shard]
-                ]
-            old = [(d.destroy_at, i) for i, d in self.dropped.items() if d.shard == shard and d.destroy_at <= now]
-            if old:
-                due.setdefault(shard, []).extend(memory_id for _, memory_id in sorted(old))
-        return due
+        wanted = [shard for shard in shards if shard in self.states]
+        over = sorted(
+            (m.sealed_until, m.id, m.shard)
+            for m in self.memories.values()
+            if m.shard in wanted and m.tier == SEALED and (m.sealed_until or 0) <= self.states[m.shard].as_of
+        )
+        sealed = [(shard, memory_id) for _, memory_id, shard in over][: due.SEALED_MOST]
+        echoes = [
+            Echo(memory_id, ids.memory_id(e.namespace or "", e.event_id), e.seq)
+            for shard, memory_id in sealed
+            for e, _ in self.entries[shard]
+            if e.effect == "reinforced" and e.memory_id == memory_id and e.seq > echoed.get(memory_id, 0)
+        ]
+        found = due.pick(sealed, echoes[: due.MOST], due.MOST)
+        left = due.MOST - sum(len(one.ids) for one in found.values())
+        old = sorted(
+            (d.destroy_at, i, d.shard)
+            for i, d in self.dropped.items()
+            if d.shard in wanted and d.destroy_at <= self.states[d.shard].as_of
+        )
+        for _, memory_id, shard in old[:left]:
+            found.setdefault(shard, Due()).ids.append(memory_id)
+        return found
 
     def write(
         self,

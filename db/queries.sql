@@ -225,7 +225,7 @@ LIMIT %(limit)s
 
 -- :name sealed_due
 -- Sealed memories whose grace time is over, longest sealed first.
-SELECT m.shard, m.id::text, m.namespace
+SELECT m.shard, m.id::text
 FROM memory m
 JOIN shard s USING (shard)
 WHERE m.shard = ANY(%(shards)s) AND m.tier = 'sealed' AND m.sealed_until <= s.as_of
@@ -242,10 +242,19 @@ ORDER BY d.destroy_at, d.memory_id
 LIMIT %(limit)s
 
 -- :name repetitions
--- The episodes that repeated a memory: their content, nearly the same, lies in the accepted topic under keys of their own.
-SELECT shard, namespace, event_id
-FROM journal
-WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect = 'reinforced'
+-- The episodes that repeated memories, after a journal sequence of each, in the order of the memories: their content,
+-- nearly the same, lies in the accepted topic under keys of their own.
+SELECT e.memory_id::text, e.namespace, e.event_id, e.seq
+FROM unnest(%(ids)s::uuid[], %(after)s::bigint[]) WITH ORDINALITY AS wanted (memory_id, after, position)
+CROSS JOIN LATERAL (
+    SELECT j.memory_id, j.namespace, j.event_id, j.seq
+    FROM journal j
+    WHERE j.memory_id = wanted.memory_id AND j.seq > wanted.after AND j.effect = 'reinforced'
+    ORDER BY j.seq
+    LIMIT %(limit)s
+) e
+ORDER BY wanted.position, e.seq
+LIMIT %(limit)s
 
 -- :name schedule_due
 -- What has crossed the decay threshold and does not rest: an epoch costs what is due, not what is stored.

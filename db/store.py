@@ -19,7 +19,9 @@ import psycopg
 from numpy.typing import NDArray
 from pgvector import HalfVector
 
+from db import due
 from db.connection import WRITER, Link
+from db.due import Due, Echo
 from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.journal import links
@@ -41,9 +43,7 @@ from memquorum.ports import StoreUnavailable
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
 DECIDED_DEPTH = 64
 
-# Keys destroyed, and named in one journal entry, at a time; of dropped episodes besides.
 _NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
-_DOOMED_MOST = 1_000
 
 
 class Fenced(RuntimeError):
@@ -138,22 +138,23 @@ class PostgresStore:
             rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
 
-    def keys_due(self, shards: Iterable[int]) -> dict[int, list[str]]:
-        """The ids whose keys are to be destroyed now, by shard: sealed memories whose grace time is over, the episodes
-        that had repeated them, and dropped episodes as old. At most some thousand; ask again after they are gone."""
-        wanted = {"shards": list(shards), "limit": _DOOMED_MOST}
+    def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = due.NONE) -> dict[int, Due]:
+        """The ids whose keys are to be destroyed now, by shard: the episodes that had repeated sealed memories whose
+        grace time is over, those memories, and dropped episodes as old. At most due.MOST; ask again after they are
+        gone, with what this said to be `echoed`. Without that it begins again with a memory's first echo."""
+        wanted = {"shards": list(shards), "limit": due.SEALED_MOST}
         with self._link.use() as connection:
-            rows = connection.execute(QUERIES["sealed_due"], wanted).fetchall()
-            due: dict[int, list[str]] = {}
-            for shard, memory_id, _ in rows:
-                due.setdefault(shard, []).append(memory_id)
-            if due:
-                sealed = [memory_id for _, memory_id, _ in rows]
-                for shard, namespace, event_id in connection.execute(QUERIES["repetitions"], {"ids": sealed}):
-                    due[shard].append(ids.memory_id(namespace, event_id))
-            for shard, memory_id in connection.execute(QUERIES["dropped_due"], wanted):
-                due.setdefault(shard, []).append(memory_id)
-            return due
+            sealed = connection.execute(QUERIES["sealed_due"], wanted).fetchall()
+            memory_ids = [memory_id for _, memory_id in sealed]
+            after = [echoed.get(memory_id, 0) for memory_id in memory_ids]
+            given = {"ids": memory_ids, "after": after, "limit": due.MOST}
+            rows = connection.execute(QUERIES["repetitions"], given) if sealed else ()
+            echoes = (Echo(memory, ids.memory_id(namespace, event), seq) for memory, namespace, event, seq in rows)
+            found = due.pick(sealed, echoes, due.MOST)
+            left = due.MOST - sum(len(one.ids) for one in found.values())
+            for shard, memory_id in connection.execute(QUERIES["dropped_due"], wanted | {"limit": left}):
+                found.setdefault(shard, Due()).ids.append(memory_id)
+            return found
 
 
 class Transaction:

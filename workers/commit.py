@@ -16,7 +16,7 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -25,17 +25,16 @@ from confluent_kafka import Consumer, TopicPartition
 from db.store import Clear, Fenced, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.commit import applying
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change, Keys
-from memquorum.core.journal.workset import Net, Workset
+from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import StoreLost, StoreUnavailable, Vault, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, spans
+from workers.destruction import Destruction
 from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
 from workers.ownclock import OwnClock
@@ -139,7 +138,9 @@ class _Session:
     ) -> None:
         self._rules, self._store, self._vault = rules, store, vault
         self._consumer, self._outbox, self._stop, self._shown = consumer, outbox, stop, shown
-        self._strangers, self._own_clock = strangers, own_clock
+        self._strangers = strangers
+        destroy = partial(self._patiently, vault.destroy)
+        self._destruction = Destruction(rules, store, destroy, own_clock, shown.health)
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
@@ -153,10 +154,11 @@ class _Session:
         self._shown.health.go("store")
         ready()
         try:
-            self._destroy_due(self._lines)
+            self._destruction.look_at(self._lines)
             while not self._stop:
                 self._shown.health.turn()
                 busy = self._step()
+                busy |= self._destroy_due()
                 self._outbox.poll()
                 self._note_published(force=False)
                 self._read(0 if busy else _ACK_S if self._outbox.pending else _IDLE_S)
@@ -263,12 +265,11 @@ class _Session:
         for shard, batch in batches.items():
             self._done(shard, batch, nets[shard], since_ns)
         self._shown.worked(time.monotonic() - began)
-        timely = [
+        self._destruction.look_at(
             shard
             for shard, batch in batches.items()
             if any(change.entry.effect in ("ticked", "decided") for change, _ in batch.changes)
-        ]
-        self._destroy_due(timely)
+        )
         return True
 
     def _done(self, shard: int, batch: Batch, net: Net, since_ns: int) -> None:
@@ -299,7 +300,7 @@ class _Session:
     def _open(self, batches: Mapping[int, Batch]) -> tuple[dict[str, Clear], dict[int, dict[int, Vector]]]:
         """Contents and embeddings in the clear, of what is still readable; by shard and offset, embeddings anew."""
         sealed = [memory_id for batch in batches.values() for memory_id in batch.sealed()]
-        keys = self._patiently(lambda: self._vault.open(sealed)) if sealed else {}
+        keys = self._patiently(self._vault.open, sealed) if sealed else {}
         found: dict[str, Clear | None] = {}
         for batch in batches.values():
             for item in batch.items:
@@ -309,48 +310,24 @@ class _Session:
         clear = {memory_id: content for memory_id, content in found.items() if content is not None}
         return clear, {shard: batch.vectors(keys) for shard, batch in batches.items()}
 
-    def _destroy_due(self, shards: Iterable[int]) -> None:
-        """Destroys the keys of sealed memories and dropped episodes whose grace time is over: in the vault first, then
-        in the journal."""
-        wanted = [shard for shard in shards if not self._ran_away(shard)]
-        while wanted and (due := self._store.keys_due(wanted)):
-            doomed = [memory_id for found in due.values() for memory_id in found]
-            self._patiently(partial(self._vault.destroy, doomed))
-            states = {self._lines[shard].state: Keys(frozenset(found)) for shard, found in due.items()}
-            changes, nets = {}, []
-            with self._store.transaction(states) as transaction:
-                for shard, memory_ids in due.items():
-                    work = Workset(transaction.rows[shard])
-                    changes[shard] = applying.apply_destroyed(self._rules, work.rows, memory_ids)
-                    work.absorb(changes[shard])
-                    nets.append(work.net())
-                transaction.write(nets, {}, {})
-            for net in nets:
-                self._destroyed(net, changes[net.after.shard], due[net.after.shard])
+    def _destroy_due(self) -> bool:
+        """One round of destroying the keys whose grace time is over; whether there were any."""
+        done = self._destruction.round(self._lines)
+        for one in done:
+            line, batch = self._lines[one.net.after.shard], Batch(None, [], changes=[(one.change, None)])
+            line.applied(batch, one.net)
+            self._show_applied(line, batch)
+            hop = spans.destroyed(self._shown.tracing, one.change, one.memory_ids)
+            entry = one.change.entry
+            self._outbox.send([Outgoing(entry.seq, entry.event_id, one.change.appended, hop)], one.net.after)
+        return bool(done)
 
-    def _ran_away(self, shard: int) -> bool:
-        """Whether the shard's time is too far ahead of this machine's: a key cannot be brought back."""
-        early_ms = self._own_clock.early_ms(self._lines[shard].state.as_of) if self._own_clock is not None else 0
-        what = f"keys of shard {shard}"
-        why = f"its time is {early_ms} ms and more ahead of this machine's clock: no key is destroyed"
-        if early_ms and what not in self._shown.health.brakes:
-            log.warning("shard %d: %s. Is intake's clock right?", shard, why)
-        self._shown.health.slow(what, why if early_ms else None)
-        return early_ms > 0
-
-    def _destroyed(self, net: Net, change: Change, memory_ids: list[str]) -> None:
-        line, batch = self._lines[net.after.shard], Batch(None, [], changes=[(change, None)])
-        line.applied(batch, net)
-        self._show_applied(line, batch)
-        hop = spans.destroyed(self._shown.tracing, change, memory_ids)
-        self._outbox.send([Outgoing(change.entry.seq, change.entry.event_id, change.appended, hop)], net.after)
-
-    def _patiently(self, ask: Callable[[], T]) -> T:
+    def _patiently(self, ask: Callable[[list[str]], T], memory_ids: list[str]) -> T:
         """Asks the vault until it answers. Raises _Stopped."""
         for attempt in itertools.count():
             wait = _BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]
             try:
-                answer = ask()
+                answer = ask(memory_ids)
                 self._shown.health.go("vault")
                 return answer
             except VaultUnavailable as error:

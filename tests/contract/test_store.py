@@ -7,6 +7,8 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+from db import due
+from db.due import Due
 from db.store import Fenced, ForeignStore, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -18,7 +20,7 @@ from tests.unit import genesis, votes
 from tests.unit.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)))
-A, B, C = (memory_id(e) for e in "abc")
+A, B, C, D = (memory_id(e) for e in "abcd")
 
 
 @pytest.fixture(params=KINDS)
@@ -112,10 +114,62 @@ def test_sealed_memories_are_due_when_their_grace_is_over_with_what_repeated_the
     shard.tick(10_500)
     world.flush(shard)
     assert world.store.keys_due([1, 2]) == {}
-    assert world.store.keys_due([0, 1]) == {0: [A, B]}
+    assert world.store.keys_due([0, 1]) == {0: Due([B, A])}
     shard.destroy(A, B)
     world.flush(shard)
     assert world.store.keys_due([0]) == {}
+
+
+def test_many_echoes_are_named_a_bounded_number_at_a_time_and_their_memory_last(
+    world: World, shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(due, "MOST", 3)
+    for event in "acd":
+        shard.episode(event)
+    for event in range(7):
+        shard.episode(f"a{event}", outcome="reinforced", reinforces=A)
+    shard.episode("c0", outcome="reinforced", reinforces=C)
+    shard.episode("e", outcome="below_threshold")
+    shard.tick(10_000)
+    shard.decide([votes.proposal(A, "forget")])
+    shard.tick(10_100)
+    shard.decide([votes.proposal(C, "forget"), votes.proposal(D, "forget")])
+    shard.tick(20_000)
+    world.flush(shard)
+    echoed: dict[str, int] = {}
+    rounds = []
+    while found := world.store.keys_due([0], echoed).get(0):
+        assert len(found.ids) <= 3
+        rounds.append(found.ids)
+        echoed |= found.echoed
+        shard.destroy(*found.ids)
+        world.flush(shard)
+    named = [one for ids in rounds for one in ids]
+    assert named == [*(memory_id(f"a{n}") for n in range(7)), A, *_by_id(C, D), memory_id("e")]
+
+
+def _by_id(c: str, d: str) -> list[str]:
+    """Sealed together, they go by their ids; the one with an echo after it."""
+    return [memory_id("c0"), c, d] if c < d else [d, memory_id("c0"), c]
+
+
+def test_who_forgets_how_far_it_was_names_a_memorys_echoes_again(
+    world: World, shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(due, "MOST", 2)
+    shard.episode("a")
+    echoes = [memory_id(f"a{n}") for n in range(3)]
+    for n in range(3):
+        shard.episode(f"a{n}", outcome="reinforced", reinforces=A)
+    shard.tick(10_000)
+    shard.decide([votes.proposal(A, "forget")])
+    shard.tick(20_000)
+    world.flush(shard)
+    for known in ({}, {}, world.store.keys_due([0])[0].echoed):
+        found = world.store.keys_due([0], known)[0]
+        shard.destroy(*found.ids)
+        world.flush(shard)
+    assert (found.ids, world.store.keys_due([0])) == ([echoes[2], A], {})
 
 
 def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shard) -> None:
@@ -128,7 +182,7 @@ def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shar
     shard.tick(10_500)
     world.flush(shard)
     assert world.store.keys_due([1]) == {}
-    assert {k: set(found) for k, found in world.store.keys_due([0, 1]).items()} == {0: {A, C}}
+    assert {k: set(found.ids) for k, found in world.store.keys_due([0, 1]).items()} == {0: {A, C}}
     shard.destroy(A, C)
     world.flush(shard)
     assert world.store.keys_due([0]) == {}
@@ -136,7 +190,7 @@ def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shar
     shard.episode("d", outcome="below_threshold")
     shard.tick(20_000)
     world.flush(shard)
-    assert sorted(world.reopen().store.keys_due([0])[0]) == sorted([B, memory_id("d")])
+    assert sorted(world.reopen().store.keys_due([0])[0].ids) == sorted([B, memory_id("d")])
     # What a batch drops and destroys never was there.
     shard.destroy(B, memory_id("d"))
     shard.episode("e", outcome="below_threshold")

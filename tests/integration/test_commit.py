@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
 
+from db import due
 from db.vault import PostgresVault
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -114,6 +115,34 @@ def test_no_key_is_destroyed_for_a_time_that_runs_away(flow: Flow, databases: tu
     assert vault.open([a]) == {}
     effects = [e.effect for e in journal_of(flow.bootstrap, codec, 0, 5)]
     assert effects == ["dropped", "ticked", "ticked", "ticked", "destroyed"]
+
+
+def test_a_stop_does_not_wait_for_a_backlog_of_keys(
+    flow: Flow, databases: tuple[str, str], codec: Codec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(due, "MOST", 2)
+    with Worker(flow.bootstrap, codec, databases) as worker:
+        flow.episodes(0, [f"e{n}" for n in range(20)], outcome="below_threshold")
+        flow.flush()
+        await_seq(databases, 0, 20, worker)
+    flow.tick(0, 10**9)
+    flow.flush()
+
+    class Stopping(PostgresVault):
+        """Whoever destroys keys is told to stop."""
+
+        def destroy(self, memory_ids: Iterable[str]) -> int:
+            worker.stop.set()
+            return super().destroy(memory_ids)
+
+    vault = Stopping(databases[1], MASTER)
+    with Worker(flow.bootstrap, codec, databases, vault) as worker:
+        await_seq(databases, 0, 22, worker)
+    assert rows(databases, "SELECT count(*) FROM dropped") == [(18,)]
+    with Worker(flow.bootstrap, codec, databases) as worker:
+        await_seq(databases, 0, 31, worker)
+    assert rows(databases, "SELECT count(*) FROM dropped") == [(0,)]
+    check_journal(databases, codec, 0)
 
 
 def test_the_last_head_reaches_the_last_entry(flow: Flow, databases: tuple[str, str], codec: Codec) -> None:

@@ -208,6 +208,22 @@ def test_an_echo_of_the_living_is_not_destroyed(codec: Codec) -> None:
     assert kinds(publish(shard).audit()) == [UNDECIDED]
 
 
+def test_the_many_echoes_of_a_memory_go_in_several_entries_and_again_after_a_crash(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a")
+    for n in range(3):
+        shard.episode(f"echo {n}", outcome="reinforced", reinforces=A)
+    shard.tick(100_000)
+    shard.decide([votes.proposal(A, "forget")])
+    shard.tick(10_000_000)
+    shard.destroy(memory_id("echo 0"), memory_id("echo 1"))
+    shard.destroy(memory_id("echo 0"), memory_id("echo 1"))
+    shard.destroy(memory_id("echo 2"), A)
+    assert publish(shard).audit(store=True).ok
+    shard.destroy(memory_id("echo 2"))
+    assert kinds(publish(shard).audit()) == [UNDECIDED]
+
+
 def test_a_key_is_destroyed_once(public: Published, codec: Codec) -> None:
     shard = lively(Shard(codec, GENESIS))
     shard.destroy(A)
