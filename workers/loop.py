@@ -122,7 +122,10 @@ def _sound(message: Message) -> bool:
     raise KafkaException(error)
 
 
-_TRANSIENT = (KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT)
+_TRANSIENT = (
+    *(KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT),
+    KafkaError._DESTROY_BROKER,  # what a question gets whose broker was killed
+)
 
 
 def passing(error: KafkaError) -> bool:

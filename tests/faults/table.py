@@ -17,7 +17,7 @@ from tests.faults.soak import RESULTS
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
 BEGIN, END = "<!-- made by python -m tests.faults.table -->", "<!-- end -->"
 
-_AGAIN = "`status`: another pid, \"started 2 times\""
+_AGAIN = '`status`: another pid, "started 2 times"'
 _STILL = "`/livez` and `/readyz` do not answer"
 # Fault → what protects, what an operator sees. A fault "kill replica-2" takes the words of "kill replica".
 WORDS: dict[str, tuple[str, str]] = {

@@ -250,15 +250,16 @@ def test_who_is_started_again_under_its_name_takes_up_its_partitions_at_once(lin
         client.close()
 
 
+@pytest.mark.parametrize("code", [KafkaError._TIMED_OUT, KafkaError._DESTROY_BROKER])
 def test_a_tick_waits_for_a_broker_that_does_not_say_where_the_topics_end(
-    line: Line, monkeypatch: pytest.MonkeyPatch
+    line: Line, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
     ends, failed = loop.ends, threading.Event()
 
     def late(*arguments: Any) -> Any:
         if not failed.is_set():
             failed.set()
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+            raise KafkaException(KafkaError(code))
         return ends(*arguments)
 
     with line.intake():
