@@ -204,18 +204,19 @@ def _links(
 def _each(one: Callable[[int], tuple[int, int, int]], shards: range, told: _Told) -> list[tuple[int, int, int]]:
     """What `one` answers for each shard. Some at once: while Postgres writes for one, this process reads for others.
 
-    Where one raises, the others end at their next entry, and that is raised.
+    Where one raises, or this thread is interrupted, the others end at their next entry, and that is raised.
     """
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="rebuild") as threads:
-        running = [threads.submit(one, shard) for shard in shards]
-        ended, _ = wait(running, return_when=FIRST_EXCEPTION)
-        failed = [future for future in ended if future.exception() is not None]
-        if failed:
+        try:
+            running = [threads.submit(one, shard) for shard in shards]
+            ended, _ = wait(running, return_when=FIRST_EXCEPTION)
+            for future in ended:
+                future.result()
+        except BaseException:
             told.stop = True
-            for future in running:
-                future.cancel()
-            failed[0].result()
-    return [future.result() for future in running]
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+        return [future.result() for future in running]
 
 
 def _rebuild_shard(
@@ -302,18 +303,18 @@ class _Told:
     def along(self, shard: int, links: Iterable[tuple[int, Read]]) -> Iterator[Read]:
         """The links, told of in passing."""
         for at, (offset, link) in enumerate(links):
+            if self.stop:
+                raise _Ended
             if at % 500 == 0:
                 self._tell(shard, offset)
             yield link
 
     def _tell(self, shard: int, offset: int) -> None:
         with self._turn:
-            if self.stop:
-                raise _Ended
             self._done[shard] = offset
             if self._progress is not None:
                 self._progress(Progress(shard, sum(self._done.values()), self._total))
 
 
 class _Ended(Exception):
-    """Another shard could not be rebuilt."""
+    """Another shard could not be rebuilt, or the whole was interrupted."""
