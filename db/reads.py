@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import psycopg
@@ -32,6 +33,7 @@ _BACKOFF_MAX_S = 5.0
 _ANSWER_S = 5.0
 
 Event = tuple[str, str]
+T = TypeVar("T")
 
 
 class Reads:
@@ -47,8 +49,10 @@ class Reads:
             timeout=_PATIENCE_S,
             check=AsyncConnectionPool.check_connection,
         )
-        # Accounts need one snapshot over several statements, and are rare: a connection of their own, in a thread.
+        # Accounts need one snapshot over several statements, and are rare: a connection of their own, in a thread of
+        # its own. asyncio's threads are for what is sure to end.
         self._link = Link(dsn, READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+        self._accounts = ThreadPoolExecutor(1, thread_name_prefix="accounts")
 
     async def open(self) -> None:
         """Fills the pool in the background; the first question waits for a connection."""
@@ -57,7 +61,8 @@ class Reads:
     async def close(self) -> None:
         """Lets all connections go."""
         await self._pool.close(timeout=1)
-        await asyncio.to_thread(self._link.close)
+        await asyncio.wait({self._in_accounts(self._link.close)}, timeout=1)
+        self._accounts.shutdown(wait=False, cancel_futures=True)
 
     async def ping(self) -> None:
         """Raises StoreUnavailable unless the database answers."""
@@ -95,17 +100,20 @@ class Reads:
             with self._link.use() as connection, connection.transaction():
                 return explain_rows.load(connection, codec, memory_id)
 
-        return await asyncio.to_thread(load)
+        asked = self._in_accounts(load)
+        try:
+            return await _in_time(asked)
+        finally:
+            # What still waits for its turn then never has it.
+            asked.cancel()
+
+    def _in_accounts(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        return asyncio.get_running_loop().run_in_executor(self._accounts, work)
 
     async def _all(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-        asked = asyncio.ensure_future(self._ask(name, parameters))
-        done, _ = await asyncio.wait({asked}, timeout=_ANSWER_S)
-        if not done:
-            # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait
-            # until it does. So the question is left to itself, with its connection; the pool bounds how many there are.
-            asked.add_done_callback(lambda late: late.cancelled() or late.exception())
-            raise StoreUnavailable(f"Postgres: no answer in {_ANSWER_S:g} s")
-        return asked.result()
+        # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait until
+        # it does. So a late question is left to itself, with its connection; the pool bounds how many there are.
+        return await _in_time(asyncio.ensure_future(self._ask(name, parameters)))
 
     async def _ask(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
         try:
@@ -113,6 +121,15 @@ class Reads:
                 return await (await connection.execute(QUERIES[name], parameters)).fetchall()
         except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
+
+
+async def _in_time(asked: asyncio.Future[T]) -> T:
+    """The answer. Raises StoreUnavailable where there is none in time; the question goes on by itself."""
+    done, _ = await asyncio.wait({asked}, timeout=_ANSWER_S)
+    if not done:
+        asked.add_done_callback(lambda late: late.cancelled() or late.exception())
+        raise StoreUnavailable(f"Postgres: no answer in {_ANSWER_S:g} s")
+    return asked.result()
 
 
 _SHOWN = (

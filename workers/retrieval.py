@@ -21,6 +21,7 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any
@@ -194,6 +195,8 @@ class _Service:
     ) -> None:
         self._genesis, self._codec, self._shown = genesis, codec, shown
         self._encoder, self._before = encoder, before
+        # Threads of their own: what waits for the store in others must not hold up a search.
+        self._encodings = ThreadPoolExecutor(_ENCODINGS, thread_name_prefix="encode")
         self._dsn, self._bootstrap = memory_dsn, bootstrap
 
     @asynccontextmanager
@@ -201,7 +204,6 @@ class _Service:
         # Made here, for all of it belongs to the loop that runs it.
         self._reads = Reads(self._dsn)
         self._outcomes = Outcomes(self._dsn, self._reads)
-        self._encodings = asyncio.Semaphore(_ENCODINGS)
         self._kafka_fails = ""
         self._producer = AIOKafkaProducer(
             bootstrap_servers=self._bootstrap, enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
@@ -238,8 +240,8 @@ class _Service:
         return query.merge(lists, search.k)
 
     async def _nearest(self, encoder: Encoder, search: query.Search) -> list[query.Hit]:
-        async with self._encodings:
-            vectors = await asyncio.to_thread(encoder.encode, [search.query])
+        encoding = asyncio.get_running_loop().run_in_executor(self._encodings, encoder.encode, [search.query])
+        vectors = await encoding
         return await self._reads.search(search.namespace, encoder.name, vectors[0], search.k)
 
     async def memory(self, request: Request) -> Response:

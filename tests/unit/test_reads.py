@@ -1,0 +1,79 @@
+"""Accounts that wait for a store that stands still: they end, and hold up nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from db import reads
+from db.reads import Reads
+from memquorum.core.avro import Codec
+from memquorum.core.retrieval.query import Hit, Search
+from memquorum.encoders.hashing import HashingEncoder
+from memquorum.ports import StoreUnavailable
+from memquorum.telemetry.bundle import Telemetry
+from tests.unit import genesis
+from workers.retrieval import _Service
+
+MORE = 2 * min(32, (os.cpu_count() or 1) + 4)  # than asyncio has threads
+
+
+class Frozen:
+    """A connection that waits until `gate`."""
+
+    def __init__(self) -> None:
+        self.gate, self.used = threading.Event(), 0
+
+    @contextmanager
+    def use(self) -> Iterator[None]:
+        self.used += 1
+        self.gate.wait(10)
+        raise StoreUnavailable("it went on")
+        yield
+
+    def close(self) -> None:
+        pass
+
+
+async def test_accounts_end_and_leave_asyncio_its_threads(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reads, "_ANSWER_S", 0.3)
+    asked, frozen = Reads(""), Frozen()
+    monkeypatch.setattr(asked, "_link", frozen)
+    began = time.monotonic()
+    accounts = [asyncio.ensure_future(asked.facts(codec, "m")) for _ in range(MORE)]
+    assert await asyncio.wait_for(asyncio.to_thread(lambda: 1), 5) == 1
+    for account in accounts:
+        with pytest.raises(StoreUnavailable, match="no answer in"):
+            await account
+    assert time.monotonic() - began < 5
+    await asyncio.sleep(0)
+    frozen.gate.set()
+    await asyncio.wait_for(asked.close(), 5)
+    assert frozen.used == 1  # nobody wants the others' answers any more
+
+
+async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Codec) -> None:
+    gate = threading.Event()
+    busy = [asyncio.ensure_future(asyncio.to_thread(gate.wait, 10)) for _ in range(MORE)]
+    encoder, shown = HashingEncoder(), Telemetry().stage("retrieval")
+    service = _Service("", "", genesis.make(), codec, encoder=encoder, before=None, shown=shown)
+
+    class Store:
+        async def search(self, _: str, __: str, vector: NDArray[np.float32], ___: int) -> list[Hit]:
+            assert vector.shape == (encoder.dimensions,)
+            return []
+
+    service._reads = Store()  # type: ignore[assignment]
+    try:
+        assert await asyncio.wait_for(service._find(Search("n", "what?", 3, "ann", True)), 5) == []
+    finally:
+        gate.set()
+        await asyncio.gather(*busy)
