@@ -11,6 +11,7 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,8 +23,9 @@ from infra import genesis
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
+from memquorum.core.avro import Codec
 from memquorum.core.intake import Reason
-from memquorum.core.records import ClockRequested
+from memquorum.core.records import ClockRequested, JournalEntry, Stored
 from memquorum.schema_files import load_codec
 from tests.faults.flood import find
 from tests.faults.publications import AGENTS, START, WORDS
@@ -64,6 +66,16 @@ class Book:
     # Accesses that searches may have published besides: their answer was late, or said that it did not know.
     unsure: int = 0
     answered_at: float = 0.0
+
+
+def unencoded(codec: Codec, dropped: Iterable[bytes]) -> list[str]:
+    """Episodes that salience could not judge: below the threshold like others, but with a reason for an encoder.
+
+    Every text of the load can be encoded and every key of it is there, so each is a loss. `dropped`: journal entries.
+    """
+    entries = [codec.decode_as(JournalEntry, data) for data in dropped]
+    told = [(entry, codec.decode_as(Stored, entry.detail).encoder) for entry in entries]
+    return [f"{(e.namespace, e.event_id)} was not encoded: {why}" for e, why in told if why.startswith("none:")]
 
 
 class Load:
@@ -232,6 +244,8 @@ class Load:
         problems += [f"{place} was refused: {found.refused[place].detail}" for place in refused - book.bad - again]
         with psycopg.connect(self._running.memory_dsn) as connection:
             rows = connection.execute("SELECT outcome, count(*) FROM event GROUP BY 1").fetchall()
+            dropped = connection.execute("SELECT entry FROM journal WHERE effect = 'dropped' ORDER BY shard, seq")
+            problems += unencoded(load_codec(), (row[0] for row in dropped))
         stored = {str(outcome): int(count) for outcome, count in rows}
         journal = {"accessed": "accessed", "stored": "stored", "reinforced": "reinforced", "below_threshold": "dropped"}
         for outcome, effect in journal.items():

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from infra import checks, genesis, settings, supervisor
+from infra import checks, genesis, roles, settings, supervisor
 from infra.settings import Settings
 from memquorum.schema_files import load_codec
 from tests.faults.library import Fault, NotAsExpected, Site, disks
@@ -175,9 +175,11 @@ def check(on: Round) -> tuple[dict[str, Any], list[str]]:
     began = time.monotonic()
     report = audit.verify(
         on.running.bootstrap, genesis.read(on.running), load_codec(), on.running.memory_dsn,
-        stamps=genesis.stamps_at_hand(on.running), progress=lambda _: None,
+        vault=roles.vault(on.running), stamps=genesis.stamps_at_hand(on.running), progress=lambda _: None,
     )  # fmt: skip
     problems += [f"verify: {finding}" for finding in report.findings]
+    if report.unchecked:
+        problems.append(f"verify: {report.unchecked} contents have no key and were not checked")
     found |= {"verified": asdict(report.counts), "verify_s": round(time.monotonic() - began, 1)}
     began = time.monotonic()
     rebuilt = checks.rebuilt(on.running, "rebuilt")

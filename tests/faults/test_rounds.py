@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,14 @@ import pytest
 
 from infra import genesis, settings
 from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.records import Stored
 from tests.faults import rounds, soak, table
 from tests.faults.library import FAULTS, Disk
-from tests.faults.load import Rates
+from tests.faults.load import Rates, unencoded
 from tests.faults.witness import Witness
+from tests.unit import genesis as unit_genesis
+from tests.unit.shard import NAMESPACE, Shard
 
 # One of each sort, and those that showed most when they were new.
 ROUND = (
@@ -78,6 +83,16 @@ def test_the_witness_sees_what_never_may_be(witness: Witness, second: tuple[Any,
     witness._take(0, second)
     assert len(witness.seen.problems) == len(said)
     assert all(found.startswith(words) for found, words in zip(witness.seen.problems, said, strict=True))
+
+
+def test_what_salience_could_not_judge_is_no_good_outcome(codec: Codec) -> None:
+    shard = Shard(codec, unit_genesis.make())
+    entries = [shard.episode(event, outcome="below_threshold").entry for event in ("a", "b")]
+    assert unencoded(codec, map(codec.encode, entries)) == []
+    failed = replace(codec.decode_as(Stored, entries[1].detail), encoder="none: key destroyed")
+    entries[1] = replace(entries[1], detail=codec.encode(failed))
+    told = unencoded(codec, map(codec.encode, entries))
+    assert told == [f"('{NAMESPACE}', 'b') was not encoded: none: key destroyed"]
 
 
 def test_the_witness_knows_what_is_missing_and_open(witness: Witness) -> None:
