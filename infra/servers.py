@@ -66,8 +66,10 @@ class _Watch:
             self._wait(now, f"was not started: {error}")
 
     def _wait(self, now: float, what: str) -> None:
-        self._failures = 0 if now - self._started > _SETTLED_S else self._failures + 1
-        pause = _BACKOFF_S[min(max(self._failures - 1, 0), len(_BACKOFF_S) - 1)]
+        if now - self._started > _SETTLED_S:
+            self._failures = 0
+        pause = _BACKOFF_S[min(self._failures, len(_BACKOFF_S) - 1)]
+        self._failures += 1
         self._again = now + pause
         log.warning(
             "%s %s; again %s; see %s", self._name, what, f"in {pause} s" if pause else "at once", self._server.log
