@@ -1,4 +1,7 @@
-"""The end of a dead letter's key: destroyed once the letter has left its topic."""
+"""The end of a dead letter's key: destroyed once the retention of its topic is over.
+
+The letter itself may lie there longer: Kafka deletes whole segments, so by default up to a week more. Nobody opens it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from workers.arrivals import DEAD_LETTERS
 _LOG = logging.getLogger("memquorum.intake")
 
 EVERY_S = 3600.0
-"""How often old keys are looked for: a letter can be opened that much longer than its topic keeps it."""
+"""How often old keys are looked for: a letter can be opened that much longer than its topic's retention."""
 _AGAIN_S = 60.0
 
 
@@ -34,5 +37,5 @@ class LetterKeys:
             return 0
         self._next_s = now_s + EVERY_S
         if destroyed:
-            _LOG.info("destroyed the keys of %d dead letters that have left their topic", destroyed)
+            _LOG.info("destroyed the keys of %d dead letters that are older than their topic keeps them", destroyed)
         return destroyed

@@ -31,7 +31,7 @@ SOURCES = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, *KIND_OF)
 # What pgvector's halfvec holds.
 _DIMENSIONS_MOST = 16_000
 _TRACES_MOST = 256
-# Embeddings by another encoder that wait: some 4 MB.
+# Embeddings by another encoder that wait: some 4 MB where a vector has 384 dimensions, and in proportion.
 _REENCODED_MOST = 4_096
 _ANEW_MOST = 256
 
