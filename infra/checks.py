@@ -19,7 +19,7 @@ from db.migrate import migrate
 from db.queries import QUERIES
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
-from memquorum.core.audit import telling
+from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
 from memquorum.core.journal.replay import CannotReplay
@@ -59,9 +59,9 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
             progress=tell,
         )
     if as_json:
-        print(json.dumps(telling.plain(report)))
+        print(json.dumps(rendering.plain(report)))
     else:
-        console.print("\n".join(telling.lines(report)), markup=False)
+        console.print("\n".join(rendering.lines(report)), markup=False)
     return 0 if report.ok else 1
 
 

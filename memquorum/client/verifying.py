@@ -10,7 +10,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from memquorum.client import audit
 from memquorum.client.errors import NotConfigured
-from memquorum.core.audit import telling
+from memquorum.core.audit import rendering
 from memquorum.core.consensus import membership
 from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.schema_files import load_codec
@@ -30,11 +30,11 @@ def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
             lambda shard, offset: progress.update(task, description=f"shard {shard}, entry {offset}"),
         )
     if as_json:
-        print(json.dumps(telling.plain(report)))
+        print(json.dumps(rendering.plain(report)))
     else:
         console = Console(highlight=False, soft_wrap=True)
         console.print(f"cluster {genesis.cluster.hex()[:16]}…")
-        console.print("\n".join(telling.lines(report)), markup=False)
+        console.print("\n".join(rendering.lines(report)), markup=False)
     return len(report.findings) + sum(shard.more for shard in report.shards)
 
 

@@ -6,5 +6,5 @@
 4. `coverage`: the journal against the accepted stream;
 5. `witness`: the store against the journal;
 6. `verify`: all of it over one shard;
-7. `telling`: what was found, in words.
+7. `rendering`: what was found, in words.
 """
