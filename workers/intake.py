@@ -35,6 +35,7 @@ from memquorum.telemetry.tracing import Hop
 from workers import loop, spans
 from workers.arrivals import at, origin_of, signature, wanted
 from workers.letterkeys import LetterKeys
+from workers.place import Place
 from workers.strangers import stamped
 from workers.ticks import last_tick
 
@@ -113,6 +114,7 @@ class Intake:
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
+        self.place = Place(self._consumer, self._shown.health)
         # Since the last flush.
         self._hops: list[Hop] = []
         self._sent: Counter[str] = Counter()
@@ -124,6 +126,7 @@ class Intake:
         try:
             while not self._stop:
                 self._shown.health.turn()
+                self.place.check()
                 if self.ready and not told:
                     ready()
                     told = True
@@ -329,8 +332,10 @@ class Intake:
             self._as_of, last_tick(self._bootstrap, self._codec, self._stamps.reader() if self._stamps else None)
         )
         self._joined = True
+        self.place.given()
 
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        self.place.lost()
         for p in partitions:
             self._read.pop((p.topic, p.partition), None)
             self._shown.places.leave("intake", p.topic, [p.partition])

@@ -19,6 +19,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 
 from db.vault import PostgresVault
+from infra.embedded.kafka import Kafka
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
@@ -33,9 +34,11 @@ from memquorum.core.records import (
     EpisodeRecorded,
     IntakeRefused,
 )
+from memquorum.telemetry.bundle import Telemetry
 from tests.unit import genesis
-from workers import loop
+from workers import loop, place
 from workers.intake import Clock, Intake, run
+from workers.place import PlaceLost
 
 CANARY = "canary-81f2"
 START = 1_750_000_000_000
@@ -284,6 +287,26 @@ def test_a_tick_that_the_group_takes_away_while_it_waits_is_left_to_whoever_has_
     clock.close()
     assert len(requests) == 1
     assert line.of(ClockTicked) == []
+
+
+def test_who_lost_its_place_and_gets_none_back_ends_unless_the_broker_is_away(
+    own_kafka: Kafka, codec: Codec, databases: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(place, "_PATIENCE_S", 0.0)
+    shown = Telemetry()
+    client = Intake(own_kafka.bootstrap, GENESIS, codec, PostgresVault(databases[1], MASTER), stop=loop.Stop(),
+                    telemetry=shown)  # fmt: skip
+    client.join(driven=True)
+    while not client.ready:
+        client.handle(loop.records(client._consumer, 1, 0.05))
+    client.place.check()
+    client._revoked(client._consumer, [TopicPartition(topics.CLOCK, 0)])
+    assert "place in the group" in shown.health.waits
+    with pytest.raises(PlaceLost, match="though the broker answers"):
+        client.place.check()
+    own_kafka.stop()
+    client.place.check()
+    client._consumer.close()
 
 
 def test_a_vault_outage_delays_and_loses_nothing(line: Line, databases: tuple[str, str], postgres: Any) -> None:
