@@ -13,8 +13,11 @@ import pytest
 from db import connection, reads
 from db.reads import Reads
 from infra.embedded.postgres import Postgres
+from memquorum.core.avro import Codec
 from memquorum.ports import StoreUnavailable
 from tests.faults.library import family
+
+NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
 @contextmanager
@@ -31,18 +34,23 @@ def frozen(server: Postgres) -> Iterator[None]:
 
 
 async def test_a_question_to_a_store_that_stands_still_ends(
-    databases: tuple[str, str], postgres: Postgres, monkeypatch: pytest.MonkeyPatch
+    databases: tuple[str, str], postgres: Postgres, codec: Codec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reads, "_ANSWER_S", 0.5)
     asked = Reads(databases[0])
     await asked.open()
     try:
         await asked.ping()
+        assert await asked.facts(codec, NOBODY) is None
         with frozen(postgres):
             for _ in range(12):  # more than the pool has connections
                 with pytest.raises(StoreUnavailable, match=r"no answer in|couldn't get a connection"):
                     await asked.ping()
+            for _ in range(2):  # the second waits for the first, which does not hear that it is late
+                with pytest.raises(StoreUnavailable, match="no answer in"):
+                    await asked.facts(codec, NOBODY)
         await asked.ping()
+        assert await asked.facts(codec, NOBODY) is None
     finally:
         await asked.close()
 
