@@ -23,7 +23,6 @@ from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
 from memquorum.core.journal.replay import CannotReplay
-from memquorum.core.journal.rows import ShardState
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import audit, replay
@@ -71,14 +70,21 @@ def _vault_at_hand(settings: Settings) -> Vault | None:
 
 
 def rebuild(
-    settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None, as_json: bool = False
+    settings: Settings,
+    name: str,
+    namespace: str | None = None,
+    until_as_of: int | None = None,
+    *,
+    whole: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Rebuilds the store into the database `name`, which is made anew, and compares the two states.
 
     A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
-    store shows no past. Prints the outcome. Returns 0 if both are equal, else 1.
+    store shows no past. Nor with `whole`, which follows the journal to its end, however far the store goes: for one
+    that has lost what it held. Prints the outcome. Returns 0 if both are equal, else 1.
     """
-    told = rebuilt(settings, name, namespace, until_as_of)
+    told = rebuilt(settings, name, namespace, until_as_of, whole)
     if as_json:
         print(json.dumps(told))
     else:
@@ -87,20 +93,21 @@ def rebuild(
 
 
 def rebuilt(
-    settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None
+    settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None, whole: bool = False
 ) -> dict[str, Any]:
     """As `rebuild`, but returns what came of it instead of printing: plain values, `equal` among them if compared."""
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     for attempt in range(1, _ATTEMPTS + 1):
         target = _make_empty(settings, name)
         with snapshot(settings.memory_dsn) as live:
-            report = _rebuild(settings, target, live.standing(), namespace, until_as_of)
+            until_seq = None if whole else {shard: state.seq for shard, state in live.standing().items()}
+            report = _rebuild(settings, target, until_seq, namespace, until_as_of)
             told = {**asdict(report), "database": name, "unreadable": len(report.unreadable)}
-            if until_as_of is None:
+            if until_as_of is None and not whole:
                 with snapshot(target) as made:
                     behind = made.standing() != live.standing()
                     told |= _compare(live.digest(namespace), made.digest(namespace), behind)
-        if until_as_of is not None or told["equal"] or attempt == _ATTEMPTS:
+        if "equal" not in told or told["equal"] or attempt == _ATTEMPTS:
             break
         if not (told["behind"] or told["unreadable"]):
             break
@@ -111,7 +118,7 @@ def rebuilt(
 
 
 def _rebuild(
-    settings: Settings, target: str, standing: dict[int, ShardState], namespace: str | None, until_as_of: int | None
+    settings: Settings, target: str, until_seq: dict[int, int] | None, namespace: str | None, until_as_of: int | None
 ) -> RebuildReport:
     with _progress("rebuilding") as tell:
         return replay.rebuild(
@@ -121,7 +128,7 @@ def _rebuild(
             target,
             roles.vault(settings),
             until_as_of=until_as_of,
-            until_seq={shard: state.seq for shard, state in standing.items()},
+            until_seq=until_seq,
             namespace=namespace,
             stamps=genesis.service_stamps(settings),
             progress=tell,

@@ -85,6 +85,7 @@ def parser() -> argparse.ArgumentParser:
     rebuild.add_argument("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew")
     rebuild.add_argument("--namespace", help="this one's memories alone")
     rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
+    rebuild.add_argument("--whole", action="store_true", help="all that the topics hold, for a store that lost it")
     for proof in (verify, rebuild):
         proof.add_argument("--json", action="store_true", help="the outcome as JSON")
     anew = command("reencode", _reencode, "Encode all memories anew with the settings' encoder, while the fleet works.")
@@ -224,7 +225,9 @@ def _rebuild(given: Settings, parsed: argparse.Namespace) -> int:
     from infra import checks
 
     try:
-        return checks.rebuild(given, parsed.into, parsed.namespace, parsed.until, parsed.json)
+        return checks.rebuild(
+            given, parsed.into, parsed.namespace, parsed.until, whole=parsed.whole, as_json=parsed.json
+        )
     except checks.UNPROVEN as error:
         sys.exit(f"memquorum: nothing was rebuilt to the end: {error}")
 

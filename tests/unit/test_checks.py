@@ -35,7 +35,8 @@ class Rounds:
         state = StateDigest(held, (ShardDigest(0, held, 3, 3),))
         yield SimpleNamespace(standing=dict, digest=lambda namespace: state)
 
-    def rebuild(self, *_: object) -> RebuildReport:
+    def rebuild(self, _settings: object, _target: object, until_seq: object, *_: object) -> RebuildReport:
+        self.until_seq = until_seq
         self.now = self.left[min(self.done, len(self.left) - 1)]
         self.done += 1
         return RebuildReport(9, 3, 3, self.now, 0.1)
@@ -59,3 +60,11 @@ def test_the_past_is_rebuilt_once(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds = Rounds(monkeypatch, ("m",))
     told = checks.rebuilt(SETTINGS, "made", until_as_of=5)
     assert ("equal" in told, told["unreadable"], rounds.done) == (False, 1, 1)
+    assert rounds.until_seq == {}
+
+
+def test_what_a_store_has_lost_is_rebuilt_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The journal is followed to its end, however far the store goes, and nothing is compared."""
+    rounds = Rounds(monkeypatch, ())
+    told = checks.rebuilt(SETTINGS, "made", whole=True)
+    assert ("equal" in told, rounds.done, rounds.until_seq) == (False, 1, None)
