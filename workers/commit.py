@@ -31,9 +31,9 @@ from memquorum.core.crypto.stamps import Writer
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted
-from memquorum.ports import StoreLost, StoreUnavailable, Vault, VaultUnavailable, Vector
+from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
-from workers import loop, spans
+from workers import loop, published, spans
 from workers.destruction import Destruction
 from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
@@ -80,13 +80,14 @@ def run(
     for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from it;
     None where the fleet's time is driven.
 
-    Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres came back
-    without what it had committed: halt too) and Fenced (a second commit worker writes to the database, or it is another
+    Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks
+    what is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
     cluster's). Outages of Postgres, vault and Kafka are waited out.
     """
     store = PostgresStore(memory_dsn)
     outbox = Outbox(loop.producer(bootstrap), genesis, codec, journal_seed, stamps)
     strangers = Strangers(log, stamps.reader() if stamps else None)
+    last = partial(published.last_entries, bootstrap, codec, strangers)
     # What waits unread is bounded: read ahead further than this, a backlog would only lie in memory.
     limits: dict[str, Any] = {"queued.max.messages.kbytes": 16_384}
     consumer = loop.consumer(bootstrap, **limits)
@@ -98,7 +99,7 @@ def run(
                 rules = Rules(codec, genesis)
                 session = _Session(
                     rules, store, vault, consumer,
-                    outbox=outbox, strangers=strangers, own_clock=own_clock, stop=stop, shown=shown,
+                    outbox=outbox, strangers=strangers, last=last, own_clock=own_clock, stop=stop, shown=shown,
                 )  # fmt: skip
                 session.run(ready)
             except StoreUnavailable as error:
@@ -132,13 +133,15 @@ class _Session:
         *,
         outbox: Outbox,
         strangers: Strangers,
+        last: Callable[..., dict[int, published.Last]],
         own_clock: OwnClock | None,
         stop: loop.Stop,
         shown: Stage,
     ) -> None:
+        """`last`: the last entry of each shard's journal topic; see published.last_entries."""
         self._rules, self._store, self._vault = rules, store, vault
         self._consumer, self._outbox, self._stop, self._shown = consumer, outbox, stop, shown
-        self._strangers = strangers
+        self._strangers, self._last = strangers, last
         destroy = partial(self._patiently, vault.destroy)
         self._destruction = Destruction(rules, store, destroy, own_clock, shown.health)
         self._lines: dict[int, Line] = {}
@@ -149,8 +152,11 @@ class _Session:
         self._applied: Counter[str] = Counter()
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Raises StoreUnavailable, DigestConflict, Fenced."""
-        self._begin()
+        """Raises StoreUnavailable, StoreLost, DigestConflict, Fenced."""
+        try:
+            self._begin()
+        except _Stopped:
+            return
         self._shown.health.go("store")
         ready()
         try:
@@ -174,7 +180,12 @@ class _Session:
     def _begin(self) -> None:
         """Takes up every shard where the store left it, and sends what of the journal may not have been sent."""
         genesis = self._rules.genesis
-        self._outbox.flush(_FLUSH_S)
+        # What an earlier session sent is to be in the topic before that is asked how far it goes. And the topic is
+        # asked before the store: a worker that ends just now may still commit, and then publish.
+        while self._outbox.pending:
+            self._outbox.flush(_FLUSH_S)
+            self._still("it does not take the journal" if self._outbox.pending else None)
+        last = self._last(range(genesis.shards), self._still)
         offsets: dict[tuple[str, int], int | None] = {}
         for shard, start in self._store.start(genesis.cluster, genesis.shards).items():
             self._lines[shard] = Line(self._rules, start)
@@ -183,16 +194,24 @@ class _Session:
             for topic in SOURCES:
                 self._shown.at(topic, shard, start.cursors.get(topic, 0))
             delivered = self._outbox.delivered.get(shard, 0)
-            if delivered > start.state.seq:
-                raise StoreLost(
-                    f"shard {shard} stands at sequence {start.state.seq} in Postgres, but {delivered} is published: "
-                    "what was committed is lost there. To go on would give one sequence two entries: `rebuild` makes "
-                    "the store again from the topics"
-                )
+            published.check(start.state, delivered, last.get(shard), partial(self._hash, shard))
             self._republish(shard, max(start.published, delivered))
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
         self._consumer.resume([TopicPartition(*place) for place in offsets])
+
+    def _still(self, waits: str | None) -> None:
+        """The broker is waited for, or answers. Raises _Stopped."""
+        self._shown.health.turn()
+        if waits is None:
+            self._shown.health.go("kafka")
+        else:
+            self._shown.health.wait("kafka", waits)
+        if self._stop:
+            raise _Stopped
+
+    def _hash(self, shard: int, seq: int) -> bytes:
+        return b"".join(row.link.hash for row in self._store.journal(shard, seq - 1, 1))
 
     def _republish(self, shard: int, published: int) -> None:
         state = self._lines[shard].state

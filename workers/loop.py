@@ -125,6 +125,9 @@ def _sound(message: Message) -> bool:
 _TRANSIENT = (
     *(KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._RESOLVE, KafkaError._TIMED_OUT),
     KafkaError._DESTROY_BROKER,  # what a question gets whose broker was killed
+    # What a question gets of a broker that has just come back, and takes its partitions up again.
+    *(KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE, KafkaError.OFFSET_NOT_AVAILABLE),
+    *(KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH),
 )
 
 

@@ -18,6 +18,7 @@ from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.ports import StoreLost, VaultUnavailable
+from memquorum.telemetry.bundle import Telemetry
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import Worker, await_seq, check_journal, rows
@@ -46,9 +47,12 @@ class Shaky:
         return self._ask().destroy(memory_ids)
 
 
-def test_the_broker_goes_and_comes_back(own_kafka: Kafka, databases: tuple[str, str], codec: Codec) -> None:
-    flow = Flow(own_kafka.bootstrap, codec, GENESIS, PostgresVault(databases[1], MASTER))
-    with Worker(own_kafka.bootstrap, codec, databases) as worker:
+def test_the_broker_goes_and_comes_back(
+    own_kafka: Kafka, databases: tuple[str, str], codec: Codec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = own_kafka.bootstrap
+    flow = Flow(address, codec, GENESIS, PostgresVault(databases[1], MASTER))
+    with Worker(address, codec, databases) as worker:
         flow.episodes(1, ["a", "b"])
         flow.flush()
         await_seq(databases, 1, 2, worker)
@@ -63,6 +67,18 @@ def test_the_broker_goes_and_comes_back(own_kafka: Kafka, databases: tuple[str, 
         began = time.monotonic()
     assert time.monotonic() - began < 5
     assert worker.error is None
+    # One that starts without a broker cannot know whether its store has lost anything: it waits, and can be stopped.
+    for again in (False, True):
+        telemetry, waits = Telemetry(), threading.Event()
+        monkeypatch.setattr(telemetry.health, "wait", lambda what, why, waits=waits: waits.set())
+        late = Worker(address, codec, databases, telemetry=telemetry)
+        late.begin()
+        assert waits.wait(10)
+        if again:
+            own_kafka.start()
+            late.await_ready(20)
+        late.__exit__()
+        assert late.error is None
     check_journal(databases, codec, 1)
 
 
@@ -157,7 +173,29 @@ def test_a_store_that_has_lost_what_it_committed_is_not_written_on(
             worker.join(60)
         assert isinstance(worker.error, StoreLost)
         assert "shard 0 stands at sequence 1 in Postgres, but 2 is published" in str(worker.error)
+        with Worker(fresh_kafka, codec, databases) as again:
+            again.join(20)
+        assert isinstance(again.error, StoreLost)
         assert rows(databases, "SELECT seq FROM shard WHERE shard = 0") == [(1,)]
+
+
+def test_an_empty_database_beside_a_full_journal_is_not_begun_upon(
+    fresh_kafka: str, postgres: Postgres, databases: tuple[str, str], codec: Codec
+) -> None:
+    flow = Flow(fresh_kafka, codec, GENESIS, PostgresVault(databases[1], MASTER))
+    with Worker(fresh_kafka, codec, databases) as worker:
+        flow.episodes(0, ["a", "b"])
+        flow.tick(2, 1_000)
+        flow.flush()
+        await_seq(databases, 0, 2, worker)
+        await_seq(databases, 2, 1, worker)
+    postgres.create("emptied")
+    migrate(postgres.dsn("emptied"), "memory")
+    with Worker(fresh_kafka, codec, (postgres.dsn("emptied"), databases[1])) as worker:
+        worker.join(20)
+    assert isinstance(worker.error, StoreLost)
+    assert "shard 0 stands at sequence 0 in Postgres, but 2 is published" in str(worker.error)
+    assert "rebuild --whole" in str(worker.error)
 
 
 def _own(copy: Path, original: Path) -> None:

@@ -44,9 +44,15 @@ class Worker:
             self.error = error
             self._ready.set()
 
-    def __enter__(self) -> Worker:
+    def begin(self) -> None:
         self._thread.start()
-        assert self._ready.wait(10)
+
+    def await_ready(self, seconds: float) -> None:
+        assert self._ready.wait(seconds)
+
+    def __enter__(self) -> Worker:
+        self.begin()
+        self.await_ready(10)
         return self
 
     def __exit__(self, *_: object) -> None:
