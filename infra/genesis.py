@@ -70,10 +70,11 @@ def create(
     Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
     """
     if settings.genesis_file.exists():
+        made = read(settings)
         # Never made anew: what an earlier key sealed or stamped would be lost, and nobody told.
         for file in (settings.master_key_file, _key_file(settings, _STAMPS)):
             secret(file)
-        return read(settings)
+        return made
     _ensure_key(settings.master_key_file)
     stamps_key = _ensure_key(_key_file(settings, _STAMPS))
     members = tuple(
