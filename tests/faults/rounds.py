@@ -158,7 +158,8 @@ def rest(on: Round, patience_s: float = 60.0) -> float:
     """Holds the load until nothing is under way; the seconds that it took. Raises AssertionError if it does not end."""
     on.load.pause()
     since = time.monotonic()
-    while on.load.handed() or on.witness.open():
+    # The ticks too: a backlog of them would open epochs, and destroy keys, under the eyes of who checks.
+    while on.load.handed() or on.witness.time() < on.load.book.as_of or on.witness.open():
         assert time.monotonic() - since < patience_s, (
             f"not at rest after {patience_s:.0f} s: {len(on.load.handed())} records, epochs {on.witness.open()}"
         )

@@ -54,7 +54,7 @@ def test_a_short_round_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None
 def _entry(seq: int, **changes: Any) -> tuple[Any, ...]:
     made = {
         "seq": seq, "effect": "stored", "namespace": "n", "event_id": f"e{seq}", "topic": topics.ACCEPTED,
-        "offset": 10 * seq, "previous": b"%d" % (seq - 1), "hash": b"%d" % seq,
+        "offset": 10 * seq, "previous": b"%d" % (seq - 1), "hash": b"%d" % seq, "as_of": 7,
     }  # fmt: skip
     return tuple((made | changes).values())
 

@@ -39,6 +39,7 @@ class Seen:
     events: dict[Event, str] = field(default_factory=dict)
     seq: Counter[int] = field(default_factory=Counter)
     decided: Counter[int] = field(default_factory=Counter)
+    as_of: Counter[int] = field(default_factory=Counter)
     nominated: Counter[int] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
@@ -75,6 +76,11 @@ class Witness:
         with self.changed:
             return {s: e for s, e in self.seen.nominated.items() if e > self.seen.decided[s]}
 
+    def time(self) -> int:
+        """Up to which time every shard has come."""
+        with self.changed:
+            return min(self.seen.as_of[shard] for shard in range(self._shards))
+
     def undecided(self, wanted: Epochs) -> Epochs:
         """Those of the epochs that are not decided yet."""
         with self.changed:
@@ -100,8 +106,8 @@ class Witness:
         new = 0
         for shard in range(self._shards):
             rows = connection.execute(
-                "SELECT seq, effect, namespace, event_id, source_topic, source_offset, previous_hash, hash FROM journal"
-                " WHERE shard = %s AND seq > %s ORDER BY seq LIMIT %s",
+                "SELECT seq, effect, namespace, event_id, source_topic, source_offset, previous_hash, hash, as_of"
+                " FROM journal WHERE shard = %s AND seq > %s ORDER BY seq LIMIT %s",
                 (shard, self.seen.seq[shard], _ROWS),
             ).fetchall()
             decided = connection.execute("SELECT max(epoch) FROM decision WHERE shard = %s", (shard,)).fetchone()
@@ -116,7 +122,7 @@ class Witness:
         return new > 0
 
     def _take(self, shard: int, row: tuple[Any, ...]) -> None:
-        seq, effect, namespace, event_id, topic, offset, previous, entry_hash = row
+        seq, effect, namespace, event_id, topic, offset, previous, entry_hash, as_of = row
         seen = self.seen
         where = f"journal of shard {shard}, entry {seq}"
         if seq != seen.seq[shard] + 1:
@@ -134,6 +140,7 @@ class Witness:
             seen.events[event] = effect
         seen.seq[shard], self._hashes[shard] = seq, entry_hash
         seen.effects[effect] += 1
+        seen.as_of[shard] = max(as_of, seen.as_of[shard])
 
     def _follow_votes(self) -> None:
         codec = load_codec()
