@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -78,6 +78,11 @@ class Snapshot:
         with self._connection.cursor(name=self._name()) as cursor:
             cursor.itersize = _FETCH
             yield from cursor.execute(QUERIES["audit_bodies"])
+
+    def held(self, memory_ids: Sequence[str]) -> list[str]:
+        """Those of the memories whose content is there."""
+        rows = self._connection.execute(QUERIES["audit_held"], {"ids": list(memory_ids)})
+        return [memory_id for (memory_id,) in rows]
 
     def digest(self, namespace: str | None = None) -> StateDigest:
         """The state digest, of everything or of one namespace."""

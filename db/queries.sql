@@ -457,6 +457,10 @@ LISTEN journal
 -- Whether the database answers.
 SELECT 1
 
+-- :name audit_held
+-- Those of the memories whose content is still there.
+SELECT memory_id::text FROM content WHERE memory_id = ANY(%(ids)s::uuid[])
+
 -- :name content_held
 -- Whether the store has the content of a memory.
 SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)

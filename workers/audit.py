@@ -8,7 +8,7 @@ that `core.audit.verify` explains, so that what happens meanwhile is no finding.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -82,15 +82,16 @@ def verify(
             )
             before += entries[shard].end
             reports.append(report)
-        bodies = Checked()
+        bodies, unchecked = Checked(), 0
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
             bodies = contents.check(found.bodies(), vault)
+            unchecked = bodies.unchecked + _still_there(memory_dsn, bodies.keyless)
             reports = [_with_bodies(report, bodies) for report in reports]
     return VerifyReport(
         tuple(reports),
         store_compared=found is not None,
-        unchecked=bodies.unchecked,
+        unchecked=unchecked,
         strangers=strangers.counts.total(),
     )
 
@@ -115,6 +116,16 @@ def _teller(
             progress(Progress(shard, before + offset, max(total, before + offset)))
 
     return tell
+
+
+def _still_there(memory_dsn: str | None, keyless: Sequence[str]) -> int:
+    """How many contents without a key are in the store. What was forgotten while the audit ran lost its key rightly:
+    the rows that the audit sees are those of its beginning, the vault's keys those of now.
+    """
+    if memory_dsn is None or not keyless:
+        return 0
+    with snapshot(memory_dsn) as now:
+        return len(now.held(keyless))
 
 
 def _with_bodies(report: ShardReport, bodies: Checked) -> ShardReport:

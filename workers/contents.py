@@ -26,11 +26,15 @@ Body = tuple[int, str, bytes, str]
 
 @dataclass(slots=True)
 class Checked:
-    """What came of it. `checked`: by shard; `more`: findings of a shard beyond those that are kept whole."""
+    """What came of it. `checked`: by shard; `more`: findings of a shard beyond those that are kept whole.
+
+    `keyless`: memories whose key is gone by now; `unchecked`: contents that nobody gave a key for.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     more: Counter[int] = field(default_factory=Counter)
     checked: Counter[int] = field(default_factory=Counter)
+    keyless: list[str] = field(default_factory=list)
     unchecked: int = 0
 
 
@@ -59,7 +63,7 @@ def _judge(batch: Sequence[Body], keys: dict[str, bytes], found: Checked) -> Non
     for shard, memory_id, commitment, text in batch:
         key = keys.get(memory_id)
         if key is None:
-            found.unchecked += 1
+            found.keyless.append(memory_id)
             continue
         found.checked[shard] += 1
         if hmac.compare_digest(sealing.commitment(key, text), commitment):
