@@ -170,6 +170,8 @@ def test_a_store_that_has_lost_what_it_committed_is_not_written_on(
             shutil.rmtree(tmp_path / "pg" / "data")
             (tmp_path / "old").rename(tmp_path / "pg" / "data")
             server.start()
+            flow.tick(0, 2_000)  # a worker that has nothing to do asks nothing
+            flow.flush()
             worker.join(60)
         assert isinstance(worker.error, StoreLost)
         assert "shard 0 stands at sequence 1 in Postgres, but 2 is published" in str(worker.error)
