@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.crypto import sealing
 from memquorum.core.records import EpisodeAccepted
+from memquorum.encoders.each import each
 from memquorum.ports import Encoder, Past, StreamUnavailable, Vault, VaultUnavailable, Vector
 
 log = logging.getLogger(__name__)
@@ -34,6 +35,14 @@ class Recalled:
     namespace: str
     agent: str
     vector: Vector
+
+
+def keys_of(vault: Vault, memory_ids: Iterable[str]) -> dict[str, bytes]:
+    """The keys that exist. Whatever the vault's failure is, it is no episode's fault: all wait, by VaultUnavailable."""
+    try:
+        return vault.open(memory_ids)
+    except Exception as error:
+        raise VaultUnavailable(f"vault: {error!r}") from error
 
 
 class Recall:
@@ -82,10 +91,7 @@ class Recall:
         return kept[::-1]
 
     def _opened(self, episodes: Sequence[EpisodeAccepted]) -> list[tuple[EpisodeAccepted, str]]:
-        try:
-            keys = self._vault.open({episode.memory_id for episode in episodes})
-        except Exception as error:
-            raise VaultUnavailable(f"vault: {error!r}") from error
+        keys = keys_of(self._vault, {episode.memory_id for episode in episodes})
         found: list[tuple[EpisodeAccepted, str]] = []
         for episode in episodes:
             key = keys.get(episode.memory_id)
@@ -98,13 +104,11 @@ class Recall:
         return found
 
     def _encoded(self, texts: Sequence[tuple[EpisodeAccepted, str]]) -> list[Recalled]:
-        try:
-            vectors = self._encoder.encode([text for _, text in texts])
-        except Exception as error:
-            if len(texts) > 1:
-                return [recalled for one in texts for recalled in self._encoded([one])]
-            # It could not be encoded the first time either, and surrounds nothing.
-            log.warning("salience: %s cannot be encoded: %s", texts[0][0].memory_id, type(error).__name__)
-            return []
-        pairs = zip(texts, vectors, strict=True)
-        return [Recalled(e.memory_id, e.namespace, e.agent, vector) for (e, _), vector in pairs]
+        recalled: list[Recalled] = []
+        for (episode, _), found in zip(texts, each(self._encoder, [text for _, text in texts]), strict=True):
+            if isinstance(found, Exception):
+                # It could not be encoded the first time either, and surrounds nothing.
+                log.warning("salience: %s cannot be encoded: %s", episode.memory_id, type(found).__name__)
+            else:
+                recalled.append(Recalled(episode.memory_id, episode.namespace, episode.agent, found))
+        return recalled

@@ -22,10 +22,11 @@ from memquorum.core.crypto.stamps import Writer
 from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored
 from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
-from memquorum.ports import Encoder, Neighbourhoods, Past, StoreUnavailable, Vault, VaultUnavailable
+from memquorum.encoders.each import each
+from memquorum.ports import Encoder, Neighbourhoods, Past, StoreUnavailable, Vault
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
-from streams.recall import Recall
+from streams.recall import Recall, keys_of
 from streams.stage import Arrival, Output
 
 log = logging.getLogger(__name__)
@@ -126,13 +127,10 @@ class Salience:
         return _Case(arrival, record) if isinstance(record, EpisodeAccepted) else None
 
     def _open(self, cases: Sequence[_Case]) -> None:
-        """Fills in keys and texts. Whatever the vault's failure is, it is no episode's fault: all waits."""
+        """Fills in keys and texts."""
         if not cases:
             return
-        try:
-            keys = self._vault.open({case.accepted.memory_id for case in cases})
-        except Exception as error:
-            raise VaultUnavailable(f"vault: {error!r}") from error
+        keys = keys_of(self._vault, {case.accepted.memory_id for case in cases})
         for case in cases:
             case.key = keys.get(case.accepted.memory_id)
             if case.key is None:
@@ -144,22 +142,13 @@ class Salience:
                 self._fail(case, error)
 
     def _encode(self, cases: Sequence[_Case]) -> None:
-        """Fills in vectors: all texts at once, or one by one to find which of them the encoder cannot take."""
+        """Fills in vectors, or why there are none."""
         sound = [case for case in cases if case.failure is None]
-        if not sound:
-            return
-        try:
-            vectors = self._encoder.encode([case.text for case in sound])
-        except Exception as error:
-            if len(sound) == 1:
-                self._fail(sound[0], error)
+        for case, found in zip(sound, each(self._encoder, [case.text for case in sound]), strict=True):
+            if isinstance(found, Exception):
+                self._fail(case, found)
             else:
-                log.warning("salience: %s, so %d texts one by one now", type(error).__name__, len(sound))
-                for case in sound:
-                    self._encode([case])
-            return
-        for case, vector in zip(sound, vectors, strict=True):
-            case.vector = vector
+                case.vector = found
 
     def _refresh(self, shard: int, namespace: str) -> None:
         """Brings the picture of a namespace up to the journal. As with the vault, every failure means: wait."""

@@ -24,8 +24,6 @@ class KafkaPast:
         """The values of the shard's records from `offset - most` on and before `offset`; see the port."""
         partition = Partition(self._bootstrap, topics.ACCEPTED, shard, self._strangers)
         try:
-            # An end, or else a reader would wait for what comes after it.
-            partition.end = min(partition.end, offset)
             records = partition.records(patience_s=0, start=max(0, offset - most))
             return [record.data for record in takewhile(lambda record: record.offset < offset, records)]
         finally:

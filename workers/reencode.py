@@ -21,6 +21,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.records import MemoryReencoded
+from memquorum.encoders.each import each
 from memquorum.ports import Encoder, Vault, Vector
 from workers import loop
 from workers.strangers import stamped
@@ -148,17 +149,14 @@ class _Work:
         return published
 
     def _encode(self, memories: Sequence[Encoded]) -> list[Vector | None]:
-        """All at once, or one by one where one of them cannot be encoded."""
-        if not memories:
-            return []
-        try:
-            return list(self._encoder.encode([memory.text for memory in memories]))
-        except Exception as error:
-            if len(memories) > 1:
-                return [vector for memory in memories for vector in self._encode([memory])]
-            # The error's words may hold content.
-            log.error("memory %s cannot be encoded: %s", memories[0].memory_id, type(error).__name__)
-            return [None]
+        """A vector each; None where there can be none, which is told."""
+        vectors: list[Vector | None] = []
+        for memory, found in zip(memories, each(self._encoder, [m.text for m in memories]), strict=True):
+            if isinstance(found, Exception):
+                # The error's words may hold content.
+                log.error("memory %s cannot be encoded: %s", memory.memory_id, type(found).__name__)
+            vectors.append(None if isinstance(found, Exception) else found)
+        return vectors
 
     def _send(self, memory: Encoded, sealed: bytes) -> None:
         name = self._encoder.name
