@@ -226,6 +226,7 @@ def test_a_proposal_has_the_same_digest_in_every_view_and_no_other_has_it() -> N
     assert proposal_digest(replace(BODY, view=1, member=1)) == digest
     changes: list[dict[str, Any]] = [
         {"cluster": b"x" * 32}, {"config": 1}, {"shard": 1}, {"seq": 2}, {"epoch": 2}, {"nomination": b"n"},
+        {"seq": -1}, {"epoch": -1},
         {"ballots": BODY.ballots[:3]}, {"ballots": (BODY.ballots[1], BODY.ballots[0], *BODY.ballots[2:])},
         {"ballots": (BODY.ballots[0] + BODY.ballots[1], *BODY.ballots[2:])},
         {"nomination": BODY.nomination + BODY.ballots[0], "ballots": BODY.ballots[1:]},

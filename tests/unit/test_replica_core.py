@@ -355,6 +355,7 @@ def test_a_refused_nomination_makes_room_for_another() -> None:
     [
         (pre_prepare(NOMINATION, BALLOTS[:2]), "2 ballots"),
         (pre_prepare(NOMINATION, BALLOTS, epoch=2), "epoch 2 with a nomination"),
+        (pre_prepare(NOMINATION, BALLOTS, epoch=-1), "epoch -1 with a nomination"),
         (pre_prepare(nomination(2), [ballot(m, nomination(2), 2) for m in range(4)], epoch=2), "epoch 2, 1 is next"),
     ],
 )

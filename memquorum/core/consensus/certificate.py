@@ -78,7 +78,8 @@ class Verified:
 
 def proposal_digest(body: PrePrepare) -> bytes:
     """SHA-256 of what a pre-prepare proposes, whatever its view: cluster, config, slot, epoch, nomination, ballots."""
-    place = b"".join(n.to_bytes(8, "big") for n in (body.config, body.shard, body.seq, body.epoch))
+    # Signed: this is asked of what nobody has checked yet, and a number that cannot be must not be an error.
+    place = b"".join(n.to_bytes(8, "big", signed=True) for n in (body.config, body.shard, body.seq, body.epoch))
     return sha256(_PROPOSAL, body.cluster, place, body.nomination, *body.ballots)
 
 
