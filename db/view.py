@@ -8,11 +8,12 @@ power cut may lose the last batches, which are then read again.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import Any, NamedTuple
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
 _VERSION = 3
@@ -30,6 +31,7 @@ CREATE TABLE IF NOT EXISTS recent (
     namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
     sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL,
     PRIMARY KEY (namespace, agent, accepted_offset));
+CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
 CREATE TABLE IF NOT EXISTS anew (
     memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, memory_seq INTEGER NOT NULL,
     sealed_embedding BLOB NOT NULL);
@@ -46,20 +48,23 @@ _KNOWN = """
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
-FROM memory m LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder WHERE m.memory_id = ?
+FROM memory m LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
+WHERE m.memory_id IN (SELECT value FROM json_each(?))
 """
 _TRIM = """
 DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
     SELECT accepted_offset FROM recent WHERE namespace = ?1 AND agent = ?2
     ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?3)
 """
+# The ages are counted in the key alone, so that no row is read that is too old.
 _RECENT = """
 SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder)
 FROM (
-    SELECT *, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
-    FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) r
+    SELECT rowid, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
+    FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) late
+JOIN recent r ON r.rowid = late.rowid
 LEFT JOIN anew a ON a.memory_id = r.memory_id AND a.first = r.encoder
-WHERE age <= ?3 AND r.memory_id NOT IN (SELECT memory_id FROM forgotten)
+WHERE age <= ?3 AND NOT EXISTS (SELECT 1 FROM forgotten f WHERE f.memory_id = r.memory_id)
 ORDER BY accepted_offset, agent
 """
 _ANEW = """
@@ -74,12 +79,12 @@ WHERE memory_id = ? AND namespace = ?
 """
 # Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
 _OVER = """
-    SELECT f.memory_id FROM forgotten f LEFT JOIN memory m USING (memory_id)
-    WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset
+SELECT f.memory_id FROM forgotten f LEFT JOIN memory m USING (memory_id)
+WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset
 """
-_PURGE = "DELETE FROM {table} WHERE memory_id IN (" + _OVER + ")"
+_PURGE = "DELETE FROM {table} WHERE memory_id IN (SELECT value FROM json_each(?))"
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
-_KEEP_ID = "INSERT OR IGNORE INTO past" + _OVER
+_KEEP_ID = "INSERT OR IGNORE INTO past SELECT value FROM json_each(?)"
 _REMEMBER = f"""
 INSERT OR IGNORE INTO memory SELECT {", ".join(f"?{n}" for n in range(1, 16))}
 WHERE NOT EXISTS (SELECT 1 FROM past WHERE memory_id = ?1)
@@ -88,8 +93,7 @@ WHERE NOT EXISTS (SELECT 1 FROM past WHERE memory_id = ?1)
 _TICKS_REACH = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What the replica has read about a memory; content and embedding sealed. Times in milliseconds."""
 
     memory_id: str
@@ -109,8 +113,7 @@ class Known:
     encoder: str
 
 
-@dataclass(frozen=True, slots=True)
-class Recent:
+class Recent(NamedTuple):
     """A late episode of one of the member's own agents."""
 
     memory_id: str
@@ -125,6 +128,7 @@ class View:
     def __init__(self, path: Path, cluster: bytes, member: int) -> None:
         """Opens or makes the file. A file of another identity or cluster is refused with ValueError."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._in_batch = False
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
@@ -148,15 +152,29 @@ class View:
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        """One transaction: everything in it, or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
+        """One transaction: everything in it, or nothing. It begins with the first write: most batches have none."""
+        self._in_batch = True
         try:
             yield
-            self._db.execute("COMMIT")
+            if self._db.in_transaction:
+                self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
             raise
+        finally:
+            self._in_batch = False
+
+    def _write(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
+        return self._writing().execute(statement, values)
+
+    def _write_many(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
+        self._writing().executemany(statement, rows)
+
+    def _writing(self) -> sqlite3.Connection:
+        if self._in_batch and not self._db.in_transaction:
+            self._db.execute("BEGIN IMMEDIATE")
+        return self._db
 
     def close(self) -> None:
         """Closes the file."""
@@ -178,7 +196,7 @@ class View:
 
     def move(self, shard: int, positions: Mapping[str, int]) -> None:
         """Sets the next offset of each topic."""
-        self._db.executemany(
+        self._write_many(
             "INSERT INTO position VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET next_offset = excluded.next_offset",
             [(topic, shard, offset) for topic, offset in positions.items()],
         )
@@ -187,14 +205,12 @@ class View:
 
     def ticked(self, shard: int, offset: int, as_of: int) -> None:
         """A tick of the accepted stream. A shard's time never runs backwards."""
-        self._db.execute(
+        self._write(
             "INSERT INTO shard VALUES (?1, 1, 1, ?2) ON CONFLICT DO UPDATE SET as_of = max(as_of, ?2)", (shard, as_of)
         )
-        self._db.execute(
-            "INSERT OR IGNORE INTO tick SELECT shard, ?, as_of FROM shard WHERE shard = ?", (offset, shard)
-        )
+        self._write("INSERT OR IGNORE INTO tick SELECT shard, ?, as_of FROM shard WHERE shard = ?", (offset, shard))
         # By the offset alone: members must agree on which ticks there were, whenever they read or decided.
-        self._db.execute("DELETE FROM tick WHERE shard = ? AND accepted_offset < ?", (shard, offset - _TICKS_REACH))
+        self._write("DELETE FROM tick WHERE shard = ? AND accepted_offset < ?", (shard, offset - _TICKS_REACH))
 
     def time_at(self, shard: int, offset: int) -> int | None:
         """The shard's time at the tick with this accepted offset; None where there is no such tick."""
@@ -205,13 +221,13 @@ class View:
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
-        return self._db.execute(_REMEMBER, astuple(known)).rowcount == 1
+        return self._write(_REMEMBER, known).rowcount == 1
 
     def touch(
         self, memory_id: str, namespace: str, *, at: int, offset: int, repeated: bool = False, salience_ppm: int = 0
     ) -> bool:
         """An access, or with `repeated` an episode that says it again. Whether the memory is known, not forgotten."""
-        changed = self._db.execute(_TOUCH, (at, offset, int(repeated), salience_ppm, memory_id, namespace)).rowcount
+        changed = self._write(_TOUCH, (at, offset, int(repeated), salience_ppm, memory_id, namespace)).rowcount
         return changed == 1 and not self.is_forgotten(memory_id)
 
     def is_forgotten(self, memory_id: str) -> bool:
@@ -221,9 +237,9 @@ class View:
 
     def experienced(self, namespace: str, agent: str, offset: int, recent: Recent, *, keep: int) -> None:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
-        row = (namespace, agent, offset, *astuple(recent))
-        self._db.execute("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        self._db.execute(_TRIM, (namespace, agent, keep))
+        row = (namespace, agent, offset, *recent)
+        self._write("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._write(_TRIM, (namespace, agent, keep))
 
     def reencoded(
         self, memory_id: str, previous: str, encoder: str, *, memory_seq: int, sealed_embedding: bytes
@@ -233,21 +249,21 @@ class View:
         It may be read long before the memory itself: the two lie in different streams. `memory_seq`, the memory's place
         in a journal that the view does not follow, only grows: a record that comes again changes nothing.
         """
-        self._db.execute(_ANEW, (memory_id, previous, encoder, memory_seq, sealed_embedding))
+        self._write(_ANEW, (memory_id, previous, encoder, memory_seq, sealed_embedding))
 
     # What a ballot needs ---------------------------------------------------------------------------------------------
 
     def known(self, memory_ids: Iterable[str]) -> dict[str, Known]:
         """What is known about those of the memories that are."""
-        rows = (self._db.execute(_KNOWN, (memory_id,)).fetchone() for memory_id in memory_ids)
-        return {row[0]: Known(*row) for row in rows if row is not None}
+        rows = self._db.execute(_KNOWN, (json.dumps(list(memory_ids)),))
+        return {row[0]: Known._make(row) for row in rows}
 
     def recent(self, namespace: str, *, through: int, most: int) -> list[Recent]:
         """The late episodes of the member's own agents in a namespace, oldest first.
 
         Of each agent the last `most` up to the accepted offset `through`: a vote speaks of a moment.
         """
-        return [Recent(*row) for row in self._db.execute(_RECENT, (namespace, through, most))]
+        return [Recent._make(row) for row in self._db.execute(_RECENT, (namespace, through, most))]
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
@@ -259,16 +275,17 @@ class View:
         The facts of a forgotten memory stay for two more epochs, and until they have been read at all: an access that
         crossed the decision voids it.
         """
-        self._db.execute(
+        self._write(
             "INSERT INTO shard VALUES (?1, ?2, ?3, 0) ON CONFLICT DO UPDATE SET seq = ?2, epoch = ?3",
             (shard, seq + 1, epoch + 1),
         )
-        self._db.executemany(
+        self._write_many(
             "INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)",
             [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],
         )
         if read > accepted_offset:
-            self._db.execute(_KEEP_ID, (shard, epoch - 2))
+            over = json.dumps([memory_id for (memory_id,) in self._db.execute(_OVER, (shard, epoch - 2))])
+            self._write(_KEEP_ID, (over,))
             for table in ("recent", "anew", "memory"):
-                self._db.execute(_PURGE.format(table=table), (shard, epoch - 2))
-            self._db.execute("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, epoch - 2))
+                self._write(_PURGE.format(table=table), (over,))
+            self._write("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, epoch - 2))

@@ -7,11 +7,9 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from db.view import Known, Recent, View
 from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.ballots.judging import opinion
+from memquorum.core.ballots.judging import opinions
 from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
@@ -47,25 +45,35 @@ class Judge:
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
         contexts = {namespace: context for namespace, (context, _) in seen.items()}
         read = {p.memory_id for p in nomination.proposals if KINDS[p.kind].reads}
+        vectors = _vectors(known.values(), keys)
         facts = {
-            memory_id: _facts(k, keys.get(memory_id), *seen[k.namespace], read=memory_id in read)
+            memory_id: _facts(
+                k, keys.get(memory_id), vectors.get(memory_id), *seen[k.namespace], read=memory_id in read
+            )
             for memory_id, k in known.items()
             if k.namespace in contexts
         }
-        for namespace, context in contexts.items():
-            context.compare(f for f in facts.values() if f.namespace == namespace)
-        return tuple(
-            opinion(
-                KINDS[proposal.kind],
-                proposal,
-                facts.get(proposal.memory_id),
-                contexts[proposal.namespace],
+        return self._judged(nomination, facts, contexts)
+
+    def _judged(
+        self, nomination: NominationProposed, facts: Mapping[str, MemoryFacts], contexts: Mapping[str, MemberContext]
+    ) -> tuple[Opinion, ...]:
+        """The opinions: those of a kind in a namespace are made together."""
+        proposals, found = nomination.proposals, dict[int, Opinion]()
+        alike: dict[tuple[str, str], list[int]] = {}
+        for at, proposal in enumerate(proposals):
+            alike.setdefault((proposal.kind, proposal.namespace), []).append(at)
+        for (kind, namespace), places in alike.items():
+            judged = opinions(
+                KINDS[kind],
+                [(proposals[at], facts.get(proposals[at].memory_id)) for at in places],
+                contexts[namespace],
                 as_of=nomination.as_of,
                 policy=self._genesis.policy,
                 evidence=self._evidence,
             )
-            for proposal in nomination.proposals
-        )
+            found.update(zip(places, judged, strict=True))
+        return tuple(found[at] for at in range(len(proposals)))
 
     def forget(self, memory_ids: Iterable[str]) -> None:
         """Closes what was decided to be forgotten."""
@@ -102,7 +110,7 @@ class Judge:
 
 def _open(row: Recent, key: bytes) -> _Opened | None:
     """An episode in the clear; None where it cannot be opened, or holds no vector and text. It never fails a ballot."""
-    vector = _vector(row.memory_id, key, row.sealed_embedding)
+    vector = _vectors([row], {row.memory_id: key}).get(row.memory_id)
     if vector is None:
         return None
     try:
@@ -111,22 +119,20 @@ def _open(row: Recent, key: bytes) -> _Opened | None:
         return None
 
 
-def _vector(memory_id: str, key: bytes | None, sealed_embedding: bytes | None) -> Vector | None:
-    if key is None or sealed_embedding is None:
-        return None
-    try:
-        vector = sealing.open_vector(key, sealed_embedding, memory_id)
-    except ValueError:
-        return None
-    return vector if len(vector) and np.isfinite(vector).all() else None
+def _vectors(rows: Iterable[Known | Recent], keys: Mapping[str, bytes]) -> dict[str, Vector]:
+    """The embeddings that can be opened, by memory."""
+    sealed = ((row.memory_id, keys.get(row.memory_id), row.sealed_embedding) for row in rows)
+    return sealing.open_vectors((i, key, data) for i, key, data in sealed if key is not None and data is not None)
 
 
-def _facts(known: Known, key: bytes | None, context: MemberContext, encoder: str | None, *, read: bool) -> MemoryFacts:
+def _facts(
+    known: Known, key: bytes | None, vector: Vector | None, context: MemberContext, encoder: str | None, *, read: bool
+) -> MemoryFacts:
     """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little.
 
     `encoder`: of the context; None where there is none. `read`: the text is looked at, too.
     """
-    vector, text, sourced = _vector(known.memory_id, key, known.sealed_embedding), None, False
+    text, sourced = None, False
     unlike = encoder is not None and encoder != known.encoder
     if vector is not None and context.units is not None and (unlike or context.units.shape[1] != len(vector)):
         vector = None

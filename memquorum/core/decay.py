@@ -23,6 +23,9 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
 from memquorum.core.records import Crossing
 from memquorum.ports import DueMemory
@@ -54,6 +57,18 @@ def decay_ppm(last_access: int, as_of: int, policy: Policy) -> int:
     """D in millionths, rounded down."""
     sure = _sure_ppm(_roughly(age_ms(last_access, as_of), policy.decay)[0])
     return _floor_ppm(decay(last_access, as_of, policy)) if sure is None else sure
+
+
+def decays_ppm(last_accesses: NDArray[np.int64], as_of: int, policy: Policy) -> NDArray[np.int64]:
+    """`decay_ppm` of many last accesses at once, shape (n,). Neither they nor `as_of` are negative."""
+    ages = np.maximum(0, as_of - last_accesses) / 1000.0
+    terms = zip(policy.decay.weights, policy.decay.scales_s, strict=True)
+    rough = np.sum([weight * np.exp(-ages / scale) for weight, scale in terms], axis=0)
+    found: NDArray[np.int64] = (np.maximum(0.0, rough - _SLACK) * PPM).astype(np.int64)
+    # As in `_sure_ppm`: what an error of the slack would change is computed exactly.
+    for at in np.flatnonzero(found != ((rough + _SLACK) * PPM).astype(np.int64)).tolist():
+        found[at] = decay_ppm(int(last_accesses[at]), as_of, policy)
+    return found
 
 
 def variance(last_access: int, as_of: int, policy: Policy) -> Decimal:

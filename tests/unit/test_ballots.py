@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum.core.ballots.evidence import Evidence
-from memquorum.core.ballots.judging import MemberContext, MemoryFacts, opinion
+from memquorum.core.ballots.judging import MemberContext, MemoryFacts, opinions
 from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM, Policy
@@ -32,7 +32,7 @@ def proposal(kind: Kind) -> Proposal:
 
 
 def judge(kind: Kind, facts: MemoryFacts | None, context: MemberContext, **changes: Any) -> Opinion:
-    given = opinion(kind, proposal(kind), facts, context, **({"as_of": NOW, "policy": POLICY} | changes))
+    (given,) = opinions(kind, [(proposal(kind), facts)], context, **({"as_of": NOW, "policy": POLICY} | changes))
     assert check_opinion(kind, given, proposal(kind), NOW, POLICY) is None
     return given
 
@@ -96,3 +96,22 @@ def test_every_opinion_passes_the_check_of_others(
     facts = replace(FACTS, last_access=last_access, uncertainty_ppm=uncertainty, reinforced=reinforced)
     context = MemberContext.of("n", [(f"e{i}", np.array(v, np.float32), None) for i, v in enumerate(recent)])
     judge(kind, facts, context)
+
+
+@kinds
+def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
+    dice = np.random.default_rng(5)
+    asked = [
+        (
+            replace(proposal(kind), memory_id=f"m{i}"),
+            replace(FACTS, memory_id=f"m{i}", last_access=OLD + i, vector=vector),
+        )
+        for i, vector in enumerate(dice.standard_normal((9, 2)).astype(np.float16).astype(np.float32))
+    ]
+    asked[3:5] = [(asked[3][0], None), (asked[4][0], replace(asked[4][1], vector=None))]
+    known = MemberContext.of("n", [("m1", VECTOR, None), ("e2", np.array([0.6, 0.8], np.float32), None)])
+    together = opinions(kind, asked, known, as_of=NOW, policy=POLICY)
+    alone = [opinions(kind, [one], known, as_of=NOW, policy=POLICY) for one in asked]
+    assert together == [opinion for (opinion,) in alone]
+    assert len({opinion.terms for opinion in together}) > 2
+    assert opinions(kind, [], known, as_of=NOW, policy=POLICY) == []

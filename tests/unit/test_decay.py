@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -112,6 +113,12 @@ def test_millionths_say_the_same_as_the_decimal(policy: Policy, age: int) -> Non
     # Whole millionths of δ: the rounded number lies on the same side of it as the exact one.
     rounded = Decimal(repr(policy.decay.delta)).quantize(Decimal("0.000001"))
     assert (ppm < rounded * PPM) == (exact < rounded)
+
+
+@given(policies(), st.lists(ages, max_size=20), ages)
+def test_the_decay_of_many_is_that_of_each(policy: Policy, last_accesses: list[int], as_of: int) -> None:
+    together = decay.decays_ppm(np.array(last_accesses, np.int64), as_of, policy)
+    assert together.tolist() == [decay.decay_ppm(last_access, as_of, policy) for last_access in last_accesses]
 
 
 @given(policies())

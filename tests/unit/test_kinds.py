@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion, nth_highest
+from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, Kind, all_sound, check_opinion, nth_highest
 from memquorum.core.decay import decay_ppm, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Opinion, Proposal
@@ -146,6 +146,22 @@ def test_terms_that_cannot_be_true_are_named(kind: Kind, terms: tuple[int, ...],
     # Score and vote follow from the terms wherever they can, so that nothing but the terms is wrong.
     judged = opinion(kind, terms) if len(terms) == len(kind.terms) else Opinion(False, 0, terms)
     assert complaint in str(check_opinion(kind, judged, proposal(kind), NOW, POLICY))
+    good = opinion(kind, kind.abstain(NOW))
+    assert not all_sound(kind, [good, judged, good], NOW, POLICY)
+
+
+@given(st.data(), kinds)
+def test_many_opinions_are_sound_together_iff_each_is(data: st.DataObject, kind: Kind) -> None:
+    said = data.draw(st.lists(terms_of(kind).map(lambda terms: opinion(kind, terms)), max_size=5))
+    for at in range(len(said)):
+        if data.draw(st.integers(0, 9)) == 0:
+            bent = [*said[at].terms]
+            bent[data.draw(st.integers(0, len(bent) - 1))] += data.draw(st.sampled_from((-1, 1, -(2**63), 2**62)))
+            score, yes = data.draw(st.sampled_from((0, 1))), data.draw(st.booleans())
+            terms = tuple(min(max(term, -(2**63)), 2**63 - 1) for term in bent)
+            said[at] = Opinion(yes, said[at].score_ppm + score, terms)
+    alone = [check_opinion(kind, one, proposal(kind), NOW, POLICY) is None for one in said]
+    assert all_sound(kind, said, NOW, POLICY) == all(alone)
 
 
 def test_an_opinion_on_another_kind_is_refused() -> None:

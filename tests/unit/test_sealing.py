@@ -12,6 +12,8 @@ from memquorum.core.crypto.sealing import (
     commitment,
     open_text,
     open_vector,
+    open_vectors,
+    seal,
     seal_text,
     seal_vector,
     unwrap,
@@ -28,6 +30,16 @@ def test_text_comes_back(text: str) -> None:
 
 def test_sealed_text_shows_nothing_of_itself() -> None:
     assert b"valve" not in seal_text(KEY, NONCE, "valve 3", "m1")
+
+
+def test_many_vectors_open_as_each_alone_and_those_that_are_none_are_left_out() -> None:
+    vectors = {"m1": [1.0, 0.5], "m2": [0.25, -1.0], "longer": [1.0, 2.0, 3.0], "nan": [np.nan, 0.0], "empty": []}
+    sealed = {i: seal_vector(KEY, NONCE, np.array(v, np.float32), i) for i, v in vectors.items()}
+    odd = seal(KEY, NONCE, b"abc", b"memquorum/embedding/1/odd")
+    foreign = [("m1 under another key", OTHER, sealed["m1"]), ("of m1", KEY, sealed["m1"]), ("odd", KEY, odd)]
+    found = open_vectors([*((i, KEY, data) for i, data in sealed.items()), *foreign, ("short", KEY, b"x")])
+    assert {i: vector.tolist() for i, vector in found.items()} == {i: vectors[i] for i in ("m1", "m2", "longer")}
+    assert all(vector.dtype == np.float32 for vector in found.values())
 
 
 @given(st.integers(0, 30), st.integers(0, 7))

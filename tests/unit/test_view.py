@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,7 +36,7 @@ def decide(view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, r
 
 def test_the_first_of_an_id_is_kept(view: View) -> None:
     view.remember(KNOWN)
-    view.remember(replace(KNOWN, agent="bob"))
+    view.remember(KNOWN._replace(agent="bob"))
     assert view.known(["m1", "m2"]) == {"m1": KNOWN}
 
 
@@ -170,7 +169,7 @@ def test_an_embedding_of_another_encoder_takes_its_place_whenever_it_is_read(vie
     view.reencoded("m1", "minilm", "bert", memory_seq=1, sealed_embedding=b"new")
     view.remember(KNOWN)
     view.experienced("space", "ann", 5, Recent("m1", b"t", b"v", "minilm"), keep=3)
-    assert one(view) == replace(KNOWN, sealed_embedding=b"new", encoder="bert")
+    assert one(view) == KNOWN._replace(sealed_embedding=b"new", encoder="bert")
     assert view.recent("space", through=9, most=9) == [Recent("m1", b"t", b"new", "bert")]
     # Replaces what is not there any more.
     view.reencoded("m1", "minilm", "other", memory_seq=2, sealed_embedding=b"late")

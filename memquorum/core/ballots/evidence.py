@@ -63,7 +63,9 @@ class MemberContext:
     readings: dict[int, Reading | None] = field(default_factory=dict)
     """Of `texts` by place, made when first asked for: comparing costs little, reading a text 0.1 ms."""
     compared: dict[MemoryFacts, NDArray[np.float64]] = field(default_factory=dict)
-    """Cosines to all episodes of memories that were compared together; `compare` fills it."""
+    """Cosines to all episodes, of every memory that was compared; `compare` fills it."""
+    relevant: dict[MemoryFacts, int] = field(default_factory=dict)
+    """`relevance` of the same."""
     around: dict[tuple[object, MemoryFacts], tuple[int, int]] = field(default_factory=dict)
     """What a rule found around a memory, for the second term that asks."""
 
@@ -83,8 +85,17 @@ class MemberContext:
         with_vector = [facts for facts in memories if facts.vector is not None]
         if self.units is None or not with_vector:
             return
-        vectors = np.stack([facts.vector for facts in with_vector if facts.vector is not None])
-        self.compared.update(zip(with_vector, _units(vectors) @ self.units.T, strict=True))
+        values = _units(np.stack([facts.vector for facts in with_vector if facts.vector is not None])) @ self.units.T
+        self.compared.update(zip(with_vector, values, strict=True))
+        others, held = values.copy(), frozenset(self.memory_ids)
+        for row, facts in enumerate(with_vector):
+            if facts.memory_id in held:
+                others[row, [at == facts.memory_id for at in self.memory_ids]] = -np.inf
+        highest = np.sort(others, axis=1)[:, -TOP:]
+        counts = np.isfinite(highest).sum(axis=1)
+        sums = np.where(np.isfinite(highest), highest, 0.0).sum(axis=1)
+        means = sums / np.maximum(counts, 1)
+        self.relevant.update(zip(with_vector, map(to_ppm, means.tolist()), strict=True))
 
     def reading(self, at: int) -> Reading | None:
         """What the text at a place says; None without a text, or where it cannot be read."""
@@ -100,9 +111,9 @@ def cosines(facts: MemoryFacts, context: MemberContext) -> tuple[NDArray[np.floa
     """
     if facts.vector is None or context.units is None:
         return np.zeros(0), []
-    values = context.compared.get(facts)
-    if values is None:
-        values = context.units @ _units(facts.vector[np.newaxis])[0]
+    if facts not in context.compared:
+        context.compare([facts])
+    values = context.compared[facts]
     if facts.memory_id not in context.memory_ids:
         return values, range(len(values))
     others = [at for at, memory_id in enumerate(context.memory_ids) if memory_id != facts.memory_id]
@@ -115,9 +126,11 @@ def relevance(facts: MemoryFacts, context: MemberContext) -> int:
     Fewer than three: the mean of what there is. None: 0, so that a member whose agents did nothing in this
     namespace has no use of its own for the memory and votes by decay alone.
     """
-    values, _ = cosines(facts, context)
-    highest = np.sort(values)[-TOP:].tolist()
-    return to_ppm(sum(highest) / len(highest)) if highest else 0
+    if facts.vector is None or context.units is None:
+        return 0
+    if facts not in context.relevant:
+        context.compare([facts])
+    return context.relevant[facts]
 
 
 def to_ppm(value: float) -> int:

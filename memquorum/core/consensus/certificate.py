@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import KINDS, check_opinion
+from memquorum.core.ballots.kinds import KINDS, all_sound, check_opinion
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, open_signed, read_signed
@@ -136,7 +136,11 @@ def check_opinions(genesis: Genesis, ballot: BallotCast, nominated: Nominated) -
         raise BadCertificate(f"{where}: for shard {ballot.shard}, epoch {ballot.epoch}")
     if len(ballot.opinions) != len(nomination.proposals):
         raise BadCertificate(f"{where}: {len(ballot.opinions)} opinions on {len(nomination.proposals)} proposals")
-    for at, (proposal, opinion) in enumerate(zip(nomination.proposals, ballot.opinions, strict=True)):
+    pairs = list(zip(nomination.proposals, ballot.opinions, strict=True))
+    by_kind = ((kind, [o for p, o in pairs if p.kind == kind.name]) for kind in KINDS.values())
+    if all(all_sound(kind, opinions, nomination.as_of, genesis.policy) for kind, opinions in by_kind):
+        return
+    for at, (proposal, opinion) in enumerate(pairs):
         wrong = check_opinion(KINDS[proposal.kind], opinion, proposal, nomination.as_of, genesis.policy)
         if wrong is not None:
             raise BadCertificate(f"{where}, opinion {at}: {wrong}")

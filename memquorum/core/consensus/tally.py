@@ -13,12 +13,12 @@ certificate can delay a deletion, and cannot cause one. Everything is integers a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memquorum.core.ballots.kinds import KINDS, Kind
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.records import BallotCast, NominationProposed, Proposal
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
 
 # Why a proposal is kept that never came to its kind's gate; the gate's own reasons stand in `kinds`.
 TOO_FEW = "too_few_votes"
@@ -59,9 +59,11 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
     if any(len(b.opinions) != len(nomination.proposals) for b in ballots):
         raise ValueError("a ballot has not one opinion per proposal")
     needed = {name: needed_ppm(genesis, kind) for name, kind in KINDS.items()}
+    voices = [member.voice for member in genesis.members]
+    said = zip(nomination.proposals, *(b.opinions for b in ballots), strict=True)
     return tuple(
-        _outcome(genesis, proposal, at, ballots, needed[proposal.kind])
-        for at, proposal in enumerate(nomination.proposals)
+        _outcome(genesis, proposal, dict(zip(members, opinions, strict=True)), voices, needed[proposal.kind])
+        for proposal, *opinions in said
     )
 
 
@@ -71,10 +73,12 @@ def needed_ppm(genesis: Genesis, kind: Kind) -> int:
     return -(-share.numerator * genesis.voice // share.denominator)
 
 
-def _outcome(genesis: Genesis, proposal: Proposal, at: int, ballots: Sequence[BallotCast], needed: int) -> Outcome:
+def _outcome(
+    genesis: Genesis, proposal: Proposal, said: Mapping[int, Opinion], voices: Sequence[int], needed: int
+) -> Outcome:
     kind, votes = KINDS[proposal.kind], genesis.quorum
-    yes = {b.member: b.opinions[at] for b in ballots if b.opinions[at].yes}
-    weight = sum(genesis.members[member].voice for member in yes)
+    yes = {member: opinion for member, opinion in said.items() if opinion.yes}
+    weight = sum([voices[member] for member in yes])
     decided, reason, confidence = False, TOO_LIGHT, None
     if len(yes) < votes:
         reason = TOO_FEW

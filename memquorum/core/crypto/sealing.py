@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from collections.abc import Iterable
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -58,6 +59,26 @@ def seal_vector(key: bytes, nonce: bytes, vector: NDArray[np.float32], memory_id
 def open_vector(key: bytes, sealed: bytes, memory_id: str) -> NDArray[np.float32]:
     """A memory's embedding as float32, shape (d,). Raises SealError."""
     return np.frombuffer(open_sealed(key, sealed, _purpose("embedding", memory_id)), "<f2").astype(np.float32)
+
+
+def open_vectors(wanted: Iterable[tuple[str, bytes, bytes]]) -> dict[str, NDArray[np.float32]]:
+    """The embeddings of (memory id, key, sealed) by their id; what cannot be opened, or holds no vector of finite
+    numbers, is left out. Many at once: what is opened alike is made numbers together."""
+    opened: dict[int, dict[str, bytes]] = {}
+    for memory_id, key, sealed in wanted:
+        try:
+            plaintext = open_sealed(key, sealed, _purpose("embedding", memory_id))
+        except SealError:
+            continue
+        opened.setdefault(len(plaintext), {})[memory_id] = plaintext
+    found: dict[str, NDArray[np.float32]] = {}
+    for length, alike in opened.items():
+        if length == 0 or length % 2:
+            continue
+        vectors = np.frombuffer(b"".join(alike.values()), "<f2").astype(np.float32).reshape(len(alike), -1)
+        sound: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
+        found.update((i, vector) for i, vector, ok in zip(alike, vectors, sound, strict=True) if ok)
+    return found
 
 
 def commitment(key: bytes, content: str) -> bytes:
