@@ -76,8 +76,9 @@ def open_vectors(wanted: Iterable[tuple[str, bytes, bytes]]) -> dict[str, NDArra
         if length == 0 or length % 2:
             continue
         vectors = np.frombuffer(b"".join(alike.values()), "<f2").astype(np.float32).reshape(len(alike), -1)
-        sound: NDArray[np.bool_] = np.isfinite(vectors).all(axis=1)
-        found.update((i, vector) for i, vector, ok in zip(alike, vectors, sound, strict=True) if ok)
+        sound = np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist()
+        ids = list(alike)
+        found.update((ids[at], vectors[at]) for at in sound)
     return found
 
 
