@@ -260,7 +260,9 @@ def test_what_was_verified_is_not_verified_again(monkeypatch: pytest.MonkeyPatch
     assert counting.signers == ["member:0", "member:3"]  # the pre-prepare itself, and the one ballot that is new
     counting.signers.clear()
     assert check_pre_prepare(CODEC, GENESIS, PRE_PREPARE, verified) == first
-    assert counting.signers == ["member:0"]
+    assert counting.signers == []
+    with pytest.raises(BadCertificate, match="signature"):
+        check_pre_prepare(CODEC, GENESIS, forged(PRE_PREPARE), verified)
 
 
 def test_a_verified_ballot_is_no_ballot_on_another_nomination() -> None:

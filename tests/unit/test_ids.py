@@ -38,6 +38,8 @@ def test_uuids_have_one_spelling() -> None:
     assert is_uuid(origin_event_id("t", 0, 1))
     assert not is_uuid(origin_event_id("t", 0, 1).upper())
     assert not is_uuid("x")
+    assert not is_uuid(origin_event_id("t", 0, 1) + "\n")
+    assert not is_uuid(origin_event_id("t", 0, 1).replace("-", ""))
 
 
 def test_parts_do_not_run_together() -> None:

@@ -70,6 +70,7 @@ class Verified:
 
     nominations: dict[bytes, Nominated] = field(default_factory=dict)
     ballots: dict[bytes, BallotCast] = field(default_factory=dict)
+    pre_prepares: dict[bytes, Checked] = field(default_factory=dict)
 
     def add_ballot(self, data: bytes, ballot: BallotCast) -> None:
         """A ballot whose signature and opinions were checked apart."""
@@ -151,6 +152,9 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
 
     Whether view, sequence and epoch are the ones awaited is the caller's question. Raises BadCertificate.
     """
+    key = hashlib.sha256(data).digest()
+    if verified is not None and key in verified.pre_prepares:
+        return verified.pre_prepares[key]
     _, body = _open(codec, genesis, data, PrePrepare, "pre-prepare")
     if body.view < 0 or body.seq < 1:
         raise BadCertificate(f"pre-prepare: view {body.view}, sequence {body.seq} is no slot")
@@ -174,7 +178,10 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
             raise BadCertificate(f"pre-prepare: ballot of member {ballot.member} after member {ballots[-1].member}'s")
         ballots.append(ballot)
     outcomes = tally.tally(genesis, nomination, ballots)
-    return Checked(body, proposal_digest(body), nomination, nominated.digest, tuple(ballots), outcomes, data)
+    checked = Checked(body, proposal_digest(body), nomination, nominated.digest, tuple(ballots), outcomes, data)
+    if verified is not None:
+        verified.pre_prepares[key] = checked
+    return checked
 
 
 def check_commit(codec: Codec, genesis: Genesis, data: bytes, checked: Checked) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import KINDS
@@ -103,11 +104,10 @@ def do_decided(
         if result.outcome == KEPT:
             strengths.append(_KEEP[result.kind](strength, detail.epoch, genesis.policy))
             continue
-        memory = replace(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq)
-        memory, left = _EFFECTS[KINDS[result.kind].effect].do(memory, strength, outcome, genesis.policy)
-        memories.append(memory)
+        changes, left = _EFFECTS[KINDS[result.kind].effect].do(strength, outcome, entry.as_of, genesis.policy)
+        memories.append(replace(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq, **changes))
         if left is None:
-            removed.append(memory.id)
+            removed.append(result.memory_id)
         else:
             strengths.append(left)
     state = replace(
@@ -182,25 +182,25 @@ def _seal_void(strength: Strength, nominated_at: int) -> str | None:
     return TOUCHED_SINCE if strength.touched > nominated_at else None
 
 
-def _seal(memory: Memory, _: Strength, __: Outcome, policy: Policy) -> tuple[Memory, Strength | None]:
-    return replace(memory, tier=SEALED, sealed_until=memory.changed + policy.forget.grace_ms), None
+def _seal(_: Strength, __: Outcome, as_of: int, policy: Policy) -> tuple[dict[str, Any], Strength | None]:
+    return {"tier": SEALED, "sealed_until": as_of + policy.forget.grace_ms}, None
 
 
 def _promote_void(strength: Strength, _: int) -> str | None:
     return PROMOTED_ALREADY if strength.tier == LONG_TERM else None
 
 
-def _promote(memory: Memory, strength: Strength, outcome: Outcome, _: Policy) -> tuple[Memory, Strength | None]:
-    promoted = replace(memory, tier=LONG_TERM, confidence_ppm=outcome.confidence_ppm)
-    return promoted, replace(strength, tier=LONG_TERM)
+def _promote(strength: Strength, outcome: Outcome, _: int, __: Policy) -> tuple[dict[str, Any], Strength | None]:
+    return {"tier": LONG_TERM, "confidence_ppm": outcome.confidence_ppm}, replace(strength, tier=LONG_TERM)
 
 
 @dataclass(frozen=True, slots=True)
 class _Effect:
-    """`void`: (strength, accepted offset of the nomination's tick) → why not, or None. `do`: the rows afterwards."""
+    """`void`: (strength, accepted offset of the nomination's tick) → why not, or None. `do`: (strength, outcome, as_of,
+    policy) → what changes of the memory's row, and the strength afterwards."""
 
     void: Callable[[Strength, int], str | None]
-    do: Callable[[Memory, Strength, Outcome, Policy], tuple[Memory, Strength | None]]
+    do: Callable[[Strength, Outcome, int, Policy], tuple[dict[str, Any], Strength | None]]
 
 
 _EFFECTS: Mapping[str, _Effect] = MappingProxyType(
