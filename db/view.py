@@ -15,11 +15,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from memquorum.core.consensus.transitions import Progress
+
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-_VERSION = 3
+_VERSION = 4
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS shard (
     shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, as_of INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS proof (
+    shard INTEGER, place INTEGER, message BLOB NOT NULL, PRIMARY KEY (shard, place)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS position (
     topic TEXT, shard INTEGER, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS memory (
@@ -182,10 +186,11 @@ class View:
 
     # How far -------------------------------------------------------------------------------------------------------
 
-    def progress(self, shard: int) -> tuple[int, int]:
-        """The next sequence and the next epoch to be decided."""
+    def progress(self, shard: int) -> Progress:
+        """The next sequence and the next epoch to be decided, and what proves that the last one is."""
         row = self._db.execute("SELECT seq, epoch FROM shard WHERE shard = ?", (shard,)).fetchone()
-        return (row[0], row[1]) if row else (1, 1)
+        proof = self._db.execute("SELECT message FROM proof WHERE shard = ? ORDER BY place", (shard,))
+        return Progress(row[0], row[1], tuple(message for (message,) in proof)) if row else Progress()
 
     def position(self, topic: str, shard: int) -> int | None:
         """The next offset to read; None before the first."""
@@ -268,9 +273,19 @@ class View:
     # Decisions -------------------------------------------------------------------------------------------------------
 
     def decided(
-        self, shard: int, *, seq: int, epoch: int, forgotten: Sequence[str], accepted_offset: int, read: int
+        self,
+        shard: int,
+        *,
+        seq: int,
+        epoch: int,
+        commits: Sequence[bytes],
+        forgotten: Sequence[str],
+        accepted_offset: int,
+        read: int,
     ) -> None:
         """Sequence `seq` decided `epoch`, nominated at `accepted_offset`. `read`: the next accepted offset.
+
+        `commits` prove it.
 
         The facts of a forgotten memory stay for two more epochs, and until they have been read at all: an access that
         crossed the decision voids it.
@@ -279,6 +294,9 @@ class View:
             "INSERT INTO shard VALUES (?1, ?2, ?3, 0) ON CONFLICT DO UPDATE SET seq = ?2, epoch = ?3",
             (shard, seq + 1, epoch + 1),
         )
+        self._write("DELETE FROM proof WHERE shard = ?", (shard,))
+        rows = [(shard, place, message) for place, message in enumerate(commits)]
+        self._write_many("INSERT INTO proof VALUES (?, ?, ?)", rows)
         self._write_many(
             "INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)",
             [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],

@@ -15,6 +15,7 @@ BALLOTS = "memory.ballot.cast.v1"
 PRE_PREPARES = "memory.consensus.pre-prepare.v1"
 PREPARES = "memory.consensus.prepare.v1"
 COMMITS = "memory.consensus.commit.v1"
+VIEW_CHANGES = "memory.consensus.view-change.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
@@ -33,6 +34,7 @@ ALL = (
     PRE_PREPARES,
     PREPARES,
     COMMITS,
+    VIEW_CHANGES,
     JOURNAL,
     HEADS,
 )

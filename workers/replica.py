@@ -29,7 +29,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.ballots.evidence import RULES, Evidence
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
-from memquorum.core.consensus.transitions import Send, Timings
+from memquorum.core.consensus.transitions import Keep, Send, Timings
 from memquorum.core.crypto.stamps import Reader
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
@@ -38,7 +38,7 @@ from memquorum.telemetry.tracing import Hop
 from workers import loop
 from workers.judge import Judge
 from workers.ownclock import OwnClock
-from workers.seat import LOGS, Seat
+from workers.seat import LOGS, TOPIC_OF, Seat
 from workers.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -128,13 +128,14 @@ def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, by
         if seat.settled:
             signed.settle(seat.settled)
             seat.settled = []
-    sends = [(seat, send) for seat in seats for send in seat.outbox]
-    if not sends:
+    wanted = [(seat, effect) for seat in seats for effect in seat.outbox]
+    if not wanted:
         return []
-    answers = signed.claim([(send.slot, send.digest, send.data) for _, send in sends])
+    answers = signed.claim([(effect.slot, effect.digest, effect.data) for _, effect in wanted])
     for seat in seats:
         seat.outbox.clear()
-    return [(seat, send, data) for (seat, send), data in zip(sends, answers, strict=True)]
+    claimed = zip(wanted, answers, strict=True)
+    return [(seat, effect, data) for (seat, effect), data in claimed if not isinstance(effect, Keep)]
 
 
 class Replica:
@@ -237,16 +238,16 @@ class Replica:
             self._produce(seat, send, data)
 
     def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
-        parent, hop = seat.watch.sending(send, LOGS[send.message])
+        parent, hop = seat.watch.sending(send, TOPIC_OF[send.message])
         while True:
             try:
                 self._producer.produce(
-                    LOGS[send.message],
+                    TOPIC_OF[send.message],
                     value=data,
                     key=str(seat.shard).encode(),
                     partition=seat.shard,
                     headers=loop.headers("Signed", self._source, send.slot, parent),
-                    on_delivery=partial(self._delivered, LOGS[send.message], hop),
+                    on_delivery=partial(self._delivered, TOPIC_OF[send.message], hop),
                 )
                 return
             except BufferError:

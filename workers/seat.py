@@ -38,7 +38,10 @@ LOGS: Mapping[t.Message, str] = {
     t.Message.PRE_PREPARE: topics.PRE_PREPARES,
     t.Message.PREPARE: topics.PREPARES,
     t.Message.COMMIT: topics.COMMITS,
+    t.Message.VIEW_CHANGE: topics.VIEW_CHANGES,
 }
+"""The logs by the kind of message that they are read for."""
+TOPIC_OF = {**LOGS, t.Message.NEW_VIEW: topics.VIEW_CHANGES}
 """The topic of each kind of message."""
 _MESSAGES = {topic: message for message, topic in LOGS.items()}
 
@@ -47,6 +50,11 @@ _SPINE_LATE_S = 30.0
 _VAULT_RETRY_S = 0.5
 # How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
 _CLOCK_RETRY_MS = 5_000
+# Whoever lags must not accuse a primary whose message it has not read yet: a time limit that ran out holds only once
+# the logs were read to their ends. But no longer than so: else a flood of the logs could keep a bad primary in office.
+_LAG_S = 10.0
+_LAG_LOOK_S = 0.25
+_OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE)
 
 
 class Seat:
@@ -71,22 +79,24 @@ class Seat:
         """`signed`: this identity's unsettled slots of the shard. `clock`: seconds that never run backwards.
         `own_clock`: what a vote's time is held against; None where the fleet's time is driven."""
         self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
-        self.outbox: list[t.Send] = []
+        self.outbox: list[t.Send | t.Keep] = []
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
         self.live = False
         self._ended: set[str] = set()
+        # The logs that held nothing more when they were last read.
+        self._at_end: set[str] = set()
         self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
         self._own_clock = own_clock
-        self._timers: dict[t.Timer, tuple[float, int]] = {}
+        self._timers: dict[t.Timer, tuple[float, t.TimerFired]] = {}
         self._need: t.NeedBallot | None = None
         # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
         self._timely: bytes | None = None
         self._late_at = self._retry_at = 0.0
-        seq, epoch = view.progress(shard)
-        self.watch = VoteWatch(genesis, shard, epoch, shown)
-        self.settled = [slot for slot in signed if t.is_decided(slot, seq, epoch)]
-        self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, seq=seq, epoch=epoch)
+        progress = view.progress(shard)
+        self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
+        self.settled = [slot for slot in signed if t.is_decided(slot, progress.seq, progress.epoch)]
+        self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, progress=progress)
         self._carry_out(self.core.handle(t.Restarted({s: v for s, v in signed.items() if s not in self.settled})))
 
     # Records -------------------------------------------------------------------------------------------------------
@@ -96,6 +106,7 @@ class Seat:
         self.positions[topic] = offset + 1
         message = _MESSAGES.get(topic)
         if message is not None:
+            self._at_end.discard(topic)
             self._carry_out(self.core.handle(t.Received(message, data, offset)))
             return
         try:
@@ -122,6 +133,7 @@ class Seat:
 
     def skip(self, topic: str, offset: int) -> None:
         """A record that is to be passed over unread."""
+        self._at_end.discard(topic)
         self.positions[topic] = offset + 1
         if topic == topics.ACCEPTED:
             self.walk.skip(offset)
@@ -133,14 +145,19 @@ class Seat:
         self.walk.go()
         self._vote()
         now = self._clock()
-        for timer, (when, seq) in list(self._timers.items()):
-            if when <= now:
+        for timer, (when, fired) in list(self._timers.items()):
+            if when <= now and not (timer in _OF_PRIMARIES and self._lags(now - when)):
                 del self._timers[timer]
-                self._carry_out(self.core.handle(t.TimerFired(timer, seq)))
+                self._carry_out(self.core.handle(fired))
+
+    def _lags(self, overdue_s: float) -> bool:
+        return overdue_s < _LAG_S and len(self._at_end) < len(LOGS)
 
     def end(self, topic: str) -> None:
         """A partition was read up to its end. Once all logs were, with nothing to be read again, the seat speaks."""
         message = _MESSAGES.get(topic)
+        if message is not None and message not in self.rereads:
+            self._at_end.add(topic)
         if self.live or message is None or message in self.rereads:
             return
         self._ended.add(topic)
@@ -150,7 +167,9 @@ class Seat:
 
     def wake_at(self) -> float:
         """When `turn` has something to do though no record came; infinity: never."""
-        times = [when for when, _ in self._timers.values()]
+        # A time limit that waits for the logs is looked at again when a record or an end comes, and now and then.
+        soon = self._clock() + _LAG_LOOK_S if len(self._at_end) < len(LOGS) else 0.0
+        times = [max(when, soon) if timer in _OF_PRIMARIES else when for timer, (when, _) in self._timers.items()]
         # What waits for the accepted stream is woken by its records.
         if self._need is not None and self._retry_at > self._clock():
             times.append(self._retry_at)
@@ -233,16 +252,24 @@ class Seat:
                 case t.Send():
                     self.outbox.append(effect)
                     self.watch.says(effect)
+                case t.Keep():
+                    self.outbox.append(effect)
+                case t.Settle():
+                    self.settled += effect.slots
                 case t.NeedBallot():
                     self._need, self._retry_at = effect, 0.0
                     self._late_at = self._clock() + _SPINE_LATE_S
                     self.watch.asked(effect.nominated.record)
                 case t.SetTimer():
-                    self._timers[effect.timer] = (self._clock() + effect.ms / 1000, effect.seq)
+                    fired = t.TimerFired(effect.timer, effect.seq, effect.view)
+                    self._timers[effect.timer] = (self._clock() + effect.ms / 1000, fired)
                 case t.CancelTimer():
                     self._timers.pop(effect.timer, None)
                 case t.Decided():
                     self._decided(effect)
+                case t.Entered():
+                    self.watch.entered(effect)
+                    _LOG.warning("shard %d: view %d, member %d is primary", self.shard, effect.view, effect.primary)
                 case t.Noted():
                     _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
                 case t.Reread():
@@ -273,17 +300,13 @@ class Seat:
             self.shard,
             seq=decided.seq,
             epoch=decided.epoch,
+            commits=decided.commits,
             forgotten=forgotten,
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
         self._keep_places()
         self._judge.forget(forgotten)
-        self.settled.append(t.ballot_slot(self._config, self.shard, decided.epoch))
-        self.settled += [
-            t.slot_name(self._config, self.shard, checked.body.view, decided.seq, message)
-            for message in (t.Message.PRE_PREPARE, t.Message.PREPARE, t.Message.COMMIT)
-        ]
         _LOG.info(
             "shard %d: epoch %d decided in view %d by %d ballots: %d of %d proposals passed",
             self.shard,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from memquorum import topics
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.transitions import Decided, Message, Send
+from memquorum.core.consensus.transitions import Decided, Entered, Message, Send
 from memquorum.core.records import NominationProposed
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_vote, unsampled
@@ -89,6 +89,10 @@ class VoteWatch:
         """The traceparent of a message that is produced now, and the hop to end once it is in the log."""
         hop = self._unsent.pop(send.slot, NOTHING)
         return hop.send(topic, self._shard, send.slot), hop
+
+    def entered(self, entered: Entered) -> None:
+        """The seat has another primary."""
+        self.shown.meters.view.labels(str(self._shard)).set(entered.view)
 
     def decided(self, decided: Decided) -> None:
         """An epoch is decided."""

@@ -9,6 +9,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.signed import (
+    BallotCast as BallotCast,
+)
+from memquorum.core.signed import (
+    Commit as Commit,
+)
+from memquorum.core.signed import (
+    NewView as NewView,
+)
+from memquorum.core.signed import (
+    Opinion as Opinion,
+)
+from memquorum.core.signed import (
+    Prepare as Prepare,
+)
+from memquorum.core.signed import (
+    Prepared as Prepared,
+)
+from memquorum.core.signed import (
+    PrePrepare as PrePrepare,
+)
+from memquorum.core.signed import (
+    Signed as Signed,
+)
+from memquorum.core.signed import (
+    ViewChange as ViewChange,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class EpisodeRecorded:
@@ -195,78 +223,6 @@ class NominationProposed:
     accepted_offset: int
     trigger: str
     proposals: tuple[Proposal, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """One proposal, judged."""
-
-    yes: bool
-    score_ppm: int
-    terms: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BallotCast:
-    """A member's opinion on every proposal of an epoch."""
-
-    cluster: bytes
-    config: int
-    shard: int
-    epoch: int
-    member: int
-    nomination: bytes
-    opinions: tuple[Opinion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class PrePrepare:
-    """The primary's proposal for a slot: the nomination and the ballot certificate."""
-
-    cluster: bytes
-    config: int
-    shard: int
-    view: int
-    seq: int
-    member: int
-    epoch: int
-    nomination: bytes
-    ballots: tuple[bytes, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepare:
-    """The outcome follows from the certificate."""
-
-    cluster: bytes
-    config: int
-    shard: int
-    view: int
-    seq: int
-    member: int
-    digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A quorum has prepared."""
-
-    cluster: bytes
-    config: int
-    shard: int
-    view: int
-    seq: int
-    member: int
-    digest: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Signed:
-    """Bytes and who signed them: Ed25519 over domain, cluster and the received body."""
-
-    signer: str
-    signature: bytes
-    body: bytes
 
 
 @dataclass(frozen=True, slots=True)

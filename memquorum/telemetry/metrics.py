@@ -93,6 +93,10 @@ LATE = Definition(
     "memquorum_ballots_late_total", "counter", ("member",),
     "Decided epochs whose certificate lacks the member's ballot: it came after the grace, or not at all.",
 )  # fmt: skip
+VIEW = Definition(
+    "memquorum_view", "gauge", ("shard",),
+    "The view that a member is in: how often the shard has changed its primary.",
+)  # fmt: skip
 REQUESTS = Definition(
     "http_server_request_duration_seconds", "histogram", ("http_route", "http_response_status_code"),
     "How long retrieval took to answer a request, by route and status.",
@@ -100,7 +104,7 @@ REQUESTS = Definition(
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS,
-    LATE, REQUESTS,
+    LATE, VIEW, REQUESTS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -122,6 +126,7 @@ class Meters:
         self.open = Gauge(OPEN.name, OPEN.sentence, OPEN.labels, registry=self.registry)
         self.epochs = self._counter(EPOCHS)
         self.late = self._counter(LATE)
+        self.view = Gauge(VIEW.name, VIEW.sentence, VIEW.labels, registry=self.registry)
         self.requests = self._histogram(REQUESTS)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)

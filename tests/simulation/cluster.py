@@ -21,7 +21,9 @@ from memquorum.core.consensus.transitions import Message
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
 from tests.unit.genesis import seed_of
 
-KINDS_OF_LOG = (Message.NOMINATION, Message.BALLOT, Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT)
+KINDS_OF_LOG = (
+    Message.NOMINATION, Message.BALLOT, Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT, Message.VIEW_CHANGE
+)  # fmt: skip
 AS_OF = 1_000_000_000
 WINDOW = 1
 
@@ -33,13 +35,12 @@ class Disk:
     """What a crash leaves: what was signed, and how far the decisions and the log were read."""
 
     signed: MemorySignState = field(default_factory=MemorySignState)
-    seq: int = 1
-    epoch: int = 1
+    progress: t.Progress = field(default_factory=t.Progress)
     positions: dict[Message, int] = field(default_factory=lambda: dict.fromkeys(KINDS_OF_LOG, 0))
 
     def lose_view(self) -> None:
         """The rebuildable part is deleted; what was signed stays."""
-        self.seq = self.epoch = 1
+        self.progress = t.Progress()
         self.positions = dict.fromkeys(KINDS_OF_LOG, 0)
 
 
@@ -53,10 +54,11 @@ class Node:
     positions: dict[Message, int] = field(default_factory=dict)
     ballots_due: list[t.NeedBallot] = field(default_factory=list)
     unsent: list[tuple[Message, bytes]] = field(default_factory=list)  # claimed, and lost in a crash
-    timers: dict[t.Timer, int] = field(default_factory=dict)
+    timers: dict[t.Timer, t.TimerFired] = field(default_factory=dict)
     ends: dict[Message, int] = field(default_factory=dict)  # of the log, when it started; empty once it speaks
     noted: list[t.Noted] = field(default_factory=list)
     halted: str | None = None
+    view: int = 0
 
 
 class Cluster:
@@ -123,8 +125,7 @@ class Cluster:
             me=node.me,
             sign=lambda body: self.codec.encode(sign(self.genesis.cluster, signer, seed, body)),
             timings=t.Timings(),
-            seq=disk.seq,
-            epoch=disk.epoch,
+            progress=disk.progress,
             window=WINDOW,
         )
         node.positions = dict(disk.positions)
@@ -161,11 +162,12 @@ class Cluster:
 
     def fire(self, node: Node, timer: t.Timer) -> None:
         assert node.core is not None
-        self.carry_out(node, node.core.handle(t.TimerFired(timer, node.timers.pop(timer))))
+        self.carry_out(node, node.core.handle(node.timers.pop(timer)))
 
     def send(self, node: Node) -> None:
         """The oldest claimed message reaches the log."""
-        self.append(*node.unsent.pop(0))
+        message, data = node.unsent.pop(0)
+        self.append(Message.VIEW_CHANGE if message == Message.NEW_VIEW else message, data)
 
     def carry_out(self, node: Node, effects: list[t.Effect]) -> None:
         for effect in effects:
@@ -175,7 +177,14 @@ class Cluster:
                 case t.Send():
                     self._claim(node, effect)
                 case t.SetTimer():
-                    node.timers[effect.timer] = effect.seq
+                    node.timers[effect.timer] = t.TimerFired(effect.timer, effect.seq, effect.view)
+                case t.Keep():
+                    node.disk.signed.claim([(effect.slot, effect.digest, effect.data)])
+                case t.Settle():
+                    node.disk.signed.settle(effect.slots)
+                case t.Entered():
+                    assert effect.view > node.view, "views go back"
+                    node.view = effect.view
                 case t.CancelTimer():
                     node.timers.pop(effect.timer, None)
                 case t.Decided():
@@ -199,14 +208,10 @@ class Cluster:
         checked = check_decision(self.codec, self.genesis, decided.checked.data, decided.commits)
         assert checked.digest == decided.checked.digest
         assert self.decided.setdefault(decided.seq, checked.digest) == checked.digest, "two decisions for one slot"
-        assert decided.seq == node.disk.seq, "a slot was skipped or decided twice"
+        assert decided.seq == node.disk.progress.seq, "a slot was skipped or decided twice"
         self.decisions[node.me][decided.seq] = decided
-        node.disk.signed.settle(
-            [t.ballot_slot(0, self.shard, decided.epoch)]
-            + [t.slot_name(0, self.shard, 0, decided.seq, kind) for kind in KINDS_OF_LOG[2:]]
-        )
         assert node.core is not None
-        node.disk.seq, node.disk.epoch = decided.seq + 1, decided.epoch + 1
+        node.disk.progress = t.Progress(decided.seq + 1, decided.epoch + 1, decided.commits)
         node.disk.positions = {
             kind: position if (low := node.core.low_water(kind)) is None else min(low, position)
             for kind, position in node.positions.items()
@@ -240,17 +245,20 @@ class Cluster:
         ]
 
     def settle(self, most: int = 20_000) -> None:
-        """Runs the honest world until nothing is left to do, the grace timer included."""
+        """Runs the honest world until nothing is left to do; when all else rests, the shortest timers run out."""
         for count in range(most):
-            steps = self.steps() or [
-                lambda n=node: self.fire(n, t.Timer.BALLOT_GRACE)  # type: ignore[misc]
-                for node in self.nodes.values()
-                if node.core is not None and t.Timer.BALLOT_GRACE in node.timers
-            ]
+            steps = self.steps() or self._shortest_timers()
             if not steps:
                 return
             steps[count * 7919 % len(steps)]()
         raise AssertionError("no rest: the replicas go on for ever")
+
+    def _shortest_timers(self) -> list[Step]:
+        for timer in (t.Timer.BALLOT_GRACE, t.Timer.SEARCH, t.Timer.REQUEST, t.Timer.VIEW_CHANGE):
+            nodes = [node for node in self.nodes.values() if node.core is not None and timer in node.timers]
+            if nodes:
+                return [lambda n=node, k=timer: self.fire(n, k) for node in nodes]  # type: ignore[misc]
+        return []
 
     def heal(self) -> None:
         """Everybody starts anew. Whoever the broker lied to reads the whole log again, without its view."""

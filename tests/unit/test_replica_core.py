@@ -170,11 +170,11 @@ def test_the_primary_waits_a_grace_for_the_last_ballot_and_then_proposes_without
     core = Core(me=0).nominated()
     assert core.read(Message.BALLOT, *BALLOTS[:2]) == []
     assert core.read(Message.BALLOT, BALLOTS[2]) == [
-        t.SetTimer(Timer.REQUEST, 222, 1),
-        t.SetTimer(Timer.BALLOT_GRACE, 111, 1),
+        t.SetTimer(Timer.REQUEST, 222, 1, 0),
+        t.SetTimer(Timer.BALLOT_GRACE, 111, 1, 0),
     ]
-    assert core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 2)) == []  # of another sequence
-    assert sends(core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 1))) == [
+    assert core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 2, 0)) == []  # of another sequence
+    assert sends(core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 1, 0))) == [
         (Message.PRE_PREPARE, "0/0/0/1/pre-prepare", OTHER)
     ]
     assert core.read(Message.BALLOT, BALLOTS[3]) == []  # one proposal for a slot
@@ -182,11 +182,11 @@ def test_the_primary_waits_a_grace_for_the_last_ballot_and_then_proposes_without
 
 def test_others_do_not_propose_but_watch_the_clock() -> None:
     core = Core(me=2).nominated()
-    assert core.read(Message.BALLOT, *BALLOTS) == [t.SetTimer(Timer.REQUEST, 222, 1)]
-    (noted,) = core.core.handle(t.TimerFired(Timer.REQUEST, 1))
-    assert isinstance(noted, t.Noted)
-    assert (noted.note, noted.member) == (Note.LATE, 0)
-    assert core.core.phase == Phase.BALLOTING
+    assert core.read(Message.BALLOT, *BALLOTS) == [t.SetTimer(Timer.REQUEST, 222, 1, 0)]
+    found = core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    assert [(noted.note, noted.member) for noted in of(found, t.Noted)] == [(Note.LATE, 0)]
+    assert [(s.message, s.slot, s.number) for s in of(found, t.Send)] == [(Message.VIEW_CHANGE, "0/0/1/view-change", 1)]
+    assert core.core.phase == Phase.VIEW_CHANGING
 
 
 def test_a_good_pre_prepare_is_answered_with_a_prepare_even_without_the_nomination() -> None:
@@ -257,7 +257,7 @@ def test_a_certificate_is_enough_for_who_missed_the_rest() -> None:
         (Message.COMMIT, signed("member:3", Commit(GENESIS.cluster, 0, 0, 0, 1, 2, SAID)), "stranger"),
         (Message.COMMIT, signed("member:2", Commit(b"x" * 32, 0, 0, 0, 1, 2, SAID)), "stranger"),
         (Message.COMMIT, signed("member:2", Commit(GENESIS.cluster, 0, 1, 0, 1, 2, SAID)), "stranger"),
-        (Message.COMMIT, commit(2, SAID, view=1), "other view"),
+        (Message.COMMIT, commit(2, SAID, view=-1), "old view"),
         (Message.COMMIT, commit(2, SAID, seq=0), "old"),
         (Message.COMMIT, commit(2, SAID, seq=99), "beyond the window"),
         (Message.PRE_PREPARE, NOT_THE_PRIMARYS, "stranger"),
@@ -320,7 +320,7 @@ def test_a_ballot_whose_opinions_do_not_hold_is_noted_and_left_out() -> None:
     assert isinstance(noted, t.Noted)
     assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 3, (NOMINATION, bad))
     core.read(Message.BALLOT, *BALLOTS[:3])
-    (send,) = of(core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 1)), t.Send)
+    (send,) = of(core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 1, 0)), t.Send)
     assert send.digest == OTHER
 
 
@@ -360,7 +360,7 @@ def test_a_refused_nomination_makes_room_for_another() -> None:
     ],
 )
 def test_a_pre_prepare_that_does_not_hold_is_noted_and_not_answered(data: bytes, complaint: str) -> None:
-    core = Core()
+    core = Core(live=False)
     (noted,) = core.read(Message.PRE_PREPARE, data)
     assert isinstance(noted, t.Noted)
     assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 0, (data,))
@@ -401,9 +401,9 @@ def test_a_proposal_that_was_committed_and_does_not_come_is_looked_for_in_the_lo
     later = pre_prepare(second, [ballot(m, second, 2) for m in range(4)], seq=2)
     said = proposed(later)
     found = core.read(Message.COMMIT, *(commit(m, said, 2) for m in (0, 2, 3)))
-    assert found == [t.SetTimer(Timer.SEARCH, 222, 2)]  # it is most likely on its way
+    assert found == [t.SetTimer(Timer.SEARCH, 222, 2, 0)]  # it is most likely on its way
     # It lies behind the one before: the ballots in it were cast after that was decided.
-    assert core.core.handle(t.TimerFired(Timer.SEARCH, 2)) == [t.Reread(Message.PRE_PREPARE, 30)]
+    assert core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0)) == [t.Reread(Message.PRE_PREPARE, 30), *found]
     assert of(core.read(Message.PRE_PREPARE, later), t.CancelTimer) == [t.CancelTimer(Timer.SEARCH)]
     assert (core.core.seq, core.core.epoch) == (3, 3)
 
@@ -411,8 +411,9 @@ def test_a_proposal_that_was_committed_and_does_not_come_is_looked_for_in_the_lo
 def test_a_proposal_is_looked_for_from_the_beginning_by_who_decided_none_yet_and_only_at_the_logs_end() -> None:
     core = Core(live=False)
     assert core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3))) == []
-    assert core.core.handle(t.CaughtUp()) == [t.SetTimer(Timer.SEARCH, 222, 1)]
-    assert core.core.handle(t.TimerFired(Timer.SEARCH, 1)) == [t.Reread(Message.PRE_PREPARE, 0)]
+    search = t.SetTimer(Timer.SEARCH, 222, 1, 0)
+    assert core.core.handle(t.CaughtUp()) == [search]
+    assert core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0)) == [t.Reread(Message.PRE_PREPARE, 0), search]
 
 
 # Restarts -------------------------------------------------------------------------------------------------------------
@@ -440,7 +441,7 @@ def test_what_the_log_holds_under_its_name_is_not_said_again() -> None:
     core.read(Message.NOMINATION, NOMINATION)
     core.read(Message.BALLOT, *BALLOTS)
     core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE)
-    assert core.core.handle(t.CaughtUp()) == []
+    assert core.core.handle(t.CaughtUp()) == [t.SetTimer(Timer.REQUEST, 222, 1, 0)]
     assert core.core.phase == Phase.PRE_PREPARED
 
 
@@ -496,7 +497,7 @@ def test_a_message_of_this_member_that_it_did_not_sign_halts_it() -> None:
     assert isinstance(halt, t.Halt)
     assert core.core.phase == Phase.HALTED
     assert core.read(Message.PREPARE, prepare(2, SAID)) == []
-    assert core.core.handle(t.TimerFired(Timer.REQUEST, 1)) == []
+    assert core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0)) == []
 
 
 def test_two_different_messages_of_this_member_in_the_log_halt_it() -> None:

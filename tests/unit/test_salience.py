@@ -181,7 +181,9 @@ def test_a_neighbourhood_is_a_bounded_ordered_dictionary(limit: int, steps: list
     assert near.nearest(at(where), without="") == pytest.approx(max(cosines.values(), default=0.0), abs=1e-5)
     found = [(name, seen.gist) for name, seen in near.alike(at(where), 0.5, without="")]
     assert all(name == text for name, text in found)
-    assert {name for name, _ in found} == {name for name, cosine in cosines.items() if cosine > 0.5}
+    # On the border itself rounding decides.
+    surely, maybe = ({name for name, cosine in cosines.items() if cosine > 0.5 + by} for by in (1e-5, -1e-5))
+    assert surely <= {name for name, _ in found} <= maybe
 
 
 def test_the_neighbours_of_a_vector_do_not_depend_on_how_many_there_are() -> None:

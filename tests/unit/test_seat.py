@@ -246,7 +246,7 @@ def test_a_tick_before_the_last_decision_is_still_a_tick(table: Table) -> None:
     table.put(topics.PRE_PREPARES, pre_prepare)
     for data in commits:
         table.put(topics.COMMITS, data)
-    assert table.view.progress(0) == (2, 2)
+    assert table.view.progress(0).seq == 2
     table.nominate(early, "m1", epoch=2, as_of=NOW - HOUR)
     assert table.turn() is not None
 
@@ -311,12 +311,12 @@ def test_a_restart_before_a_log_is_read_again_does_not_pass_it_over(tmp_path: Pa
         for data in commits:
             table.put(topics.COMMITS, data)  # epoch 6 begins at 20, beyond the window of four
     table.put(topics.PRE_PREPARES, decisions[0][0])
-    assert table.view.progress(0) == (2, 2)
+    assert table.view.progress(0).seq == 2
     assert table.seat.rereads == {t.Message.COMMIT: 20}
     assert table.view.position(topics.COMMITS, 0) == 4
     for pre_prepare, _ in decisions[1:5]:
         table.put(topics.PRE_PREPARES, pre_prepare)
-    assert table.view.progress(0) == (6, 6)
+    assert table.view.progress(0).seq == 6
     assert table.view.position(topics.COMMITS, 0) == 20
     table.seat = table.sit()
     for _, commits in decisions[5:]:
@@ -325,7 +325,7 @@ def test_a_restart_before_a_log_is_read_again_does_not_pass_it_over(tmp_path: Pa
             table.put(topics.COMMITS, data)
     for pre_prepare, _ in decisions[5:]:
         table.put(topics.PRE_PREPARES, pre_prepare)
-    assert table.view.progress(0) == (9, 9)
+    assert table.view.progress(0).seq == 9
     table.view.close()
 
 
@@ -359,7 +359,7 @@ def test_what_the_others_decided_meanwhile_is_waited_for_no_longer(tmp_path: Pat
     for data in commits:
         table.put(topics.COMMITS, data)
     table.put(topics.PRE_PREPARES, pre_prepare)
-    assert table.view.progress(0) == (2, 2)
+    assert table.view.progress(0).seq == 2
     assert table.turn() is None
     assert "the time of shard 0" not in table.seat.watch.shown.health.waits
     table.view.close()
@@ -406,7 +406,7 @@ def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_i
     assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
     # Known all the same: where the decision to forget m1 was applied before m2, m2 is stored (decision 8).
     assert table.view.known(["m2"])["m2"].created == 20
-    table.view.decided(0, seq=1, epoch=1, forgotten=["m1"], accepted_offset=50, read=3)
+    table.view.decided(0, seq=1, epoch=1, commits=[], forgotten=["m1"], accepted_offset=50, read=3)
     table.episode("m3", agent="bob", at=30, outcome="reinforced", reinforces="m1")
     table.episode("m4", agent="bob", at=30, outcome="reinforced", reinforces="nobody")
     table.turn()
@@ -507,7 +507,7 @@ def test_a_restart_reads_on_where_the_view_says(table: Table) -> None:
 
 
 def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -> None:
-    table.view.decided(0, seq=1, epoch=1, forgotten=[], accepted_offset=0, read=1)
+    table.view.decided(0, seq=1, epoch=1, commits=[], forgotten=[], accepted_offset=0, read=1)
     slots = ["0/0/1/ballot", "0/0/2/ballot", "0/0/0/1/commit", "0/0/0/2/prepare"]
     table.seat = table.sit({slot: SignedSlot(b"d", slot.encode()) for slot in slots})
     assert table.seat.settled == ["0/0/1/ballot", "0/0/0/1/commit"]
@@ -539,12 +539,14 @@ def test_a_decision_moves_the_view_and_settles_the_slots(table: Table) -> None:
     table.put(topics.PRE_PREPARES, pre_prepare)
     for data in commits:
         table.put(topics.COMMITS, data)
-    assert table.view.progress(0) == (2, 2)
+    assert table.view.progress(0).seq == 2
     assert table.view.is_forgotten("m1")
     assert not table.view.is_forgotten("m2")
     assert table.view.position(topics.COMMITS, 0) == 3  # the fourth commit came after the decision
     assert table.view.position(topics.PRE_PREPARES, 0) == 1
-    assert table.seat.settled == ["0/0/1/ballot", "0/0/0/1/pre-prepare", "0/0/0/1/prepare", "0/0/0/1/commit"]
+    assert table.view.progress(0).commits == tuple(commits[:3])
+    kinds = ("pre-prepare", "prepare", "commit", "prepared")
+    assert table.seat.settled == ["0/0/1/ballot", *(f"0/0/0/1/{kind}" for kind in kinds)]
 
 
 # Claiming -------------------------------------------------------------------------------------------------------------
@@ -618,7 +620,9 @@ def test_what_was_forgotten_is_not_brought_back_by_its_own_record(tmp_path: Path
     table.episode("a")
     table.turn()
     for epoch in range(1, 4):
-        table.view.decided(0, seq=epoch, epoch=epoch, forgotten=["a"][epoch - 1 :], accepted_offset=5, read=6)
+        table.view.decided(
+            0, seq=epoch, epoch=epoch, commits=[], forgotten=["a"][epoch - 1 :], accepted_offset=5, read=6
+        )
     assert table.view.known(["a"]) == {}
     table.episode("a")
     table.turn()

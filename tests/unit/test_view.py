@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from db.view import Known, Recent, View
+from memquorum.core.consensus.transitions import Progress
 
 CLUSTER = b"c" * 32
 KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector", "minilm")
@@ -31,7 +32,10 @@ def recent(view: View, through: int = 1000, most: int = 64) -> list[str]:
 
 
 def decide(view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000) -> None:
-    view.decided(0, seq=epoch, epoch=epoch, forgotten=forgotten, accepted_offset=accepted_offset, read=read)
+    commits = [b"commit", b"another"]
+    view.decided(
+        0, seq=epoch, epoch=epoch, commits=commits, forgotten=forgotten, accepted_offset=accepted_offset, read=read
+    )
 
 
 def test_the_first_of_an_id_is_kept(view: View) -> None:
@@ -116,7 +120,7 @@ def test_a_view_that_lags_behind_its_decisions_forgets_when_it_has_read(view: Vi
 
 def test_progress_and_positions_survive(tmp_path: Path) -> None:
     view = View(tmp_path / "view.db", CLUSTER, 1)
-    assert view.progress(0) == (1, 1)
+    assert view.progress(0) == Progress()
     assert view.position("topic", 0) is None
     with view.batch():
         decide(view, 7)
@@ -124,8 +128,8 @@ def test_progress_and_positions_survive(tmp_path: Path) -> None:
         view.move(0, {"topic": 5})
     view.close()
     view = View(tmp_path / "view.db", CLUSTER, 1)
-    assert view.progress(0) == (8, 8)
-    assert view.progress(1) == (1, 1)
+    assert view.progress(0) == Progress(8, 8, (b"commit", b"another"))
+    assert view.progress(1) == Progress()
     assert (view.position("topic", 0), view.position("other", 0), view.position("topic", 1)) == (5, 9, None)
     view.close()
 
@@ -148,7 +152,7 @@ def test_time_is_what_the_ticks_say_and_never_runs_backwards(view: View) -> None
     view.ticked(1, 8, 50)
     assert [view.time_at(0, offset) for offset in (3, 8, 9, 4)] == [500, 500, 600, None]
     assert view.time_at(1, 8) == 50
-    assert view.progress(0) == (1, 1)
+    assert view.progress(0) == Progress()
     decide(view, 1, accepted_offset=8)
     assert [view.time_at(0, offset) for offset in (3, 8, 9)] == [500, 500, 600]  # a decision forgets no tick
     view.ticked(0, 12, 1)
@@ -209,7 +213,7 @@ def test_a_file_of_an_earlier_version_is_filled_again(tmp_path: Path) -> None:
     view._db.execute("PRAGMA user_version = 1")
     view.close()
     view = View(tmp_path / "view.db", CLUSTER, 1)
-    assert (view.known(["m1"]), view.position("topic", 0), view.progress(0)) == ({}, None, (1, 1))
+    assert (view.known(["m1"]), view.position("topic", 0), view.progress(0)) == ({}, None, Progress())
     view.close()
     with pytest.raises(ValueError, match="belongs to member 1"):
         View(tmp_path / "view.db", CLUSTER, 2)

@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memquorum.core.consensus.certificate import Checked, Nominated, Verified
-from memquorum.core.consensus.transitions import Message
+from memquorum.core.consensus.transitions import CancelTimer, Message, SetTimer, Timer
 from memquorum.core.records import BallotCast
 from memquorum.ports import SignedSlot
+
+# Of one member and kind, messages of so many views other than the current one are held; its latest push out its first.
+_OTHER_VIEWS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +24,12 @@ class Held:
 
 
 @dataclass(slots=True)
-class Slot:
-    """What is held for one sequence, in the current view."""
+class Round:
+    """What is held for one sequence in one view."""
 
     pre_prepare: Held | None = None
     rejected: bool = False  # the primary's first pre-prepare does not hold; it gets no second one in this view
+    barred: bool = False  # the view has to begin with another one; a quorum may have committed it all the same
     checked: Checked | None = None
     prepares: dict[int, Held] = field(default_factory=dict)
     commits: dict[int, Held] = field(default_factory=dict)
@@ -33,8 +37,6 @@ class Slot:
     wanted: bytes | None = None  # a proposal that q members committed and whose pre-prepare is not here
     own: dict[Message, SignedSlot] = field(default_factory=dict)  # what this member signed for it
     repeat: set[Message] = field(default_factory=set)  # of that, what may not have reached the log
-    grace_over: bool = False
-    timers: set[str] = field(default_factory=set)  # timers that were set for this sequence
     noted: set[tuple[Message, int]] = field(default_factory=set)  # conflicts, noted once
 
     def held(self) -> Iterator[tuple[Message, Held]]:
@@ -61,6 +63,86 @@ class Slot:
     def commits_on(self, digest: bytes) -> tuple[bytes, ...]:
         """The commits on a proposal, in the order of their members."""
         return tuple(held.data for _, held in sorted(self.commits.items()) if held.digest == digest)
+
+    def prepares_on(self, digest: bytes, primary: int) -> dict[int, bytes]:
+        """The prepares on a proposal of others than the primary, which stands behind it by its pre-prepare."""
+        held = sorted(self.prepares.items())
+        return {member: h.data for member, h in held if h.digest == digest and member != primary}
+
+
+@dataclass(slots=True)
+class Slot:
+    """What is held for one sequence, view by view."""
+
+    rounds: dict[int, Round] = field(default_factory=dict)
+    # This member's prepared certificate of the highest view: (view, encoded Prepared).
+    proof: tuple[int, bytes] | None = None
+    grace_over: bool = False
+    timers: set[Timer] = field(default_factory=set)  # those that run for this sequence in the current view
+    # (kind, member) → the views of its messages that are held, in the order in which they came.
+    _views: dict[tuple[Message, int], list[int]] = field(default_factory=dict)
+
+    def round(self, view: int) -> Round:
+        """What is held of a view."""
+        return self.rounds.setdefault(view, Round())
+
+    def start(self, timer: Timer, ms: int, seq: int, view: int) -> list[SetTimer | CancelTimer]:
+        """Starts a timer unless it runs."""
+        if timer in self.timers:
+            return []
+        self.timers.add(timer)
+        return [SetTimer(timer, ms, seq, view)]
+
+    def stop_timers(self) -> list[SetTimer | CancelTimer]:
+        """Stops all of them."""
+        stopped: list[SetTimer | CancelTimer] = [CancelTimer(timer) for timer in sorted(self.timers)]
+        self.timers.clear()
+        return stopped
+
+    def prove(self, view: int, proof: bytes) -> None:
+        """A prepared certificate of this member."""
+        if self.proof is None or view > self.proof[0]:
+            self.proof = (view, proof)
+
+    def hold(self, message: Message, member: int, view: int, held: Held, current: int) -> None:
+        """Keeps a member's message; bounded by letting go of its own first ones, never of those of the current view."""
+        views = self._views.setdefault((message, member), [])
+        others = [v for v in views if v != current]
+        if view not in views and view != current and len(others) >= _OTHER_VIEWS:
+            views.remove(others[0])
+            self._drop(message, member, others[0])
+        if view not in views:
+            views.append(view)
+        into = self.round(view)
+        match message:
+            case Message.PRE_PREPARE:
+                into.pre_prepare, into.rejected, into.checked = held, False, None
+            case Message.PREPARE:
+                into.prepares[member] = held
+            case _:
+                into.commits[member] = held
+
+    def _drop(self, message: Message, member: int, view: int) -> None:
+        old = self.rounds[view]
+        match message:
+            case Message.PRE_PREPARE:
+                old.pre_prepare = old.checked = None
+            case Message.PREPARE:
+                del old.prepares[member]
+            case _:
+                del old.commits[member]
+        if not (old.own or old.pre_prepare or old.prepares or old.commits):
+            del self.rounds[view]
+
+    def held(self) -> Iterator[tuple[Message, Held]]:
+        """Everything that a restart would have to read again."""
+        for each in self.rounds.values():
+            yield from each.held()
+
+    def committed(self, quorum: int) -> tuple[int, bytes] | None:
+        """A view in which a quorum committed a proposal, and which; the lowest such."""
+        found = ((view, self.rounds[view].committed(quorum)) for view in sorted(self.rounds))
+        return next(((view, digest) for view, digest in found if digest is not None), None)
 
 
 @dataclass(slots=True)

@@ -16,19 +16,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import KINDS, all_sound, check_opinion
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, digest, open_signed, read_signed
+from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 
 _PROPOSAL = b"memquorum/proposal/1"
-
-T = TypeVar("T", BallotCast, Commit, NominationProposed, PrePrepare)
 
 
 class BadCertificate(ValueError):
@@ -89,7 +86,7 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
     key = hashlib.sha256(data).digest()
     if verified is not None and key in verified.nominations:
         return verified.nominations[key]
-    signed, nomination = _open(codec, genesis, data, NominationProposed, "nomination")
+    signed, nomination = open_part(codec, genesis, data, NominationProposed, "nomination")
     most = genesis.policy.epoch.proposals_max
     if nomination.epoch < 1 or nomination.as_of < 0:
         raise BadCertificate(f"nomination: epoch {nomination.epoch}, as of {nomination.as_of}: there is no such time")
@@ -121,7 +118,7 @@ def check_ballot(
     # It passed every rule for the nomination that it names: what remains to be asked is whether that is this one.
     if known is not None and known.nomination == nominated.digest:
         return known
-    _, ballot = _open(codec, genesis, data, BallotCast, "ballot")
+    _, ballot = open_part(codec, genesis, data, BallotCast, "ballot")
     check_opinions(genesis, ballot, nominated)
     if verified is not None:
         verified.ballots[key] = ballot
@@ -155,7 +152,7 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
     key = hashlib.sha256(data).digest()
     if verified is not None and key in verified.pre_prepares:
         return verified.pre_prepares[key]
-    _, body = _open(codec, genesis, data, PrePrepare, "pre-prepare")
+    _, body = open_part(codec, genesis, data, PrePrepare, "pre-prepare")
     if body.view < 0 or body.seq < 1:
         raise BadCertificate(f"pre-prepare: view {body.view}, sequence {body.seq} is no slot")
     if body.member != genesis.primary(body.shard, body.view):
@@ -186,17 +183,14 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
 
 def check_commit(codec: Codec, genesis: Genesis, data: bytes, checked: Checked) -> int:
     """The member whose signed commit on this pre-prepare's view and proposal these bytes are. Raises BadCertificate."""
-    try:
-        # The slot first: it costs nothing, a signature does.
-        _, commit = read_signed(codec, genesis, data, Commit)
-    except BadMessage as error:
-        raise BadCertificate(f"commit: {error}") from None
+    # The slot first: it costs nothing, a signature does.
+    commit = read_part(codec, genesis, data, Commit, "commit")
     body, where = checked.body, f"commit of member {commit.member}"
     if (commit.shard, commit.view, commit.seq) != (body.shard, body.view, body.seq):
         raise BadCertificate(f"{where}: for shard {commit.shard}, view {commit.view}, sequence {commit.seq}")
     if commit.digest != checked.digest:
         raise BadCertificate(f"{where}: on another proposal")
-    _open(codec, genesis, data, Commit, where)
+    open_part(codec, genesis, data, Commit, where)
     return commit.member
 
 
@@ -216,7 +210,18 @@ def check_decision(
     return checked
 
 
-def _open(codec: Codec, genesis: Genesis, data: bytes, kind: type[T], where: str) -> tuple[Signed, T]:
+def read_part(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord], where: str) -> SignedRecord:
+    """A part of a certificate, its signature not verified yet. Raises BadCertificate."""
+    try:
+        return read_signed(codec, genesis, data, kind)[1]
+    except BadMessage as error:
+        raise BadCertificate(f"{where}: {error}") from None
+
+
+def open_part(
+    codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord], where: str
+) -> tuple[Signed, SignedRecord]:
+    """A part of a certificate and its verified envelope. Raises BadCertificate."""
     try:
         return open_signed(codec, genesis, data, kind)
     except BadMessage as error:

@@ -1,4 +1,4 @@
-"""Which messages count: authentic, of this shard and view, within the window, the first of its member for its slot.
+"""Which messages of slots and epochs count: of this shard, within the window, the first of their member.
 
 The inbox knows nothing of phases. It fills the buffers of the sequence in flight and of those ahead, and answers what
 is worth noting. A broker may have forged, repeated, reordered or withheld anything (DESIGN 13): nothing here trusts it.
@@ -6,17 +6,16 @@ is worth noting. A broker may have forged, repeated, reordered or withheld anyth
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.buffers import EpochBuffer, Held, Slot
+from memquorum.core.consensus.buffers import EpochBuffer, Held, Round, Slot
 from memquorum.core.consensus.certificate import BadCertificate, check_nomination, check_opinions, proposal_digest
+from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, digest, read_signed, verify
-from memquorum.core.consensus.transitions import Halt, Message, Note, Noted, Received, Reread
-from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
+from memquorum.core.consensus.messages import BadMessage, digest, read_signed
+from memquorum.core.consensus.transitions import Message, Received, Reread
+from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
 from memquorum.ports import SignedSlot
 
 _RECORDS: dict[Message, Any] = {
@@ -26,45 +25,19 @@ _RECORDS: dict[Message, Any] = {
     Message.PREPARE: Prepare,
     Message.COMMIT: Commit,
 }
-OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
-SERVICE = -1
 # Who was at the end of every log is behind by no more than the logs differ while it reads them. Far more than that.
 _REACH = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Incoming:
-    """A record that was read but proves nothing yet."""
-
-    message: Message
-    data: bytes
-    at: int
-    signed: Signed
-    record: Any
-
-    @property
-    def member(self) -> int:
-        """Whose it is; SERVICE for a nomination."""
-        return int(getattr(self.record, "member", SERVICE))
-
-    @property
-    def number(self) -> int:
-        """What the window speaks of: the epoch or the sequence."""
-        return int(self.record.epoch if self.message in OF_EPOCHS else self.record.seq)
-
-
 class Inbox:
-    """What one replica holds of one shard's log.
+    """What one replica holds of one shard's log for the sequences and epochs in flight and ahead.
 
-    `seq` and `epoch` are in flight; `window` is how many ahead are kept. `ignored` counts what was not used, by reason.
+    `seq` and `epoch` are in flight, in `view`; `window` is how many ahead are kept.
     """
 
-    def __init__(
-        self, codec: Codec, genesis: Genesis, *, shard: int, me: int, seq: int, epoch: int, window: int
-    ) -> None:
-        self.shard, self.me, self.view, self.seq, self.epoch, self.window = shard, me, 0, seq, epoch, window
-        self.ignored: Counter[str] = Counter()
-        self._codec, self._genesis = codec, genesis
+    def __init__(self, codec: Codec, genesis: Genesis, gate: Gate, *, seq: int, epoch: int, window: int) -> None:
+        self.view, self.seq, self.epoch, self.window = 0, seq, epoch, window
+        self._codec, self._genesis, self._gate = codec, genesis, gate
         self._slots: dict[int, Slot] = {}
         self._epochs: dict[int, EpochBuffer] = {}
         # (kind, member) → the first (number, position) seen beyond the window. An honest member's numbers rise along
@@ -73,26 +46,29 @@ class Inbox:
         self._at_end = False
         # No proposal of the sequence in flight lies before: its ballots were cast after the one here was decided.
         self.proposed_after = 0
-        self._found: list[Noted | Halt] = []
 
     @property
     def primary(self) -> int:
         """Who proposes in the current view."""
-        return self._genesis.primary(self.shard, self.view)
+        return self._genesis.primary(self._gate.shard, self.view)
 
     def slot(self, seq: int | None = None) -> Slot:
         """The buffer of a sequence, by default of the one in flight."""
         return self._slots.setdefault(self.seq if seq is None else seq, Slot())
 
+    def round(self) -> Round:
+        """What is held of the sequence in flight in the current view."""
+        return self.slot().round(self.view)
+
     def ballots(self, epoch: int | None = None) -> EpochBuffer:
         """The buffer of an epoch, by default of the one in flight."""
         return self._epochs.setdefault(self.epoch if epoch is None else epoch, EpochBuffer())
 
-    def advance(self) -> list[Reread]:
-        """The sequence in flight is decided: what has to be read again now that the window has moved."""
-        slot = self._slots.pop(self.seq, None)
-        if slot is not None and slot.pre_prepare is not None:
-            self.proposed_after = slot.pre_prepare.at
+    def advance(self, proposed_at: int) -> list[Reread]:
+        """The sequence in flight is decided, by a proposal that stands at `proposed_at`: what has to be read again now
+        that the window has moved."""
+        self._slots.pop(self.seq, None)
+        self.proposed_after = proposed_at
         self._epochs.pop(self.epoch, None)
         self.seq, self.epoch = self.seq + 1, self.epoch + 1
         again: dict[Message, int] = {}
@@ -114,15 +90,14 @@ class Inbox:
         beyond = [at for (kind, _), (_, at) in self._beyond.items() if kind == message]
         return min((*held, *beyond), default=None)
 
-    def receive(self, event: Received) -> list[Noted | Halt]:
-        """Takes a record of the log, or counts why not. Halt means that somebody else has this member's key."""
-        self._found = []
+    def receive(self, event: Received) -> None:
+        """Takes a record of the log, or counts why not."""
         try:
             signed, record = read_signed(self._codec, self._genesis, event.data, _RECORDS[event.message])
         except BadMessage:
-            self._ignore("stranger")
-            return []
-        new = _Incoming(event.message, event.data, event.at, signed, record)
+            self._gate.ignore("stranger")
+            return
+        new = Incoming(event.message, event.data, event.at, signed, record)
         if self._in_window(new):
             match new.message:
                 case Message.NOMINATION:
@@ -133,7 +108,6 @@ class Inbox:
                     self._pre_prepare(new, self.slot(new.number))
                 case _:
                     self._vote(new, self.slot(new.number))
-        return self._found
 
     def refuse(self) -> None:
         """Drops the nomination in flight: another one of the same epoch may take its place."""
@@ -143,20 +117,21 @@ class Inbox:
             buffer.nominated, buffer.asked = None, False
             buffer.usable.clear()
 
-    def _in_window(self, new: _Incoming) -> bool:
-        if new.record.shard != self.shard:
-            return self._ignore("stranger")
+    def _in_window(self, new: Incoming) -> bool:
+        if new.record.shard != self._gate.shard:
+            return self._gate.ignore("stranger")
         if new.number < self._current(new.message):
-            return self._ignore("old")
-        if getattr(new.record, "view", self.view) != self.view:
-            return self._ignore("other view")
+            return self._gate.ignore("old")
+        if new.message not in OF_EPOCHS and new.view < (self.view if new.message == Message.PREPARE else 0):
+            return self._gate.ignore("old view")
         if new.number <= self._current(new.message) + self.window:
             return True
-        if self._credible(new) and (new.message, new.member) not in self._beyond and self._authentic(new):
+        known = (new.message, new.member) in self._beyond
+        if self._credible(new) and not known and self._gate.authentic(new):
             self._beyond[new.message, new.member] = (new.number, new.at)
-        return self._ignore("beyond the window")
+        return self._gate.ignore("beyond the window")
 
-    def _credible(self, new: _Incoming) -> bool:
+    def _credible(self, new: Incoming) -> bool:
         """Whether an honest member can be so far ahead: one that lies would pin where a restart reads until then.
 
         Whoever starts anew may be behind by the whole log. But every number before this one has left a record in the
@@ -165,26 +140,26 @@ class Inbox:
         ahead = new.number - self._current(new.message)
         return new.number <= new.at + 1 and (not self._at_end or ahead <= _REACH)
 
-    def _nomination(self, new: _Incoming, buffer: EpochBuffer) -> None:
+    def _nomination(self, new: Incoming, buffer: EpochBuffer) -> None:
         """The first valid nomination of an epoch is the one that is voted on."""
         try:
             nominated = check_nomination(self._codec, self._genesis, new.data, buffer.verified)
         except BadCertificate:
-            self._ignore("stranger")
+            self._gate.ignore("stranger")
             return
         if buffer.nominated is not None or nominated.digest in buffer.refused:
-            self._ignore("duplicate")
+            self._gate.ignore("duplicate")
             return
         buffer.nominated, buffer.nominated_at = nominated, new.at
         for member in sorted(buffer.ballots):
             self._judge(buffer, member)
 
-    def _ballot(self, new: _Incoming, buffer: EpochBuffer) -> None:
+    def _ballot(self, new: Incoming, buffer: EpochBuffer) -> None:
         said, first = digest(new.signed.body), buffer.ballots.get(new.member)
         if first is not None:
-            self._second(new, said, first, buffer.noted)
-        elif self._genuine(new, said, buffer.own):
-            if new.member == self.me:
+            self._gate.second(new, said, first, buffer.noted)
+        elif self._gate.genuine(new, said, buffer.own):
+            if new.member == self._gate.me:
                 buffer.own = buffer.own or SignedSlot(said, new.data)
             buffer.ballots[new.member], buffer.casts[new.member] = Held(said, new.data, new.at), new.record
             self._judge(buffer, new.member)
@@ -197,76 +172,42 @@ class Inbox:
         try:
             check_opinions(self._genesis, cast, buffer.nominated)
         except BadCertificate as error:
-            originals = (buffer.nominated.data, data)
-            self._found.append(Noted(Note.INVALID, Message.BALLOT, member, str(error), originals))
+            self._gate.invalid(Message.BALLOT, member, str(error), buffer.nominated.data, data)
             return
         buffer.verified.add_ballot(data, cast)
         buffer.usable[member] = data
 
-    def _pre_prepare(self, new: _Incoming, slot: Slot) -> None:
-        if new.member != self.primary:
-            self._ignore("stranger")
+    def _pre_prepare(self, new: Incoming, slot: Slot) -> None:
+        if new.member != self._genesis.primary(self._gate.shard, new.view):
+            self._gate.ignore("stranger")
             return
-        said, first = proposal_digest(new.record), slot.pre_prepare
-        if first is not None:
-            self._second(new, said, first, slot.noted)
+        said, held = proposal_digest(new.record), slot.rounds.get(new.view) or Round()
+        if held.pre_prepare is not None:
+            self._gate.second(new, said, held.pre_prepare, held.noted)
             # Only what a quorum has committed replaces what the primary showed first.
-            if said == first.digest or said != slot.wanted:
+            if said == held.pre_prepare.digest or said != held.wanted:
                 return
-        if self._genuine(new, said, slot.own.get(new.message)):
-            self._remember(new, said, slot)
-            slot.pre_prepare, slot.rejected, slot.checked = Held(said, new.data, new.at), False, None
+        self._hold(new, said, slot, held)
 
-    def _vote(self, new: _Incoming, slot: Slot) -> None:
+    def _vote(self, new: Incoming, slot: Slot) -> None:
         """A prepare or a commit; prepares are verified only up to the quorum."""
-        votes = slot.prepares if new.message == Message.PREPARE else slot.commits
+        held = slot.rounds.get(new.view) or Round()
+        votes = held.prepares if new.message == Message.PREPARE else held.commits
         said, first = new.record.digest, votes.get(new.member)
         if first is not None:
-            self._second(new, said, first, slot.noted)
-        elif new.message == Message.PREPARE and said == slot.prepared:
-            self._ignore("not needed")
-        elif self._genuine(new, said, slot.own.get(new.message)):
-            self._remember(new, said, slot)
-            votes[new.member] = Held(said, new.data, new.at)
+            self._gate.second(new, said, first, held.noted)
+        elif new.message == Message.PREPARE and said == held.prepared:
+            self._gate.ignore("not needed")
+        else:
+            self._hold(new, said, slot, held)
 
-    def _second(self, new: _Incoming, said: bytes, first: Held, noted: set[tuple[Message, int]]) -> None:
-        """A further message of a member for a slot: the same again is nothing, another one is evidence."""
-        if said == first.digest or (new.message, new.member) in noted:
-            self._ignore("duplicate")
-        elif self._authentic(new):
-            noted.add((new.message, new.member))
-            detail = f"a different second {new.message} of member {new.member} in shard {self.shard}"
-            self._found.append(Noted(Note.CONFLICT, new.message, new.member, detail, (first.data, new.data)))
-            if new.member == self.me:
-                self._found.append(Halt(f"{detail}, which is this one: another process has its key"))
-
-    def _genuine(self, new: _Incoming, said: bytes, own: SignedSlot | None) -> bool:
-        """Whether a first message counts: authentic and, where it bears this member's name, what this member signed."""
-        if new.member != self.me or own is None:
-            return self._authentic(new)
-        if own.message == new.data:
-            return True
-        if not self._authentic(new):
-            return False
-        if own.digest != said:
-            self._found.append(Halt(f"a {new.message} of this member that it did not sign: another has its key"))
-        return own.digest == said
-
-    def _remember(self, new: _Incoming, said: bytes, slot: Slot) -> None:
-        """A message of this member that stands in the log is as good as one in its sign-state."""
-        if new.member == self.me:
-            slot.own.setdefault(new.message, SignedSlot(said, new.data))
-
-    def _authentic(self, new: _Incoming) -> bool:
-        try:
-            verify(self._genesis, new.signed)
-        except BadMessage:
-            return self._ignore("stranger")
-        return True
+    def _hold(self, new: Incoming, said: bytes, slot: Slot, held: Round) -> None:
+        if not self._gate.genuine(new, said, held.own.get(new.message)):
+            return
+        slot.hold(new.message, new.member, new.view, Held(said, new.data, new.at), self.view)
+        if new.member == self._gate.me:
+            # A message of this member that stands in the log is as good as one in its sign-state.
+            slot.round(new.view).own.setdefault(new.message, SignedSlot(said, new.data))
 
     def _current(self, message: Message) -> int:
         return self.epoch if message in OF_EPOCHS else self.seq
-
-    def _ignore(self, why: str) -> bool:
-        self.ignored[why] += 1
-        return False

@@ -17,15 +17,19 @@ from memquorum.core.records import (
     BallotCast,
     Commit,
     JournalHead,
+    NewView,
     NominationProposed,
     Prepare,
     PrePrepare,
     Signed,
+    ViewChange,
 )
 
 _DOMAIN = b"memquorum/signed/1\0"
 
-T = TypeVar("T", BallotCast, Commit, JournalHead, NominationProposed, Prepare, PrePrepare)
+SignedRecord = TypeVar(
+    "SignedRecord", BallotCast, Commit, JournalHead, NewView, NominationProposed, Prepare, PrePrepare, ViewChange
+)
 
 # Who may sign what that is not a member's own.
 _SERVICE: dict[type, str] = {NominationProposed: "service:nomination", JournalHead: "service:journal"}
@@ -56,7 +60,7 @@ def verify(genesis: Genesis, signed: Signed) -> None:
         raise BadMessage(f"the signature is not {signed.signer}'s") from None
 
 
-def read_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[T]) -> tuple[Signed, T]:
+def read_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord]) -> tuple[Signed, SignedRecord]:
     """An envelope and its body, without the signature: cluster, config, shard and that the signer may say this.
 
     The cheap half of `open_signed`, for a replica that verifies signatures only up to the quorum. Raises BadMessage.
@@ -79,7 +83,7 @@ def read_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[T]) -> t
     return signed, record
 
 
-def open_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[T]) -> tuple[Signed, T]:
+def open_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord]) -> tuple[Signed, SignedRecord]:
     """An envelope and its body, both checked: identity, entitlement and signature. Raises BadMessage."""
     signed, record = read_signed(codec, genesis, data, kind)
     verify(genesis, signed)

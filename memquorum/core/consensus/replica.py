@@ -1,11 +1,12 @@
-"""One member's part in one shard's consensus: PBFT's normal case as a function of events (DESIGN 10 to 14).
+"""One member's part in one shard's consensus: PBFT as a function of events (DESIGN 10 to 14).
 
 No input, output, clock or randomness: `handle` takes an event and answers effects (`transitions`). The same events in
 the same order give the same effects, so a simulator can drive it and a failure can be replayed.
 
 How it differs from the paper of 1999: the proposal is a ballot certificate whose outcome every replica computes itself;
 one sequence is in flight; messages travel through a log that everybody reads, so nothing is retransmitted but on a
-start; and a replica that fell behind reads on and follows the commit certificates that it finds there.
+start; a replica that fell behind reads on and follows the commit certificates that it finds there; and a view change
+proves its sequence by the decision before it instead of by a checkpoint.
 """
 
 from __future__ import annotations
@@ -15,24 +16,29 @@ from collections.abc import Callable
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import transitions as t
-from memquorum.core.consensus.buffers import EpochBuffer, Slot
-from memquorum.core.consensus.certificate import BadCertificate, Nominated, check_pre_prepare, proposal_digest
-from memquorum.core.consensus.inbox import SERVICE, Inbox
+from memquorum.core.consensus.buffers import Round, Slot
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_pre_prepare
+from memquorum.core.consensus.gate import SERVICE, Gate
+from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import digest
+from memquorum.core.consensus.recollection import Recollection
+from memquorum.core.consensus.speech import BALLOTS_WANTED, Speech
 from memquorum.core.consensus.transitions import Message, Note, Phase, Step, Timer
-from memquorum.core.records import BallotCast, Commit, Prepare, PrePrepare
-from memquorum.ports import SignedSlot
+from memquorum.core.consensus.views import Views
+from memquorum.core.consensus.voice import Voice
+from memquorum.core.records import Prepared
 
 _WAITING = (Phase.IDLE, Phase.BALLOTING)
-_LIVE = (*_WAITING, Phase.PRE_PREPARED, Phase.PREPARED)
+_ACTING = (*_WAITING, Phase.PRE_PREPARED, Phase.PREPARED)
+_LIVE = (*_ACTING, Phase.VIEW_CHANGING)
+_BEGINNING = t.Progress()
 
 
 class ShardReplica:
     """The state machine of member `me` in one shard.
 
-    `seq` and `epoch` are the next to be decided; `sign` gives a body as an encoded `Signed` of this member; `window` is
-    how many sequences ahead are kept.
+    `progress` is where it begins; `sign` gives a body as an encoded `Signed` of this member; `window` is how many
+    sequences ahead are kept.
     """
 
     def __init__(
@@ -44,15 +50,19 @@ class ShardReplica:
         me: int,
         sign: Callable[[bytes], bytes],
         timings: t.Timings,
-        seq: int = 1,
-        epoch: int = 1,
+        progress: t.Progress = _BEGINNING,
         window: int = 4,
     ) -> None:
         self.phase = Phase.IDLE
-        self._codec, self._genesis, self._sign, self._timings = codec, genesis, sign, timings
-        self._inbox = Inbox(codec, genesis, shard=shard, me=me, seq=seq, epoch=epoch, window=window)
-        # What this identity signed before the start, by slot name, until its sequence or epoch comes.
-        self._restored: dict[str, SignedSlot] = {}
+        self._codec, self._genesis, self._timings = codec, genesis, timings
+        self._shard, self._me = shard, me
+        self._gate = Gate(genesis, shard, me)
+        self._inbox = Inbox(codec, genesis, self._gate, seq=progress.seq, epoch=progress.epoch, window=window)
+        self._views = Views(codec, genesis, self._gate)
+        self._commits = progress.commits
+        voice = Voice(codec, genesis, shard=shard, me=me, sign=sign)
+        self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self._gate, timings=timings)
+        self._recollection = Recollection({})
         self._speaks = False
         self._effects: list[t.Effect] = []
 
@@ -74,7 +84,7 @@ class ShardReplica:
     @property
     def ignored(self) -> Counter[str]:
         """How many messages were not used, by reason."""
-        return self._inbox.ignored
+        return self._gate.ignored
 
     def handle(self, event: t.Event) -> list[t.Effect]:
         """What follows from an event, to be carried out in this order."""
@@ -91,14 +101,13 @@ class ShardReplica:
             case t.TimerFired():
                 self._fired(event)
             case t.Restarted():
-                self._restored = dict(event.signed)
-                self._enter()
+                self._restart(event)
             case t.CaughtUp():
                 self._speaks = True
                 self._inbox.caught_up()
         self._run()
         if self._speaks and self.phase in _LIVE:
-            self._speak()
+            self._effects += self._speech.speak(self.phase, self._commits)
         return self._effects
 
     def awaits_ballot(self, nomination: bytes) -> bool:
@@ -106,7 +115,7 @@ class ShardReplica:
         buffer = self._inbox.ballots()
         nominated = buffer.nominated
         return (
-            self.phase == Phase.BALLOTING
+            self.phase in BALLOTS_WANTED
             and buffer.own is None
             and nominated is not None
             and nominated.digest == nomination
@@ -114,57 +123,93 @@ class ShardReplica:
 
     def low_water(self, message: Message) -> int | None:
         """The first position of the log that a restart must read again; None: nothing is held, read on."""
-        return self._inbox.low_water(message)
+        return self._views.low_water() if message == Message.VIEW_CHANGE else self._inbox.low_water(message)
 
     # Events ------------------------------------------------------------------------------------------------------
 
     def _received(self, event: t.Received) -> None:
-        for found in self._inbox.receive(event):
+        if event.message == Message.VIEW_CHANGE:
+            self._views.receive(event)
+        else:
+            self._inbox.receive(event)
+        for found in self._gate.take():
             if isinstance(found, t.Halt):
                 return self._halt(found.reason)
             self._effects.append(found)
         return None
 
+    def _restart(self, event: t.Restarted) -> None:
+        self._recollection = Recollection(event.signed)
+        self._views.restore(event.signed)
+        self._inbox.view = self._views.view
+        self._enter_slot()
+        if self._views.waiting and self.phase != Phase.HALTED:
+            self._step(Step.SUSPECTED)
+
     def _cast(self, event: t.BallotReady) -> None:
         if not self.awaits_ballot(event.nomination):
             self.ignored["ballot too late"] += 1
             return
-        cast = BallotCast(
-            cluster=self._genesis.cluster,
-            config=self._genesis.config,
-            shard=self._inbox.shard,
-            epoch=self.epoch,
-            member=self._inbox.me,
-            nomination=event.nomination,
-            opinions=event.opinions,
-        )
-        body = self._codec.encode(cast)
-        self._inbox.ballots().own = own = SignedSlot(digest(body), self._sign(body))
-        self._send(Message.BALLOT, own, self.epoch)
+        self._effects.append(self._speech.ballot(event.nomination, event.opinions))
 
     def _refuse(self, event: t.BallotRefused) -> None:
         if self.awaits_ballot(event.nomination):
             self._effects.append(t.Noted(Note.REFUSED, Message.NOMINATION, SERVICE, event.reason))
             self._inbox.refuse()
-            self._step(Step.REFUSED)
+            if self.phase == Phase.BALLOTING:
+                self._step(Step.REFUSED)
 
     def _fired(self, event: t.TimerFired) -> None:
-        if event.seq != self.seq:
+        if event.timer == Timer.VIEW_CHANGE:
+            if self._views.waiting and event.view == self._views.asked:
+                late = f"shard {self._shard}: nobody has opened view {event.view}"
+                self._effects.append(t.Noted(Note.LATE, Message.NEW_VIEW, self._primary(event.view), late))
+                self._ask(event.view + 1)
             return
+        if (event.seq, event.view) != (self.seq, self.view) or self._views.waiting:
+            return
+        self._inbox.slot().timers.discard(event.timer)
         if event.timer == Timer.BALLOT_GRACE:
             self._inbox.slot().grace_over = True
         elif event.timer == Timer.REQUEST:
-            late = f"shard {self._inbox.shard}, sequence {self.seq} is still {self.phase} in view {self.view}"
+            late = f"shard {self._shard}, sequence {self.seq} is still {self.phase} in view {self.view}"
             self._effects.append(t.Noted(Note.LATE, Message.PRE_PREPARE, self._inbox.primary, late))
-        elif event.timer == Timer.SEARCH and self._inbox.slot().pre_prepare is None:
-            self._effects.append(t.Reread(Message.PRE_PREPARE, self._inbox.proposed_after))
+            self._ask(self.view + 1)
+        elif event.timer == Timer.SEARCH:
+            self._search()
 
-    # Phases: each rule takes the slot in flight one step on, or answers that it cannot -------------------------------
+    # Rules: each takes the replica one step on, or answers that it cannot ---------------------------------------------
 
     def _run(self) -> None:
-        rules = (self._nominated, self._proposed, self._prepared, self._committed)
+        rules = (self._called, self._opened, self._nominated, self._proposed, self._prepared, self._committed)
         while any(rule() for rule in rules):
             pass
+
+    def _called(self) -> bool:
+        """f+1 members ask for a higher view: one of them is honest and has a reason, so this member joins."""
+        view = self._views.called() if self._speaks and self.phase in _LIVE else None
+        if view is None:
+            return False
+        self._ask(view)
+        return True
+
+    def _opened(self) -> bool:
+        """The primary of a higher view has shown that q members asked for it."""
+        opening = self._views.enter() if self.phase in _LIVE else None
+        if opening is None:
+            return False
+        self._inbox.view = opening.view
+        slot, buffer = self._inbox.slot(), self._inbox.ballots()
+        self._effects += slot.stop_timers()
+        slot.grace_over = False
+        # An answer that came meanwhile was not taken.
+        buffer.asked = False
+        self._effects.append(t.CancelTimer(Timer.VIEW_CHANGE))
+        self._effects.append(t.Entered(opening.view, self._primary(opening.view)))
+        self._effects.append(self._speech.entered(opening))
+        self._settle(self._views.behind())
+        self._step(Step.NEW_VIEW)
+        return True
 
     def _nominated(self) -> bool:
         """A nomination is here."""
@@ -175,164 +220,117 @@ class ShardReplica:
 
     def _proposed(self) -> bool:
         """The primary's pre-prepare is here: check it whole, compute its outcome, stand behind it."""
-        slot = self._inbox.slot()
-        if self.phase not in _LIVE or slot.pre_prepare is None or slot.rejected or slot.checked is not None:
+        held = self._inbox.round()
+        if self.phase not in _WAITING or held.pre_prepare is None or held.rejected or held.barred:
             return False
-        data = slot.pre_prepare.data
+        checked = self._check(held)
+        if checked is not None and not self._views.allows(self.seq, checked.digest):
+            held.barred, opening = True, self._views.opening
+            assert opening is not None
+            self._invalid(held.pre_prepare.data, f"view {self.view} has to begin with another proposal", opening.data)
+        if checked is None or held.barred:
+            if self._speaks:
+                # It is signed, so it proves that its sender is a liar: there is nothing to wait for.
+                self._ask(self.view + 1)
+            return False
+        self._step(Step.PROPOSED)
+        return True
+
+    def _check(self, held: Round) -> Checked | None:
+        """The round's pre-prepare, checked whole; None if it does not hold."""
+        if held.checked is not None or held.pre_prepare is None or held.rejected:
+            return held.checked
+        data = held.pre_prepare.data
         try:
             checked = check_pre_prepare(self._codec, self._genesis, data, self._inbox.ballots().verified)
             if checked.body.epoch != self.epoch:
                 raise BadCertificate(f"pre-prepare: epoch {checked.body.epoch}, {self.epoch} is next")
         except BadCertificate as error:
-            slot.rejected = True
-            invalid = t.Noted(Note.INVALID, Message.PRE_PREPARE, self._inbox.primary, str(error), (data,))
-            self._effects.append(invalid)
-            return False
-        slot.checked = checked
-        if self.phase in _WAITING:
-            self._step(Step.PROPOSED)
-        return True
+            held.rejected = True
+            self._invalid(data, str(error))
+            return None
+        held.checked = checked
+        return checked
+
+    def _invalid(self, pre_prepare: bytes, why: str, *beside: bytes) -> None:
+        primary = self._inbox.primary
+        self._effects.append(t.Noted(Note.INVALID, Message.PRE_PREPARE, primary, why, (pre_prepare, *beside)))
 
     def _prepared(self) -> bool:
         """q members stand behind the proposal; the primary does by its pre-prepare."""
-        slot = self._inbox.slot()
-        if self.phase != Phase.PRE_PREPARED or slot.checked is None:
+        slot, held = self._inbox.slot(), self._inbox.round()
+        if self.phase != Phase.PRE_PREPARED or held.checked is None or held.pre_prepare is None:
             return False
-        behind = {member for member, held in slot.prepares.items() if held.digest == slot.checked.digest}
-        if len(behind | {self._inbox.primary}) < self._genesis.quorum:
+        others = held.prepares_on(held.checked.digest, self._inbox.primary)
+        if len(others) + 1 < self._genesis.quorum:
             return False
-        slot.prepared = slot.checked.digest
+        held.prepared = held.checked.digest
+        proof = Prepared(held.pre_prepare.data, tuple(others.values())[: self._genesis.quorum - 1])
+        slot.prove(self.view, self._codec.encode(proof))
         self._step(Step.PREPARED)
         return True
 
     def _committed(self) -> bool:
-        """q members committed: decided, whatever this replica has seen before. On with the next."""
+        """q members committed, in whatever view: decided, whatever this replica has seen before. On with the next."""
         slot = self._inbox.slot()
-        committed = slot.committed(self._genesis.quorum)
-        if self.phase not in _LIVE or committed is None:
+        found = slot.committed(self._genesis.quorum)
+        if self.phase not in _LIVE or found is None:
             return False
-        if slot.checked is None or slot.checked.digest != committed:
-            if slot.wanted is None and slot.pre_prepare is not None:
-                # The primary showed this replica another proposal first; the one that counts may have gone by.
-                self._effects.append(t.Reread(Message.PRE_PREPARE, slot.pre_prepare.at))
-            slot.wanted = committed
-            if slot.pre_prepare is None and self._speaks:
-                # Most likely on its way: each log is read at its own pace. It is looked for only when it does not come.
-                self._set(slot, Timer.SEARCH, self._timings.request_ms)
+        view, committed = found
+        held = slot.round(view)
+        checked = self._check(held) if held.pre_prepare and held.pre_prepare.digest == committed else None
+        if checked is None or held.pre_prepare is None:
+            self._want(slot, held, committed)
             return False
+        self._commits = held.commits_on(committed)[: self._genesis.quorum]
         self._step(Step.COMMITTED)
-        self._effects.append(t.Decided(self.seq, self.epoch, slot.checked, slot.commits_on(committed)))
-        self._effects += [t.CancelTimer(Timer(timer)) for timer in sorted(slot.timers)]
-        self._effects += self._inbox.advance()
-        self._step(Step.NEXT)
-        self._enter()
+        self._effects.append(t.Decided(self.seq, self.epoch, checked, held.commits_on(committed)))
+        self._settle(self._speech.signed_for(slot))
+        self._effects += slot.stop_timers()
+        self._views.calm()
+        self._effects += self._inbox.advance(held.pre_prepare.at)
+        self._step(Step.SUSPECTED if self._views.waiting else Step.NEXT)
+        self._enter_slot()
         return True
 
-    # Speaking: what this member owes the slot in flight, each once ---------------------------------------------------
+    def _want(self, slot: Slot, held: Round, committed: bytes) -> None:
+        """q members committed a proposal that is not here."""
+        if held.wanted is None and held.pre_prepare is not None:
+            # The primary showed this replica another proposal first; the one that counts may have gone by.
+            self._effects.append(t.Reread(Message.PRE_PREPARE, held.pre_prepare.at))
+        held.wanted = committed
+        if held.pre_prepare is None and self._speaks:
+            # Most likely on its way: each log is read at its own pace. It is looked for only when it does not come.
+            self._effects += slot.start(Timer.SEARCH, self._timings.request_ms, self.seq, self.view)
 
-    def _speak(self) -> None:
-        slot, buffer = self._inbox.slot(), self._inbox.ballots()
-        self._repeat(slot, buffer)
-        if self.phase == Phase.BALLOTING and buffer.nominated is not None:
-            if buffer.own is None and not buffer.asked:
-                buffer.asked = True
-                self._effects.append(t.NeedBallot(buffer.nominated))
-            self._propose(slot, buffer, buffer.nominated)
-        if self.phase in (Phase.PRE_PREPARED, Phase.PREPARED) and slot.checked is not None:
-            if self._inbox.me != self._inbox.primary:
-                self._vote(slot, Message.PREPARE, slot.checked.digest)
-            if slot.prepared is not None:
-                self._vote(slot, Message.COMMIT, slot.prepared)
+    def _search(self) -> None:
+        if any(held.wanted is not None and held.pre_prepare is None for held in self._inbox.slot().rounds.values()):
+            self._effects.append(t.Reread(Message.PRE_PREPARE, self._inbox.proposed_after))
 
-    def _propose(self, slot: Slot, buffer: EpochBuffer, nominated: Nominated) -> None:
-        """With N−f ballots the request timer starts; the primary proposes with all N, or with these after a grace."""
-        if len(buffer.usable) < self._genesis.n - self._genesis.f:
-            return
-        self._set(slot, Timer.REQUEST, self._timings.request_ms)
-        if self._inbox.me != self._inbox.primary or Message.PRE_PREPARE in slot.own:
-            return
-        if len(buffer.usable) < self._genesis.n and not slot.grace_over:
-            self._set(slot, Timer.BALLOT_GRACE, self._timings.ballot_grace_ms)
-            return
-        body = PrePrepare(
-            cluster=self._genesis.cluster,
-            config=self._genesis.config,
-            shard=self._inbox.shard,
-            view=self.view,
-            seq=self.seq,
-            member=self._inbox.me,
-            epoch=self.epoch,
-            nomination=nominated.data,
-            ballots=tuple(data for _, data in sorted(buffer.usable.items())),
-        )
-        self._say(slot, Message.PRE_PREPARE, body, proposal_digest(body))
+    def _ask(self, view: int) -> None:
+        """This member wants another primary, and acts in no lower view from here on."""
+        self._effects += self._inbox.slot().stop_timers()
+        self._views.ask(view)
+        self._settle(self._views.behind())
+        self._step(Step.SUSPECTED)
 
-    def _vote(self, slot: Slot, message: Message, proposal: bytes) -> None:
-        if message in slot.own:
-            return
-        kind = Prepare if message == Message.PREPARE else Commit
-        body = kind(
-            cluster=self._genesis.cluster,
-            config=self._genesis.config,
-            shard=self._inbox.shard,
-            view=self.view,
-            seq=self.seq,
-            member=self._inbox.me,
-            digest=proposal,
-        )
-        self._say(slot, message, body, proposal)
-
-    def _say(self, slot: Slot, message: Message, body: PrePrepare | Prepare | Commit, proposal: bytes) -> None:
-        slot.own[message] = signed = SignedSlot(proposal, self._sign(self._codec.encode(body)))
-        self._send(message, signed, self.seq)
-
-    def _send(self, message: Message, signed: SignedSlot, number: int) -> None:
-        slot = self._ballot_slot() if message == Message.BALLOT else self._slot_name(message)
-        self._effects.append(t.Send(message, slot, signed.digest, signed.message, number))
-
-    def _enter(self) -> None:
+    def _enter_slot(self) -> None:
         """Recalls what was signed before the start for the slot in flight: it may not have reached the log."""
-        slot, buffer = self._inbox.slot(), self._inbox.ballots()
-        ballot = self._recall(Message.BALLOT, self._ballot_slot(), buffer.own)
-        if ballot is not None:
-            buffer.own, buffer.repeat = ballot, True
-        for message in (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT):
-            signed = self._recall(message, self._slot_name(message), slot.own.get(message))
-            if signed is not None:
-                slot.own[message] = signed
-                slot.repeat.add(message)
-
-    def _recall(self, message: Message, name: str, logged: SignedSlot | None) -> SignedSlot | None:
-        signed = self._restored.pop(name, None)
-        if signed is not None and logged is not None and logged.digest != signed.digest:
-            self._halt(f"the log holds a {message} of this member for {name} that its sign-state does not know")
-        return signed
-
-    def _repeat(self, slot: Slot, buffer: EpochBuffer) -> None:
-        """Says again what was signed before the start and has not been read from the log since."""
-        me = self._inbox.me
-        if buffer.repeat and buffer.own is not None and me not in buffer.ballots:
-            self._send(Message.BALLOT, buffer.own, self.epoch)
-        for message in sorted(slot.repeat - slot.logged(me)):
-            self._send(message, slot.own[message], self.seq)
-        buffer.repeat = False
-        slot.repeat.clear()
+        conflict = self._recollection.enter(self._inbox.slot(), self._inbox.ballots(), self.seq, self.epoch)
+        if conflict is not None:
+            self._halt(conflict)
 
     def _halt(self, reason: str) -> None:
         if self.phase != Phase.HALTED:
             self._effects.append(t.Halt(reason))
             self._step(Step.BROKEN)
 
-    def _set(self, slot: Slot, timer: Timer, ms: int) -> None:
-        if timer not in slot.timers:
-            slot.timers.add(timer)
-            self._effects.append(t.SetTimer(timer, ms, self.seq))
+    def _settle(self, slots: tuple[str, ...]) -> None:
+        if slots:
+            self._effects.append(t.Settle(slots))
 
-    def _ballot_slot(self) -> str:
-        return t.ballot_slot(self._genesis.config, self._inbox.shard, self.epoch)
-
-    def _slot_name(self, message: Message) -> str:
-        return t.slot_name(self._genesis.config, self._inbox.shard, self.view, self.seq, message)
+    def _primary(self, view: int) -> int:
+        return self._genesis.primary(self._shard, view)
 
     def _step(self, step: Step) -> None:
         self.phase = t.after(self.phase, step)

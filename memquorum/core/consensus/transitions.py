@@ -3,11 +3,14 @@
 A slot is one sequence number of one shard; one is in flight at a time. The table says everything about phases:
 
     idle ─nominated─► balloting ─proposed─► pre-prepared ─prepared─► prepared ─committed─► decided ─next─► idle
+    any of them but decided ─suspected─► view-changing ─new-view─► idle, in the next view
 
 - *nominated*: a valid nomination of the awaited epoch is here. Every member casts its ballot, the primary gathers.
 - *proposed*: the primary's pre-prepare is here and its certificate holds. Every other member sends its prepare.
 - *prepared*: q members stand behind the proposal, the primary by its pre-prepare. Every member sends its commit.
 - *committed*: q members committed. The slot is decided, the next sequence and epoch begin.
+- *suspected*: the primary is late or broke a rule, or f+1 members ask for a higher view. The replica asks for it too.
+- *new-view*: the primary of a higher view shows q members who asked for it. That view is entered.
 
 Rules that the table cannot show:
 
@@ -18,12 +21,15 @@ Rules that the table cannot show:
 3. A slot is signed once. Whoever carries out a `Send` claims the slot in the sign-state first (`ports.SignState`).
    After a start the replica says nothing until it has read the log up to its end (`CaughtUp`): what stands there under
    its name counts as signed, whatever else was lost.
-4. A commit certificate decides in any phase, also for a replica that missed everything before it.
+4. A commit certificate decides in any phase and of any view, also for a replica that missed everything before it.
 5. Sequences behind are ignored. Sequences ahead are kept within the window; beyond it, the replica remembers where it
    saw them and asks for that part of the log again once it gets there (`Reread`). A restart before that was read has to
    read it as well, so the place is kept with the batch that asks.
-
-The view change has its phase, its steps, its timers and its message kinds here, and no rule that leads there yet.
+6. Who asked for a view neither prepares nor commits in a lower one, also after a restart: what it asked for stands in
+   the sign-state, and so does the new view that it entered last (`Keep`). Views never go back.
+7. Nobody commits what it could not prove to have been prepared: the certificate is kept with the commit, in one
+   transaction, and goes into every view change until the sequence is decided.
+8. The view stays when a slot is decided. Time limits double with every view since the last decision.
 """
 
 from __future__ import annotations
@@ -59,7 +65,7 @@ class Step(StrEnum):
     PREPARED = "prepared"
     COMMITTED = "committed"
     NEXT = "next"
-    SUSPECTED = "suspected"  # the request timer ran out: a view change is asked for
+    SUSPECTED = "suspected"
     NEW_VIEW = "new-view"
     BROKEN = "broken"  # going on could contradict what this identity has signed
 
@@ -70,6 +76,8 @@ TABLE: Mapping[Phase, Mapping[Step, Phase]] = MappingProxyType(
             Step.NOMINATED: Phase.BALLOTING,
             Step.PROPOSED: Phase.PRE_PREPARED,
             Step.COMMITTED: Phase.DECIDED,
+            Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.NEW_VIEW: Phase.IDLE,
             Step.BROKEN: Phase.HALTED,
         },
         Phase.BALLOTING: {
@@ -77,23 +85,28 @@ TABLE: Mapping[Phase, Mapping[Step, Phase]] = MappingProxyType(
             Step.PROPOSED: Phase.PRE_PREPARED,
             Step.COMMITTED: Phase.DECIDED,
             Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.NEW_VIEW: Phase.IDLE,
             Step.BROKEN: Phase.HALTED,
         },
         Phase.PRE_PREPARED: {
             Step.PREPARED: Phase.PREPARED,
             Step.COMMITTED: Phase.DECIDED,
             Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.NEW_VIEW: Phase.IDLE,
             Step.BROKEN: Phase.HALTED,
         },
         Phase.PREPARED: {
             Step.COMMITTED: Phase.DECIDED,
             Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.NEW_VIEW: Phase.IDLE,
             Step.BROKEN: Phase.HALTED,
         },
-        Phase.DECIDED: {Step.NEXT: Phase.IDLE},
+        # Who asked for another view still waits for it when the slot is decided.
+        Phase.DECIDED: {Step.NEXT: Phase.IDLE, Step.SUSPECTED: Phase.VIEW_CHANGING},
         Phase.VIEW_CHANGING: {
-            Step.NEW_VIEW: Phase.IDLE,
             Step.COMMITTED: Phase.DECIDED,
+            Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.NEW_VIEW: Phase.IDLE,
             Step.BROKEN: Phase.HALTED,
         },
         Phase.HALTED: {},
@@ -121,24 +134,29 @@ class Message(StrEnum):
     PRE_PREPARE = "pre-prepare"
     PREPARE = "prepare"
     COMMIT = "commit"
-    # Not sent yet.
     VIEW_CHANGE = "view-change"
-    NEW_VIEW = "new-view"
-    CHECKPOINT = "checkpoint"
+    NEW_VIEW = "new-view"  # stands in the log of the view changes
+
+
+class Kept(StrEnum):
+    """What the sign-state keeps beside messages: without it a replica could not go on as it must after a crash."""
+
+    PREPARED = "prepared"  # the certificate that a commit rests on
+    ENTERED = "entered"  # the new view that was entered
 
 
 class Timer(StrEnum):
-    """The timers; each runs for one sequence."""
+    """The timers; each runs for one sequence in one view, the last one for the view asked for."""
 
     BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the rest
     REQUEST = "request"  # N−f ballots are here: by when the slot should be decided
     SEARCH = "search"  # q members committed a proposal that is not here: when to read its log again
-    VIEW_CHANGE = "view-change"  # not set yet: by when the next primary should have opened its view
+    VIEW_CHANGE = "view-change"  # q members ask for a view: by when its primary should have opened it
 
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """How long the timers run, in milliseconds."""
+    """How long the timers run, in milliseconds; the last two twice as long for every view since the last decision."""
 
     ballot_grace_ms: int = 250
     request_ms: int = 2_000
@@ -150,15 +168,50 @@ def ballot_slot(config: int, shard: int, epoch: int) -> str:
     return f"{config}/{shard}/{epoch}/{Message.BALLOT}"
 
 
-def slot_name(config: int, shard: int, view: int, seq: int, message: Message) -> str:
-    """The name under which the sign-state keeps a message of a slot."""
-    return f"{config}/{shard}/{view}/{seq}/{message}"
+def slot_name(config: int, shard: int, view: int, seq: int, what: Message | Kept) -> str:
+    """The name under which the sign-state keeps a message of a slot, or the certificate that its commit rests on."""
+    return f"{config}/{shard}/{view}/{seq}/{what}"
+
+
+def view_slot(config: int, shard: int, view: int, what: Message | Kept) -> str:
+    """The name under which the sign-state keeps a view change, a new view, or that it was entered: one for each view,
+    whatever the sequence."""
+    return f"{config}/{shard}/{view}/{what}"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotName:
+    """The parts of a slot's name. `seq` is None for what concerns a view, `view` for a ballot, `epoch` for the rest."""
+
+    what: str
+    view: int | None = None
+    seq: int | None = None
+    epoch: int | None = None
+
+
+def read_slot(slot: str) -> SlotName:
+    """The parts of a name that one of the functions above made."""
+    _, _, *numbers, what = slot.split("/")
+    if what == Message.BALLOT:
+        return SlotName(what, epoch=int(numbers[0]))
+    if what in (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED):
+        return SlotName(what, view=int(numbers[0]))
+    return SlotName(what, view=int(numbers[0]), seq=int(numbers[1]))
 
 
 def is_decided(slot: str, seq: int, epoch: int) -> bool:
     """Whether a slot of this name lies before the next sequence and epoch to be decided."""
-    *_, number, message = slot.split("/")
-    return int(number) < (epoch if message == Message.BALLOT else seq)
+    name = read_slot(slot)
+    return (name.epoch is not None and name.epoch < epoch) or (name.seq is not None and name.seq < seq)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a shard is: the next sequence and epoch to be decided, and the q commits that decided the last one."""
+
+    seq: int = 1
+    epoch: int = 1
+    commits: tuple[bytes, ...] = ()
 
 
 # Events: what the world tells a replica ----------------------------------------------------------------------------
@@ -191,10 +244,11 @@ class BallotRefused:
 
 @dataclass(frozen=True, slots=True)
 class TimerFired:
-    """A timer ran out for the sequence for which it was set."""
+    """A timer ran out for the sequence and the view for which it was set."""
 
     timer: Timer
     seq: int
+    view: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +280,7 @@ class NeedBallot:
 class Send:
     """Claim the slot for the digest, then append what the claim answers to the log. In this order (DESIGN 12).
 
-    `number`: the epoch of a ballot, else the sequence. `data`: the signed message.
+    `number`: the epoch of a ballot, the view of what concerns a view, else the sequence. `data`: the signed message.
     """
 
     message: Message
@@ -237,12 +291,29 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """Claim the slot for the digest and keep the data with it, in the transaction of the `Send`s that follow."""
+
+    slot: str
+    digest: bytes
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """The sign-state may let go of what it keeps for these slots, not of their digests."""
+
+    slots: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SetTimer:
     """Start a timer, or start it anew."""
 
     timer: Timer
     ms: int
     seq: int
+    view: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,10 +362,18 @@ class Reread:
 
 
 @dataclass(frozen=True, slots=True)
+class Entered:
+    """A view was entered."""
+
+    view: int
+    primary: int
+
+
+@dataclass(frozen=True, slots=True)
 class Halt:
     """Stop this identity for good: somebody else speaks with its key, or its memory of what it signed is wrong."""
 
     reason: str
 
 
-Effect = NeedBallot | Send | SetTimer | CancelTimer | Decided | Noted | Reread | Halt
+Effect = NeedBallot | Send | Keep | Settle | SetTimer | CancelTimer | Decided | Noted | Reread | Entered | Halt

@@ -1,0 +1,101 @@
+"""What any message must pass to count: authentic, first of its member for its slot, and not forged in our name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from memquorum.core.consensus.buffers import Held
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import BadMessage, verify
+from memquorum.core.consensus.transitions import Halt, Message, Note, Noted
+from memquorum.core.records import Signed
+from memquorum.ports import SignedSlot
+
+SERVICE = -1
+OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A record that was read but proves nothing yet."""
+
+    message: Message
+    data: bytes
+    at: int
+    signed: Signed
+    record: Any
+
+    @property
+    def member(self) -> int:
+        """Whose it is; SERVICE for a nomination."""
+        return int(getattr(self.record, "member", SERVICE))
+
+    @property
+    def number(self) -> int:
+        """What the window speaks of: the epoch or the sequence."""
+        return int(self.record.epoch if self.message in OF_EPOCHS else self.record.seq)
+
+    @property
+    def view(self) -> int:
+        """The view that it speaks of."""
+        return int(self.record.view)
+
+
+class Gate:
+    """Asks it of one shard's messages on behalf of member `me`.
+
+    `ignored` counts what was not used, by reason; `found` gathers what is worth noting until it is taken.
+    """
+
+    def __init__(self, genesis: Genesis, shard: int, me: int) -> None:
+        self.shard, self.me = shard, me
+        self.ignored: Counter[str] = Counter()
+        self._genesis = genesis
+        self._found: list[Noted | Halt] = []
+
+    def take(self) -> list[Noted | Halt]:
+        """What was found since this was last asked."""
+        found, self._found = self._found, []
+        return found
+
+    def authentic(self, new: Incoming) -> bool:
+        """Whether its signer signed it."""
+        try:
+            verify(self._genesis, new.signed)
+        except BadMessage:
+            return self.ignore("stranger")
+        return True
+
+    def genuine(self, new: Incoming, said: bytes, own: SignedSlot | None) -> bool:
+        """Whether a first message counts: authentic and, where it bears this member's name, what this member signed."""
+        if new.member != self.me or own is None:
+            return self.authentic(new)
+        if own.message == new.data:
+            return True
+        if not self.authentic(new):
+            return False
+        if own.digest != said:
+            self._found.append(Halt(f"a {new.message} of this member that it did not sign: another has its key"))
+        return own.digest == said
+
+    def second(self, new: Incoming, said: bytes, first: Held, noted: set[tuple[Message, int]]) -> None:
+        """A further message of a member for a slot: the same again is nothing, another one is evidence."""
+        if said == first.digest or (new.message, new.member) in noted:
+            self.ignore("duplicate")
+        elif self.authentic(new):
+            noted.add((new.message, new.member))
+            detail = f"a different second {new.message} of member {new.member} in shard {self.shard}"
+            self._found.append(Noted(Note.CONFLICT, new.message, new.member, detail, (first.data, new.data)))
+            if new.member == self.me:
+                self._found.append(Halt(f"{detail}, which is this one: another process has its key"))
+
+    def invalid(self, message: Message, member: int, why: str, *originals: bytes) -> None:
+        """An authentic message that an honest member would not have sent."""
+        self._found.append(Noted(Note.INVALID, message, member, why, originals))
+
+    def ignore(self, why: str) -> bool:
+        """Counts a message that is not used."""
+        self.ignored[why] += 1
+        return False

@@ -1,0 +1,158 @@
+"""What a member owes its shard: for the slot in flight and for the view that it asked for, each message once.
+
+Called after every event, once the rules of `replica` have come to rest. It says nothing that a phase does not call for,
+and nothing twice but what may have been lost in a crash.
+"""
+
+from __future__ import annotations
+
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
+from memquorum.core.consensus.gate import Gate
+from memquorum.core.consensus.inbox import Inbox
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import digest
+from memquorum.core.consensus.recollection import to_repeat
+from memquorum.core.consensus.transitions import Kept, Message, Phase, Timer
+from memquorum.core.consensus.viewchange import Opening
+from memquorum.core.consensus.views import Views
+from memquorum.core.consensus.voice import Voice
+from memquorum.core.records import Opinion
+from memquorum.ports import SignedSlot
+
+# Ballots know no view: who withheld its own while it waits for another primary could keep the others from needing one.
+BALLOTS_WANTED = (Phase.BALLOTING, Phase.VIEW_CHANGING)
+
+
+class Speech:
+    """One member's in one shard, over what its inbox and its views hold."""
+
+    def __init__(
+        self, genesis: Genesis, voice: Voice, inbox: Inbox, views: Views, *, gate: Gate, timings: t.Timings
+    ) -> None:
+        self._genesis, self._voice, self._inbox, self._views, self._timings = genesis, voice, inbox, views, timings
+        self._shard, self._me = gate.shard, gate.me
+        self._effects: list[t.Effect] = []
+
+    def speak(self, phase: Phase, commits: tuple[bytes, ...]) -> list[t.Effect]:
+        """Everything that is owed in a phase. `commits`: what decided the last sequence."""
+        self._effects = []
+        slot, held, buffer = self._inbox.slot(), self._inbox.round(), self._inbox.ballots()
+        self._repeat(slot, buffer)
+        if phase in BALLOTS_WANTED and buffer.nominated is not None and not (buffer.own or buffer.asked):
+            buffer.asked = True
+            self._effects.append(t.NeedBallot(buffer.nominated))
+        if phase == Phase.VIEW_CHANGING:
+            self._change_view(slot, commits)
+        elif phase in (Phase.IDLE, Phase.BALLOTING):
+            self._propose(slot, held, buffer)
+        elif held.checked is not None:
+            self._start_request(slot)
+            if self._me != self._inbox.primary:
+                self._vote(held, Message.PREPARE, held.checked.digest)
+            if held.prepared is not None:
+                self._commit(slot, held, held.prepared)
+        return self._effects
+
+    def ballot(self, nomination: bytes, opinions: tuple[Opinion, ...]) -> t.Send:
+        """This member's ballot in the epoch in flight."""
+        epoch = self._inbox.epoch
+        self._inbox.ballots().own = own = self._voice.ballot(epoch, nomination, opinions)
+        return t.Send(Message.BALLOT, self._voice.ballot_slot(epoch), own.digest, own.message, epoch)
+
+    def entered(self, opening: Opening) -> t.Keep:
+        """Keeps what opened a view: a restart goes on from there."""
+        return t.Keep(self._view_slot(opening.view, Kept.ENTERED), digest(opening.data), opening.data)
+
+    def signed_for(self, slot: Slot) -> tuple[str, ...]:
+        """The names of what this member may have signed or kept for the slot in flight."""
+        kinds = (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT, Kept.PREPARED)
+        views = [view for view, held in slot.rounds.items() if held.own]
+        names = [self._voice.slot(view, self._inbox.seq, what) for view in views for what in kinds]
+        return (self._voice.ballot_slot(self._inbox.epoch), *names)
+
+    # The slot in flight ----------------------------------------------------------------------------------------------
+
+    def _propose(self, slot: Slot, held: Round, buffer: EpochBuffer) -> None:
+        """Once it is known what is to be decided, the request timer runs. The primary proposes what the view has to
+        begin with; else what all N ballots say, or N−f after a grace."""
+        opening, nominated, seq = self._views.opening, buffer.nominated, self._inbox.seq
+        first = opening.first if opening is not None and opening.seq == seq else None
+        if opening is not None and seq < opening.seq:
+            return  # it is decided, and the commits stand in the log
+        if first is None and (nominated is None or len(buffer.usable) < self._genesis.n - self._genesis.f):
+            return
+        self._start_request(slot)
+        if self._me != self._inbox.primary or Message.PRE_PREPARE in held.own:
+            return
+        if first is not None:
+            signed = self._voice.propose_again(self._inbox.view, first.body)
+        elif len(buffer.usable) < self._genesis.n and not slot.grace_over:
+            self._effects += slot.start(Timer.BALLOT_GRACE, self._timings.ballot_grace_ms, seq, self._inbox.view)
+            return
+        else:
+            assert nominated is not None
+            epoch, view = self._inbox.epoch, self._inbox.view
+            signed = self._voice.pre_prepare(view, seq, epoch, nominated.data, buffer.usable)
+        self._say(held, Message.PRE_PREPARE, signed)
+
+    def _commit(self, slot: Slot, held: Round, proposal: bytes) -> None:
+        """Says that it has prepared, and keeps what proves it: a later view must be able to rely on it."""
+        if Message.COMMIT in held.own:
+            return
+        assert slot.proof is not None
+        name = self._voice.slot(self._inbox.view, self._inbox.seq, Kept.PREPARED)
+        self._effects.append(t.Keep(name, proposal, slot.proof[1]))
+        self._vote(held, Message.COMMIT, proposal)
+
+    def _vote(self, held: Round, message: Message, proposal: bytes) -> None:
+        if message not in held.own:
+            self._say(held, message, self._voice.vote(message, self._inbox.view, self._inbox.seq, proposal))
+
+    def _start_request(self, slot: Slot) -> None:
+        ms = self._views.patience(self._timings.request_ms, self._inbox.view)
+        self._effects += slot.start(Timer.REQUEST, ms, self._inbox.seq, self._inbox.view)
+
+    def _say(self, held: Round, message: Message, signed: SignedSlot) -> None:
+        held.own[message] = signed
+        self._send(self._voice.slot(self._inbox.view, self._inbox.seq, message), message, signed, self._inbox.seq)
+
+    # Another view ----------------------------------------------------------------------------------------------------
+
+    def _change_view(self, slot: Slot, commits: tuple[bytes, ...]) -> None:
+        """Asks for the view, once; opens it, if q members ask and it is its primary; else waits, but not for ever."""
+        views, view = self._views, self._views.asked
+        if Message.VIEW_CHANGE not in views.own:
+            proof = slot.proof[1] if slot.proof is not None else None
+            self._say_of_view(Message.VIEW_CHANGE, self._voice.view_change(view, self._inbox.seq, commits, proof))
+        if views.supported() and views.timed < view:
+            views.timed = view
+            ms = views.patience(self._timings.view_change_ms, view - 1)
+            self._effects.append(t.SetTimer(Timer.VIEW_CHANGE, ms, self._inbox.seq, view))
+        changes = views.view_changes() if self._me == self._genesis.primary(self._shard, view) else None
+        if changes is not None and Message.NEW_VIEW not in views.own:
+            self._say_of_view(Message.NEW_VIEW, self._voice.new_view(view, changes))
+
+    def _say_of_view(self, message: Message, signed: SignedSlot) -> None:
+        self._views.own[message] = signed
+        self._send(self._view_slot(self._views.asked, message), message, signed, self._views.asked)
+
+    def _view_slot(self, view: int, what: Message | Kept) -> str:
+        self._views.kept.add((view, what))
+        return self._voice.view_slot(view, what)
+
+    # All -------------------------------------------------------------------------------------------------------------
+
+    def _repeat(self, slot: Slot, buffer: EpochBuffer) -> None:
+        """Says again what was signed before the start and has not been read from the log since."""
+        for view, message, signed in to_repeat(slot, buffer, self._me):
+            if message == Message.BALLOT:
+                self._send(self._voice.ballot_slot(self._inbox.epoch), message, signed, self._inbox.epoch)
+            else:
+                self._send(self._voice.slot(view, self._inbox.seq, message), message, signed, self._inbox.seq)
+        view = self._views.asked
+        for message in self._views.to_repeat():
+            self._send(self._view_slot(view, message), message, self._views.own[message], view)
+
+    def _send(self, slot: str, message: Message, signed: SignedSlot, number: int) -> None:
+        self._effects.append(t.Send(message, slot, signed.digest, signed.message, number))

@@ -1,0 +1,163 @@
+"""What a view change proves, and what follows from q of them: pure functions of received bytes (DESIGN 10, 12).
+
+A **view change** is a member's promise and its report. The promise: in views below the one asked for it neither
+prepares nor commits any more. The report: the sequence in flight, proven by the decision of the one before, and the
+prepared certificate of the highest view that the member holds for it. What is not proven is not reported: an honest
+member never sends such a message, so one that does not hold is refused alone, and never hides another.
+
+A **new view** is q view changes for one view, as received. It states nothing itself: `opening` computes where the view
+begins and what it must propose first, so everybody computes the same and there is nothing to lie about.
+
+Why nothing is lost: if q members committed a proposal in a lower view, at least one honest member of any q view changes
+is among them. Either it has decided that sequence, and then the view begins behind it; or it reports the certificate,
+and no other can be of a higher view, by the same argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consensus.certificate import BadCertificate, open_part, proposal_digest, read_part
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.records import Commit, NewView, Prepare, Prepared, PrePrepare, ViewChange
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposal that q members stood behind in `view`; nobody may have committed it, or everybody."""
+
+    view: int
+    digest: bytes
+    body: PrePrepare
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A view change whose every part holds."""
+
+    record: ViewChange
+    prepared: Proposed | None
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Where a view begins: the first sequence in it, and what must be proposed for that, if anything.
+
+    `data`: the signed new view, as received.
+    """
+
+    view: int
+    seq: int
+    first: Proposed | None
+    data: bytes
+
+    def allows(self, seq: int, digest: bytes) -> bool:
+        """Whether a pre-prepare of the view may propose this for the sequence."""
+        return seq > self.seq or (seq == self.seq and (self.first is None or self.first.digest == digest))
+
+
+def check_view_change(codec: Codec, genesis: Genesis, data: bytes) -> Report:
+    """A member's signed view change, its sequence proven and its certificate whole. Raises BadCertificate."""
+    _, record = open_part(codec, genesis, data, ViewChange, "view change")
+    where = f"view change of member {record.member}"
+    if record.view < 1 or record.seq < 1:
+        raise BadCertificate(f"{where}: view {record.view}, sequence {record.seq} cannot be asked for")
+    _check_progress(codec, genesis, record, where)
+    prepared = None
+    if record.prepared is not None:
+        prepared = check_prepared(codec, genesis, record.prepared, where)
+        body = prepared.body
+        if (body.shard, body.seq) != (record.shard, record.seq) or body.view >= record.view:
+            raise BadCertificate(
+                f"{where}: its certificate is of shard {body.shard}, sequence {body.seq}, view {body.view}, "
+                f"but it has sequence {record.seq} of shard {record.shard} in flight and asks for view {record.view}"
+            )
+    return Report(record, prepared, data)
+
+
+def _check_progress(codec: Codec, genesis: Genesis, record: ViewChange, where: str) -> None:
+    """q commits of distinct members on one proposal of the sequence before: or one liar could say it is far ahead."""
+    if record.seq == 1:
+        if record.commits:
+            raise BadCertificate(f"{where}: commits before the first sequence")
+        return
+    kinds, members = set(), set()
+    for data in record.commits:
+        commit = read_part(codec, genesis, data, Commit, where)
+        kinds.add((commit.shard, commit.seq, commit.view, commit.digest))
+        members.add(commit.member)
+    if any((shard, seq) != (record.shard, record.seq - 1) for shard, seq, _, _ in kinds) or len(kinds) != 1:
+        raise BadCertificate(f"{where}: its commits do not all decide sequence {record.seq - 1} in one view")
+    if len(members) != len(record.commits) or len(members) < genesis.quorum:
+        raise BadCertificate(f"{where}: commits of {len(members)} members, {genesis.quorum} are needed, each once")
+    for data in record.commits:
+        open_part(codec, genesis, data, Commit, where)
+
+
+def check_prepared(codec: Codec, genesis: Genesis, data: bytes, where: str) -> Proposed:
+    """A prepared certificate: a primary's pre-prepare and q−1 others' prepares on it, all signed.
+
+    Its ballots are not looked at: of q members who stood behind them some are honest and have. Raises BadCertificate.
+    """
+    try:
+        held = codec.decode_as(Prepared, data)
+    except DecodeError as error:
+        raise BadCertificate(f"{where}: {error}") from None
+    body = read_part(codec, genesis, held.pre_prepare, PrePrepare, where)
+    if body.view < 0 or body.member != genesis.primary(body.shard, body.view):
+        raise BadCertificate(f"{where}: member {body.member} is not the primary of view {body.view}")
+    proposal, members = proposal_digest(body), {body.member}
+    for each in held.prepares:
+        prepare = read_part(codec, genesis, each, Prepare, where)
+        said = (prepare.shard, prepare.view, prepare.seq, prepare.digest)
+        if said != (body.shard, body.view, body.seq, proposal):
+            raise BadCertificate(f"{where}: the prepare of member {prepare.member} is not on the proposal")
+        if prepare.member in members:
+            raise BadCertificate(f"{where}: member {prepare.member} stands behind the proposal twice")
+        members.add(prepare.member)
+    if len(members) < genesis.quorum:
+        raise BadCertificate(f"{where}: {len(members)} members stand behind the proposal, {genesis.quorum} are needed")
+    open_part(codec, genesis, held.pre_prepare, PrePrepare, where)
+    for each in held.prepares:
+        open_part(codec, genesis, each, Prepare, where)
+    return Proposed(body.view, proposal, body)
+
+
+def check_new_view(
+    codec: Codec, genesis: Genesis, data: bytes, known: Callable[[bytes], Report | None] = lambda data: None
+) -> Opening:
+    """A new view signed by its primary, with q view changes for it that hold, and what follows. Raises BadCertificate.
+
+    `known` answers what was checked before of the same bytes.
+    """
+    _, record = open_part(codec, genesis, data, NewView, "new view")
+    where = f"new view {record.view} of member {record.member}"
+    if record.view < 1 or record.member != genesis.primary(record.shard, record.view):
+        raise BadCertificate(f"{where}: not the primary of view {record.view} in shard {record.shard}")
+    if len(record.view_changes) != genesis.quorum:
+        raise BadCertificate(f"{where}: {len(record.view_changes)} view changes, {genesis.quorum} are needed")
+    reports, members = [], set()
+    for each in record.view_changes:
+        report = known(each) or check_view_change(codec, genesis, each)
+        if (report.record.shard, report.record.view) != (record.shard, record.view):
+            raise BadCertificate(f"{where}: a view change for another view")
+        if report.record.member in members:
+            raise BadCertificate(f"{where}: two view changes of member {report.record.member}")
+        members.add(report.record.member)
+        reports.append(report)
+    seq, first = opening(reports)
+    return Opening(record.view, seq, first, data)
+
+
+def opening(reports: Sequence[Report]) -> tuple[int, Proposed | None]:
+    """From q reports, the sequence at which the view begins, and what must be proposed for it (the paper's O, §4.4).
+
+    The highest sequence in flight: the ones before are decided. Of the certificates for it the highest view wins; no
+    certificate, no obligation: nothing can have been committed.
+    """
+    seq = max(report.record.seq for report in reports)
+    prepared = [r.prepared for r in reports if r.record.seq == seq and r.prepared is not None]
+    return seq, max(prepared, key=lambda p: (p.view, p.digest), default=None)

@@ -1,0 +1,205 @@
+"""Which view a shard is in, who asks for another one, and what opened the present one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.buffers import Held
+from memquorum.core.consensus.certificate import BadCertificate
+from memquorum.core.consensus.gate import Gate, Incoming
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import BadMessage, digest, read_signed
+from memquorum.core.consensus.transitions import Kept, Message, Received, read_slot, view_slot
+from memquorum.core.consensus.viewchange import Opening, Report, check_new_view, check_view_change
+from memquorum.core.records import NewView, Signed, ViewChange
+from memquorum.ports import SignedSlot
+
+_DOUBLINGS_MAX = 6
+_OF_VIEWS = (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    held: Held
+    report: Report
+
+    @property
+    def view(self) -> int:
+        return self.report.record.view
+
+
+class Views:
+    """One replica's, in one shard. `view` is the one it is in, `asked` the highest that it asked for.
+
+    While `asked` is higher, it waits for that view. `own` is what it signed for `asked`; `kept` says what of views the
+    sign-state still has to hold.
+    """
+
+    def __init__(self, codec: Codec, genesis: Genesis, gate: Gate) -> None:
+        self.view = self.asked = 0
+        self.opening: Opening | None = None
+        self.timed = 0  # the view for which the view-change timer was set last
+        self._calm = 0  # the view in which something was decided last
+        self.own: dict[Message, SignedSlot] = {}
+        self.kept: set[tuple[int, Message | Kept]] = set()
+        self._repeat: set[Message] = set()
+        self._codec, self._genesis, self._gate = codec, genesis, gate
+        # Of each member its latest: an honest member's views only rise.
+        self._asks: dict[int, _Ask] = {}
+        self._next: Opening | None = None
+        self._noted: set[tuple[Message, int]] = set()
+
+    def restore(self, signed: Mapping[str, SignedSlot]) -> None:
+        """What the sign-state knows: the view that was entered last, and what was asked for since."""
+        named = [(read_slot(slot), held) for slot, held in signed.items()]
+        for name, held in named:
+            if name.what == Kept.ENTERED and name.view is not None and name.view > self.view:
+                self.opening = check_new_view(self._codec, self._genesis, held.message)
+                self.view = self._calm = name.view
+        self.asked = max([self.view, *(n.view for n, _ in named if n.what == Message.VIEW_CHANGE and n.view)])
+        self.kept = {(n.view, kind) for n, _ in named for kind in _OF_VIEWS if n.what == kind and n.view is not None}
+        for name, held in named:
+            message = next((m for m in (Message.VIEW_CHANGE, Message.NEW_VIEW) if m == name.what), None)
+            if message is not None and name.view == self.asked and self.asked > self.view:
+                self.own[message] = held
+                self._repeat.add(message)
+
+    # What others say -------------------------------------------------------------------------------------------------
+
+    def receive(self, event: Received) -> None:
+        """Takes a record of the log of view changes, or counts why not."""
+        for message, kind in ((Message.VIEW_CHANGE, ViewChange), (Message.NEW_VIEW, NewView)):
+            try:
+                signed, record = self._read(event.data, kind)
+            except BadMessage:
+                continue
+            new = Incoming(message, event.data, event.at, signed, record)
+            if record.shard != self._gate.shard:
+                self._gate.ignore("stranger")
+            elif record.view <= self.view:
+                self._gate.ignore("old view")
+            elif message == Message.VIEW_CHANGE:
+                self._view_change(new)
+            else:
+                self._new_view(new)
+            return
+        self._gate.ignore("stranger")
+
+    def _read(self, data: bytes, kind: type) -> tuple[Signed, ViewChange | NewView]:
+        if kind is ViewChange:
+            return read_signed(self._codec, self._genesis, data, ViewChange)
+        return read_signed(self._codec, self._genesis, data, NewView)
+
+    def _view_change(self, new: Incoming) -> None:
+        said, first = digest(new.signed.body), self._asks.get(new.member)
+        if first is not None and new.view <= first.view:
+            if new.view == first.view:
+                self._gate.second(new, said, first.held, self._noted)
+            else:
+                self._gate.ignore("old view")
+            return
+        own = self.own.get(Message.VIEW_CHANGE) if new.view == self.asked else None
+        if not self._gate.genuine(new, said, own):
+            return
+        try:
+            report = check_view_change(self._codec, self._genesis, new.data)
+        except BadCertificate as error:
+            self._gate.invalid(Message.VIEW_CHANGE, new.member, str(error), new.data)
+            return
+        self._asks[new.member] = _Ask(Held(said, new.data, new.at), report)
+        self._noted.discard((new.message, new.member))
+        if new.member == self._gate.me and new.view > self.asked:
+            # It stands in the log, so it was said, whatever else was lost.
+            self.asked, self.own, self._repeat = new.view, {new.message: SignedSlot(said, new.data)}, set()
+
+    def _new_view(self, new: Incoming) -> None:
+        if new.view < self.asked or (self._next is not None and new.view <= self._next.view):
+            self._gate.ignore("old view")
+            return
+        if new.member != self._genesis.primary(self._gate.shard, new.view):
+            self._gate.ignore("stranger")
+            return
+        own = self.own.get(Message.NEW_VIEW) if new.view == self.asked else None
+        if not self._gate.genuine(new, digest(new.signed.body), own):
+            return
+        try:
+            self._next = check_new_view(self._codec, self._genesis, new.data, self._known)
+        except BadCertificate as error:
+            self._gate.invalid(Message.NEW_VIEW, new.member, str(error), new.data)
+
+    def _known(self, data: bytes) -> Report | None:
+        return next((ask.report for ask in self._asks.values() if ask.report.data == data), None)
+
+    # What follows ----------------------------------------------------------------------------------------------------
+
+    @property
+    def waiting(self) -> bool:
+        """Whether it asked for a view that is not open yet: it neither prepares nor commits meanwhile."""
+        return self.asked > self.view
+
+    def called(self) -> int | None:
+        """A view, higher than asked for, that at least f+1 members want to have left the ones below for: one of them is
+        honest, whatever the others are. The highest such."""
+        views = sorted((ask.view for ask in self._asks.values()), reverse=True)
+        f = self._genesis.f
+        return views[f] if len(views) > f and views[f] > self.asked else None
+
+    def supported(self) -> bool:
+        """Whether a quorum asks for the view asked for, or for a higher one."""
+        return sum(ask.view >= self.asked for ask in self._asks.values()) >= self._genesis.quorum
+
+    def view_changes(self) -> tuple[bytes, ...] | None:
+        """q members' view changes for the view asked for, if they are here."""
+        found = [ask.held.data for _, ask in sorted(self._asks.items()) if ask.view == self.asked]
+        return tuple(found[: self._genesis.quorum]) if len(found) >= self._genesis.quorum else None
+
+    def ask(self, view: int) -> None:
+        """This member wants to leave the views below."""
+        self.asked = view
+        self.own.clear()
+        self._repeat.clear()
+
+    def enter(self) -> Opening | None:
+        """Enters the view that was opened, if one was that this member may enter."""
+        opened = self._next
+        if opened is None or opened.view < self.asked:
+            return None
+        self.view = self.asked = opened.view
+        self.opening, self._next = opened, None
+        self.own.clear()
+        self._repeat.clear()
+        self._noted.clear()
+        self._asks = {member: ask for member, ask in self._asks.items() if ask.view > self.view}
+        return opened
+
+    def allows(self, seq: int, proposal: bytes) -> bool:
+        """Whether the present view may propose this for a sequence."""
+        return self.opening is None or self.opening.allows(seq, proposal)
+
+    def calm(self) -> None:
+        """Something was decided: time limits are short again."""
+        self._calm = self.view
+
+    def patience(self, ms: int, view: int) -> int:
+        """A time limit in a view: doubled for every view since something was decided."""
+        return ms << max(0, min(view - self._calm, _DOUBLINGS_MAX))
+
+    def behind(self) -> tuple[str, ...]:
+        """What the sign-state need not hold any more: of views left behind."""
+        over = {(v, what) for v, what in self.kept if v < (self.view if what == Kept.ENTERED else self.asked)}
+        over |= {(v, what) for v, what in self.kept if v <= self.view and what != Kept.ENTERED}
+        self.kept -= over
+        return tuple(view_slot(self._genesis.config, self._gate.shard, *each) for each in sorted(over))
+
+    def to_repeat(self) -> list[Message]:
+        """What was signed before the start and has not been read from the log since; asked for once."""
+        mine = self._asks.get(self._gate.me)
+        logged = {Message.VIEW_CHANGE} if mine is not None and mine.view == self.asked else set()
+        again, self._repeat = sorted(self._repeat - logged), set()
+        return again
+
+    def low_water(self) -> int | None:
+        """The first position of the log of view changes that a restart must read again."""
+        return min((ask.held.at for ask in self._asks.values()), default=None)

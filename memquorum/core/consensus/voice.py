@@ -1,0 +1,81 @@
+"""What one member can say in one shard: bodies, signed, and the names of the slots that they are signed for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import digest
+from memquorum.core.consensus.transitions import Kept, Message
+from memquorum.core.records import BallotCast, Commit, NewView, Opinion, Prepare, PrePrepare, ViewChange
+from memquorum.ports import SignedSlot
+
+
+class Voice:
+    """Member `me`'s in one shard; `sign` gives a body as an encoded `Signed`. It remembers nothing.
+
+    A slot's digest is the proposal's for what concerns a proposal, the body's own for ballots and view changes.
+    """
+
+    def __init__(self, codec: Codec, genesis: Genesis, *, shard: int, me: int, sign: Callable[[bytes], bytes]) -> None:
+        self._codec, self._config, self._shard, self._sign = codec, genesis.config, shard, sign
+        self._who: dict[str, Any] = {
+            "cluster": genesis.cluster, "config": genesis.config, "shard": shard, "member": me
+        }  # fmt: skip
+
+    def ballot(self, epoch: int, nomination: bytes, opinions: tuple[Opinion, ...]) -> SignedSlot:
+        """This member's opinions on the nomination of an epoch."""
+        return self._own(BallotCast(epoch=epoch, nomination=nomination, opinions=opinions, **self._who))
+
+    def pre_prepare(
+        self, view: int, seq: int, epoch: int, nomination: bytes, ballots: Mapping[int, bytes]
+    ) -> SignedSlot:
+        """The proposal of these ballots, by member."""
+        said = tuple(data for _, data in sorted(ballots.items()))
+        return self._propose(
+            PrePrepare(view=view, seq=seq, epoch=epoch, nomination=nomination, ballots=said, **self._who)
+        )
+
+    def propose_again(self, view: int, body: PrePrepare) -> SignedSlot:
+        """What another primary proposed in a lower view: the same proposal, so the same digest."""
+        return self._propose(replace(body, view=view, member=self._who["member"]))
+
+    def vote(self, message: Message, view: int, seq: int, proposal: bytes) -> SignedSlot:
+        """A prepare or a commit on a proposal."""
+        kind = Prepare if message == Message.PREPARE else Commit
+        body = self._codec.encode(kind(view=view, seq=seq, digest=proposal, **self._who))
+        return SignedSlot(proposal, self._sign(body))
+
+    def view_change(self, view: int, seq: int, commits: tuple[bytes, ...], prepared: bytes | None) -> SignedSlot:
+        """Asks for a view."""
+        return self._own(ViewChange(view=view, seq=seq, commits=commits, prepared=prepared, **self._who))
+
+    def new_view(self, view: int, view_changes: tuple[bytes, ...]) -> SignedSlot:
+        """Opens a view."""
+        return self._own(NewView(view=view, view_changes=view_changes, **self._who))
+
+    def _propose(self, body: PrePrepare) -> SignedSlot:
+        return SignedSlot(proposal_digest(body), self._sign(self._codec.encode(body)))
+
+    def _own(self, body: BallotCast | ViewChange | NewView) -> SignedSlot:
+        data = self._codec.encode(body)
+        return SignedSlot(digest(data), self._sign(data))
+
+    # The names of slots ----------------------------------------------------------------------------------------------
+
+    def ballot_slot(self, epoch: int) -> str:
+        """Of this member's ballot."""
+        return t.ballot_slot(self._config, self._shard, epoch)
+
+    def slot(self, view: int, seq: int, what: Message | Kept) -> str:
+        """Of a message of a sequence."""
+        return t.slot_name(self._config, self._shard, view, seq, what)
+
+    def view_slot(self, view: int, what: Message | Kept) -> str:
+        """Of what concerns a view."""
+        return t.view_slot(self._config, self._shard, view, what)

@@ -1,0 +1,114 @@
+"""The records that members sign: ballots, the phases of consensus, view changes, and the envelope around them.
+
+They belong to `records`, which says what is common to all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One proposal, judged."""
+
+    yes: bool
+    score_ppm: int
+    terms: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BallotCast:
+    """A member's opinion on every proposal of an epoch."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    epoch: int
+    member: int
+    nomination: bytes
+    opinions: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PrePrepare:
+    """The primary's proposal for a slot: the nomination and the ballot certificate."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    seq: int
+    member: int
+    epoch: int
+    nomination: bytes
+    ballots: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """The outcome follows from the certificate."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    seq: int
+    member: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A quorum has prepared."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    seq: int
+    member: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A prepared certificate: q members stood behind a proposal in one view."""
+
+    pre_prepare: bytes
+    prepares: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ViewChange:
+    """A member asks for a view and says what it must not lose."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    seq: int
+    member: int
+    commits: tuple[bytes, ...]
+    prepared: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewView:
+    """The primary of a view opens it."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    view: int
+    member: int
+    view_changes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """Bytes and who signed them: Ed25519 over domain, cluster and the received body."""
+
+    signer: str
+    signature: bytes
+    body: bytes

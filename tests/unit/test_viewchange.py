@@ -1,0 +1,324 @@
+"""What a view change and a new view prove, what follows from them, and one core on its way from view to view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.certificate import BadCertificate
+from memquorum.core.consensus.messages import digest
+from memquorum.core.consensus.transitions import Message, Note, Phase, Timer
+from memquorum.core.consensus.viewchange import check_new_view, check_view_change
+from memquorum.core.records import NewView, Prepared, Signed, ViewChange
+from memquorum.ports import SignedSlot
+from tests.unit import test_replica_core as normal
+from tests.unit.test_replica_core import (
+    BALLOTS,
+    CODEC,
+    GENESIS,
+    NOMINATION,
+    OTHER,
+    PRE_PREPARE,
+    SAID,
+    commit,
+    of,
+    pre_prepare,
+    prepare,
+    proposed,
+    sends,
+    signed,
+)
+
+COMMITS = tuple(commit(m, SAID) for m in (0, 2, 3))
+
+
+def certificate(view: int = 0, others: Sequence[int] = (1, 2), **changes: Any) -> bytes:
+    """Prepared by the primary of the view and others."""
+    primary = view % 4
+    body = CODEC.decode(CODEC.decode_as(Signed, PRE_PREPARE).body)
+    first = signed(f"member:{primary}", replace(body, view=view, member=primary, **changes))
+    return CODEC.encode(Prepared(first, tuple(prepare(m, proposed(first), view=view) for m in others)))
+
+
+def view_change(member: int, view: int = 1, seq: int = 1, **changes: Any) -> bytes:
+    record = ViewChange(GENESIS.cluster, 0, 0, view, seq, member, () if seq == 1 else COMMITS, None)
+    return signed(f"member:{member}", replace(record, **changes))
+
+
+def new_view(changes: Sequence[bytes], view: int = 1, member: int | None = None) -> bytes:
+    opener = view % 4 if member is None else member
+    return signed(f"member:{opener}", NewView(GENESIS.cluster, 0, 0, view, opener, tuple(changes)))
+
+
+ASKING = [view_change(m) for m in (0, 2, 3)]
+
+# What holds -------------------------------------------------------------------------------------------------------
+
+BAD_VIEW_CHANGES: dict[str, tuple[Callable[[], bytes], str]] = {
+    "view 0": (lambda: view_change(2, view=0), "cannot be asked for"),
+    "no sequence": (lambda: view_change(2, seq=0), "cannot be asked for"),
+    "far ahead, unproven": (lambda: view_change(2, seq=9, commits=()), "do not all decide sequence 8"),
+    "far ahead, with commits of another sequence": (lambda: view_change(2, seq=9, commits=COMMITS), "sequence 8"),
+    "commits before the first": (lambda: view_change(2, commits=COMMITS), "before the first"),
+    "too few commits": (lambda: view_change(2, seq=2, commits=COMMITS[:2]), "commits of 2 members"),
+    "one commit twice": (lambda: view_change(2, seq=2, commits=(*COMMITS[:2], COMMITS[0])), "commits of 2 members"),
+    "commits on two proposals": (
+        lambda: view_change(2, seq=2, commits=(*COMMITS[:2], commit(3, OTHER))), "in one view"),
+    "commits of two views": (
+        lambda: view_change(2, seq=2, commits=(*COMMITS[:2], commit(3, SAID, view=1))), "in one view"),
+    "a forged commit": (
+        lambda: view_change(2, seq=2, commits=(*COMMITS[:2], forged(commit(3, SAID)))), "signature"),
+    "a certificate that is none": (lambda: view_change(2, prepared=b"rubbish"), "no single-object Avro"),
+    "too few behind it": (lambda: view_change(2, prepared=certificate(others=(1,))), "2 members stand behind"),
+    "one twice": (lambda: view_change(2, prepared=certificate(others=(1, 1))), "twice"),
+    "its primary twice": (lambda: view_change(2, prepared=certificate(others=(0, 1))), "twice"),
+    "of the view asked for": (lambda: view_change(2, prepared=certificate(view=1, others=(0, 2))), "asks for view 1"),
+    "of another sequence": (lambda: view_change(2, seq=2, prepared=certificate()), "sequence 1"),
+    "not the primary's": (lambda: view_change(2, prepared=anothers()), "not the primary of view 0"),
+    "a prepare on another": (lambda: view_change(2, prepared=mixed(prepare(2, OTHER))), "not on the proposal"),
+    "a prepare of another view": (lambda: view_change(2, prepared=mixed(prepare(2, SAID, view=3))), "not on the"),
+    "a forged prepare": (lambda: view_change(2, prepared=mixed(forged(prepare(2, SAID)))), "signature"),
+}  # fmt: skip
+
+
+def forged(data: bytes) -> bytes:
+    return CODEC.encode(replace(CODEC.decode_as(Signed, data), signature=bytes(64)))
+
+
+def anothers() -> bytes:
+    body = CODEC.decode(CODEC.decode_as(Signed, PRE_PREPARE).body)
+    return CODEC.encode(Prepared(signed("member:1", replace(body, member=1)), (prepare(0, SAID), prepare(2, SAID))))
+
+
+def mixed(last: bytes) -> bytes:
+    return CODEC.encode(Prepared(PRE_PREPARE, (prepare(1, SAID), last)))
+
+
+@pytest.mark.parametrize("what", BAD_VIEW_CHANGES)
+def test_a_view_change_that_proves_nothing_is_refused(what: str) -> None:
+    make_it, complaint = BAD_VIEW_CHANGES[what]
+    with pytest.raises(BadCertificate, match=complaint):
+        check_view_change(CODEC, GENESIS, make_it())
+
+
+def test_a_view_change_reports_what_was_prepared() -> None:
+    report = check_view_change(CODEC, GENESIS, view_change(2, view=3, prepared=certificate()))
+    assert report.prepared is not None
+    assert (report.record.view, report.prepared.view, report.prepared.digest) == (3, 0, SAID)
+
+
+BAD_NEW_VIEWS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "not the primary": (lambda: new_view(ASKING, member=2), "not the primary"),
+    "view 0": (lambda: new_view(ASKING, view=0), "not the primary"),
+    "too few": (lambda: new_view(ASKING[:2]), "2 view changes"),
+    "more than needed": (lambda: new_view([*ASKING, view_change(1)]), "4 view changes"),
+    "one twice": (lambda: new_view([*ASKING[:2], ASKING[0]]), "two view changes of member 0"),
+    "for another view": (lambda: new_view([*ASKING[:2], view_change(3, view=2)]), "another view"),
+    "with one that does not hold": (lambda: new_view([*ASKING[:2], view_change(3, seq=9, commits=())]), "sequence 8"),
+    "with a forged one": (lambda: new_view([*ASKING[:2], forged(ASKING[2])]), "signature"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BAD_NEW_VIEWS)
+def test_a_new_view_that_proves_nothing_is_refused(what: str) -> None:
+    make_it, complaint = BAD_NEW_VIEWS[what]
+    with pytest.raises(BadCertificate, match=complaint):
+        check_new_view(CODEC, GENESIS, make_it())
+
+
+def test_nothing_prepared_obliges_to_nothing() -> None:
+    opening = check_new_view(CODEC, GENESIS, new_view(ASKING))
+    assert (opening.seq, opening.first) == (1, None)
+    assert opening.allows(1, OTHER)
+
+
+def test_the_certificate_of_the_highest_view_wins_whatever_the_order() -> None:
+    old, new = certificate(view=0), certificate(view=2, others=(1, 3), ballots=tuple(BALLOTS[:3]))
+    changes = [view_change(0, 5, prepared=old), view_change(2, 5, prepared=new), view_change(3, 5)]
+    for order in permutations(changes):
+        opening = check_new_view(CODEC, GENESIS, new_view(order, view=5))
+        assert opening.first is not None
+        assert (opening.first.view, opening.first.digest) == (2, OTHER)
+        assert opening.allows(1, OTHER)
+        assert not opening.allows(1, SAID)
+        assert opening.allows(2, SAID)
+
+
+def test_the_view_begins_where_the_foremost_is_and_forgets_what_is_decided() -> None:
+    changes = [view_change(0, prepared=certificate()), view_change(2, seq=2), view_change(3)]
+    opening = check_new_view(CODEC, GENESIS, new_view(changes))
+    assert (opening.seq, opening.first) == (2, None)
+    assert not opening.allows(1, SAID)
+
+
+# One core -----------------------------------------------------------------------------------------------------------
+
+
+def asked(core: normal.Core) -> normal.Core:
+    """It waited in vain and asks for view 1."""
+    core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    assert core.core.phase == Phase.VIEW_CHANGING
+    return core
+
+
+def test_f_plus_one_who_ask_are_joined_and_fewer_are_not() -> None:
+    core = normal.Core()
+    assert core.read(Message.VIEW_CHANGE, view_change(2, view=3)) == []
+    found = core.read(Message.VIEW_CHANGE, view_change(3, view=7))
+    assert sends(found) == [(Message.VIEW_CHANGE, "0/0/3/view-change", of(found, t.Send)[0].digest)]
+
+
+def test_who_asked_neither_prepares_nor_commits_in_the_view_it_left() -> None:
+    core = asked(normal.Core().nominated())
+    assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
+    assert sends(core.read(Message.PREPARE, prepare(2, SAID), prepare(3, SAID))) == []
+
+
+def test_what_it_left_may_still_be_decided_and_then_it_waits_on() -> None:
+    core = asked(normal.Core().nominated())
+    core.read(Message.PRE_PREPARE, PRE_PREPARE)
+    found = core.read(Message.COMMIT, *COMMITS)
+    assert [d.seq for d in of(found, t.Decided)] == [1]
+    assert (core.core.phase, core.core.seq) == (Phase.VIEW_CHANGING, 2)
+
+
+def test_it_reports_the_certificate_that_it_kept_with_its_commit() -> None:
+    core = normal.Core().pre_prepared()
+    found = core.read(Message.PREPARE, prepare(2, SAID), prepare(1, SAID))
+    (kept,) = of(found, t.Keep)
+    assert [type(e) for e in found if isinstance(e, t.Keep | t.Send)] == [t.Keep, t.Send]
+    assert (kept.slot, kept.digest) == ("0/0/0/1/prepared", SAID)
+    found = core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    (ask,) = of(found, t.Send)
+    report = check_view_change(CODEC, GENESIS, ask.data)
+    assert report.prepared is not None
+    assert report.prepared.digest == SAID
+    # And after a crash that left nothing but the sign-state.
+    again = normal.Core(live=False)
+    again.core.handle(t.Restarted({kept.slot: SignedSlot(kept.digest, kept.data)}))
+    again.core.handle(t.CaughtUp())
+    again.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    again.read(Message.VIEW_CHANGE, view_change(2, view=2))
+    found = again.read(Message.VIEW_CHANGE, view_change(3, view=2))
+    report = check_view_change(CODEC, GENESIS, of(found, t.Send)[-1].data)
+    assert report.prepared is not None
+    assert report.prepared.digest == SAID
+
+
+def test_the_next_primary_opens_its_view_with_q_who_ask_and_proposes_what_was_prepared() -> None:
+    core = asked(normal.Core(me=1).nominated())
+    mine = view_change(1)
+    assert of(core.read(Message.VIEW_CHANGE, mine, view_change(2)), t.Send) == []
+    found = core.read(Message.VIEW_CHANGE, view_change(3, prepared=certificate()))
+    assert [s.message for s in of(found, t.Send)] == [Message.NEW_VIEW]
+    assert [(s.timer, s.view) for s in of(found, t.SetTimer)] == [(Timer.VIEW_CHANGE, 1)]
+    found = core.read(Message.VIEW_CHANGE, of(found, t.Send)[0].data)
+    assert [(e.view, e.primary) for e in of(found, t.Entered)] == [(1, 1)]
+    assert [k.slot for k in of(found, t.Keep)] == ["0/0/1/entered"]
+    (proposal,) = of(found, t.Send)
+    assert (proposal.slot, proposal.digest) == ("0/0/1/1/pre-prepare", SAID)  # the same proposal, whatever the view
+
+
+def test_who_did_not_ask_enters_a_view_that_q_others_asked_for() -> None:
+    core = normal.Core(me=2)
+    found = core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
+    assert [e.view for e in of(found, t.Entered)] == [1]
+    assert (core.core.view, core.core.phase) == (1, Phase.IDLE)
+    # What belongs to the view before counts no more, and its messages are not answered.
+    assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
+
+
+def test_a_proposal_for_the_next_view_waits_until_that_is_open() -> None:
+    core = normal.Core(me=2)
+    body = CODEC.decode(CODEC.decode_as(Signed, PRE_PREPARE).body)
+    assert core.read(Message.PRE_PREPARE, signed("member:1", replace(body, view=1, member=1))) == []
+    found = core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
+    assert sends(found) == [(Message.PREPARE, "0/0/1/1/prepare", SAID)]
+
+
+def test_a_primary_that_begins_with_another_proposal_is_left_at_once_and_proven_a_liar() -> None:
+    core = normal.Core(me=2)
+    opened = new_view([view_change(0), view_change(1), view_change(3, prepared=certificate())])
+    core.read(Message.VIEW_CHANGE, opened)
+    other = signed(
+        "member:1", replace(CODEC.decode(CODEC.decode_as(Signed, normal.OTHER_PRE_PREPARE).body), view=1, member=1)
+    )
+    found = core.read(Message.PRE_PREPARE, other)
+    assert [(n.note, n.originals) for n in of(found, t.Noted)] == [(Note.INVALID, (other, opened))]
+    assert [s.slot for s in of(found, t.Send)] == ["0/0/2/view-change"]
+    # If a quorum commits it all the same, it is decided all the same.
+    found = core.read(Message.COMMIT, *(commit(m, OTHER, view=1) for m in (0, 1, 3)))
+    assert [d.checked.digest for d in of(found, t.Decided)] == [OTHER]
+
+
+def test_the_time_limit_doubles_from_view_to_view_until_something_is_decided() -> None:
+    core = normal.Core(me=2)
+    limits = []
+    for view in (1, 2, 3):
+        core.read(Message.VIEW_CHANGE, *(view_change(m, view=view) for m in (0, 1, 3)))
+        found = core.core.handle(t.TimerFired(Timer.VIEW_CHANGE, 1, view))
+        assert [s.slot for s in of(found, t.Send)] == [f"0/0/{view + 1}/view-change"]
+        limits += [s.ms for s in of(core.read(Message.VIEW_CHANGE, view_change(2, view=view + 1)), t.SetTimer)]
+    again = normal.Core(me=2)
+    for view in (1, 2, 3):
+        found = again.read(Message.VIEW_CHANGE, *(view_change(m, view=view) for m in (0, 1, 3)))
+        limits += [s.ms for s in of(found, t.SetTimer)]
+    assert limits == [2_000, 4_000, 8_000]
+
+
+def test_views_never_go_back_over_a_restart() -> None:
+    core = normal.Core(me=2)
+    (kept,) = of(core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)])), t.Keep)
+    (ask,) = of(core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0)), t.Send) or [None]
+    assert ask is None  # a timer of the view before
+    remembered = {kept.slot: SignedSlot(kept.digest, kept.data)}
+    again = normal.Core(me=2, live=False)
+    again.core.handle(t.Restarted(remembered))
+    assert (again.core.view, again.core.phase) == (1, Phase.IDLE)
+    said = view_change(2, view=4)
+    third = normal.Core(me=2, live=False)
+    third.core.handle(
+        t.Restarted(remembered | {"0/0/4/view-change": SignedSlot(digest(CODEC.decode_as(Signed, said).body), said)})
+    )
+    assert third.core.phase == Phase.VIEW_CHANGING
+    assert [s.data for s in of(third.core.handle(t.CaughtUp()), t.Send)] == [said]
+    assert (
+        of(third.read(Message.VIEW_CHANGE, new_view([view_change(m, view=2) for m in (0, 1, 3)], view=2)), t.Entered)
+        == []
+    )
+
+
+def test_two_view_changes_of_one_member_for_one_view_are_evidence() -> None:
+    core = normal.Core(me=2)
+    first, second = view_change(3), view_change(3, prepared=certificate())
+    core.read(Message.VIEW_CHANGE, first)
+    (noted,) = of(core.read(Message.VIEW_CHANGE, second), t.Noted)
+    assert (noted.note, noted.member, noted.originals) == (Note.CONFLICT, 3, (first, second))
+
+
+def test_a_view_change_that_does_not_hold_is_noted_and_hides_no_other() -> None:
+    core = normal.Core(me=2)
+    bad = view_change(3, view=2, seq=9, commits=())
+    (noted,) = of(core.read(Message.VIEW_CHANGE, bad), t.Noted)
+    assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 3, (bad,))
+    core.read(Message.VIEW_CHANGE, view_change(3), view_change(0))
+    assert core.core.phase == Phase.VIEW_CHANGING
+
+
+def test_a_ballot_is_cast_while_another_primary_is_waited_for() -> None:
+    """Else N−f ballots might never come together, and the others would never miss the primary."""
+    core = normal.Core(me=2)
+    core.read(Message.VIEW_CHANGE, view_change(3), view_change(0))
+    (need,) = of(core.read(Message.NOMINATION, NOMINATION), t.NeedBallot)
+    found = core.core.handle(t.BallotReady(need.nominated.digest, normal.opinions()))
+    assert [s.message for s in of(found, t.Send)] == [Message.BALLOT]
+
+
+def test_a_primary_whose_proposal_does_not_hold_is_left_at_once() -> None:
+    found = normal.Core().read(Message.PRE_PREPARE, pre_prepare(NOMINATION, BALLOTS[:2]))
+    assert [s.message for s in of(found, t.Send)] == [Message.VIEW_CHANGE]
