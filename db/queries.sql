@@ -140,37 +140,37 @@ JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace,
 -- :name memory_copy
 -- New memories.
 COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq) FROM STDIN
+    early, confidence_ppm, changed, sealed_until, seq) FROM STDIN (FORMAT BINARY)
 
 -- :name content_copy
 -- Content in the clear.
-COPY content (memory_id, body) FROM STDIN
+COPY content (memory_id, body) FROM STDIN (FORMAT BINARY)
 
 -- :name embedding_copy
--- Vectors; binary, because the text of a vector costs more than all the rest.
+-- Vectors.
 COPY embedding (memory_id, namespace, vector) FROM STDIN (FORMAT BINARY)
 
 -- :name strength_copy
 -- Strengths of new memories.
 COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
-    forget_kept, forget_rest, promote_kept, promote_rest) FROM STDIN
+    forget_kept, forget_rest, promote_kept, promote_rest) FROM STDIN (FORMAT BINARY)
 
 -- :name event_copy
 -- First outcomes.
-COPY event (namespace, event_id, shard, outcome, memory_id, seq) FROM STDIN
+COPY event (namespace, event_id, shard, outcome, memory_id, seq) FROM STDIN (FORMAT BINARY)
 
 -- :name journal_copy
 -- Journal entries, in order.
 COPY journal (shard, seq, as_of, effect, event_id, namespace, memory_id, source_topic, source_partition, source_offset,
-    entry, previous_hash, hash) FROM STDIN
+    entry, previous_hash, hash) FROM STDIN (FORMAT BINARY)
 
 -- :name decision_copy
 -- Decisions with their certificates.
-COPY decision (shard, epoch, seq, view, config, as_of, trigger, digest, pre_prepare, commits, journal_seq) FROM STDIN
+COPY decision (shard, epoch, seq, view, config, as_of, trigger, digest, pre_prepare, commits, journal_seq) FROM STDIN (FORMAT BINARY)
 
 -- :name outcome_copy
 -- What they meant for each memory.
-COPY outcome (shard, epoch, position, memory_id, kind, outcome, reason, yes, weight_ppm, needed_ppm) FROM STDIN
+COPY outcome (shard, epoch, position, memory_id, kind, outcome, reason, yes, weight_ppm, needed_ppm) FROM STDIN (FORMAT BINARY)
 
 -- :name ballot_copy
 -- Who voted what.
@@ -178,26 +178,32 @@ COPY ballot (shard, epoch, position, member, yes, score_ppm, terms) FROM STDIN
 
 -- :name dropped_copy
 -- Episodes that became no memory, until their keys are destroyed.
-COPY dropped (memory_id, shard, namespace, destroy_at) FROM STDIN
+COPY dropped (memory_id, shard, namespace, destroy_at) FROM STDIN (FORMAT BINARY)
 
 -- :name dropped_delete
 -- Those whose keys are destroyed.
 DELETE FROM dropped WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name memory_update
--- A change of tier, or of the encoder.
-UPDATE memory
-SET tier = %(tier)s, encoder = %(encoder)s, confidence_ppm = %(confidence_ppm)s, changed = %(changed)s, sealed_until = %(sealed_until)s,
-    seq = %(seq)s
-WHERE id = %(id)s::uuid
+-- Changes of tier, or of the encoder: all of a batch at once.
+UPDATE memory m
+SET tier = n.tier, encoder = n.encoder, confidence_ppm = n.confidence_ppm, changed = n.changed,
+    sealed_until = n.sealed_until, seq = n.seq
+FROM json_to_recordset(%(rows)s) AS n (
+    id uuid, tier text, encoder text, confidence_ppm integer, changed bigint, sealed_until bigint, seq bigint)
+WHERE m.id = n.id
 
 -- :name strength_update
--- An access, a reinforcement, a promotion, a vote that kept.
-UPDATE strength
-SET tier = %(tier)s, salience_ppm = %(salience_ppm)s, last_access = %(last_access)s, due_at = %(due_at)s,
-    touched = %(touched)s, accesses = %(accesses)s, reinforced = %(reinforced)s, forget_kept = %(forget_kept)s,
-    forget_rest = %(forget_rest)s, promote_kept = %(promote_kept)s, promote_rest = %(promote_rest)s
-WHERE memory_id = %(memory_id)s::uuid
+-- Accesses, reinforcements, promotions, votes that kept: all of a batch at once.
+UPDATE strength s
+SET tier = n.tier, salience_ppm = n.salience_ppm, last_access = n.last_access, due_at = n.due_at, touched = n.touched,
+    accesses = n.accesses, reinforced = n.reinforced, forget_kept = n.forget_kept, forget_rest = n.forget_rest,
+    promote_kept = n.promote_kept, promote_rest = n.promote_rest
+FROM json_to_recordset(%(rows)s) AS n (
+    memory_id uuid, tier text, salience_ppm integer, last_access bigint, due_at bigint, touched bigint,
+    accesses integer, reinforced integer, forget_kept integer, forget_rest bigint, promote_kept integer,
+    promote_rest bigint)
+WHERE s.memory_id = n.memory_id
 
 -- :name content_delete
 -- Sealed memories have no content in the store.

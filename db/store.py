@@ -6,10 +6,10 @@ second writer on the same database is found by that: whoever comes to a shard th
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -17,32 +17,31 @@ from typing import Any
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
-from pgvector import HalfVector
+from psycopg.types.json import Json
 
-from db import due
+from db import copying, due
 from db.connection import WRITER, Link
 from db.due import Due, Echo
 from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import (
-    DecisionRow,
-    Dropped,
     Event,
     Keys,
     Memory,
-    OutcomeRow,
     Rows,
     ShardState,
     Strength,
 )
 from memquorum.core.journal.workset import Net
-from memquorum.core.records import JournalAppended, JournalEntry
+from memquorum.core.records import JournalAppended
 from memquorum.ports import StoreUnavailable
 
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
 DECIDED_DEPTH = 64
 
+# Of a memory: its commitment is bytes, which no JSON holds.
+_CHANGING = ("id", "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq")
 _NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
 
 
@@ -93,7 +92,7 @@ class PostgresStore:
 
     def __init__(self, dsn: str) -> None:
         """Connects at the first call."""
-        self._link = Link(dsn, WRITER, StoreUnavailable, vectors=True)
+        self._link = Link(dsn, WRITER, StoreUnavailable)
 
     def close(self) -> None:
         """Lets the connection go."""
@@ -183,8 +182,10 @@ class Transaction:
             changed = [m for net in nets for m in net.changed_memories]
             stronger = [s for net in nets for s in net.changed_strengths]
             removed = [memory_id for net in nets for memory_id in net.removed]
-            _many(connection, "memory_update", _parameters(changed))
-            _many(connection, "strength_update", _parameters(stronger))
+            if changed:
+                connection.execute(QUERIES["memory_update"], {"rows": Json(_parameters(changed, _CHANGING))})
+            if stronger:
+                connection.execute(QUERIES["strength_update"], {"rows": Json(_parameters(stronger))})
             if removed:
                 connection.execute(QUERIES["content_delete"], {"ids": removed})
                 connection.execute(QUERIES["embedding_delete"], {"ids": removed})
@@ -205,23 +206,16 @@ class Transaction:
     def _insert(self, nets: Sequence[Net], contents: Mapping[str, Clear]) -> None:
         revealed = [(i, contents[i]) for net in nets for i in net.revealed if i in contents]
         decisions = [d for net in nets for d in net.decisions]
-        outcomes = [(d, o) for d in decisions for o in d.outcomes]
-        self._copy("memory_copy", map(_MEMORY, (m for net in nets for m in net.new_memories)))
-        self._copy("content_copy", ((memory_id, clear.text) for memory_id, clear in revealed))
-        self._copy("strength_copy", map(_STRENGTH, (s for net in nets for s in net.new_strengths)))
-        self._copy("event_copy", map(_EVENT, (e for net in nets for e in net.events)))
-        self._copy("dropped_copy", map(_DROPPED, (d for net in nets for d in net.dropped)))
-        self._copy("journal_copy", (_journal(entry, link) for net in nets for entry, link in net.journal))
-        self._copy("decision_copy", map(_decision, decisions))
-        self._copy("outcome_copy", ((d.shard, d.epoch, *_OUTCOME(o)) for d, o in outcomes))
-        self._copy(
-            "ballot_copy",
-            (
-                (d.shard, d.epoch, o.position, b.member, b.yes, b.score_ppm, list(b.terms))
-                for d, o in outcomes
-                for b in o.ballots
-            ),
-        )
+        copy = partial(copying.copy, self._connection)
+        copy("memory_copy", (copying.memory(m) for net in nets for m in net.new_memories))
+        copy("content_copy", ((copying.raw_id(memory_id), clear.text) for memory_id, clear in revealed))
+        copy("strength_copy", (copying.strength(s) for net in nets for s in net.new_strengths))
+        copy("event_copy", (copying.event(e) for net in nets for e in net.events))
+        copy("dropped_copy", (copying.dropped(d) for net in nets for d in net.dropped))
+        copy("journal_copy", (copying.journal(entry, link) for net in nets for entry, link in net.journal))
+        copy("decision_copy", map(copying.decision, decisions))
+        copy("outcome_copy", (row for d in decisions for row in copying.outcomes(d)))
+        copy("ballot_copy", (row for d in decisions for row in copying.ballots(d)))
 
     def _embed(
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]
@@ -231,19 +225,8 @@ class Transaction:
         latest = {i: vectors[i] for net in nets for i in net.reencoded if i in vectors}
         if replaced := [i for i in latest if i not in first]:
             self._connection.execute(QUERIES["embedding_delete"], {"ids": replaced})
-        rows = ((uuid.UUID(i), namespaces[i], HalfVector(vector)) for i, vector in (first | latest).items())
-        self._copy("embedding_copy", rows, ("uuid", "text", "halfvec"))
-
-    def _copy(self, name: str, rows: Iterable[tuple[Any, ...]], types: Sequence[str] = ()) -> None:
-        first = next(iterator := iter(rows), None)
-        if first is None:
-            return
-        with self._connection.cursor().copy(QUERIES[name]) as copy:
-            if types:
-                copy.set_types(types)
-            copy.write_row(first)
-            for row in iterator:
-                copy.write_row(row)
+        rows = ((copying.raw_id(i), namespaces[i], copying.raw_vector(v)) for i, v in (first | latest).items())
+        copying.copy(self._connection, "embedding_copy", rows)
 
 
 def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:
@@ -279,37 +262,10 @@ def _many(connection: psycopg.Connection, name: str, rows: Sequence[Mapping[str,
         connection.cursor().executemany(QUERIES[name], rows)
 
 
-def _parameters(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """Every field of the rows by its name: statements take those that they change."""
+def _parameters(rows: Sequence[Any], names: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Every field of the rows by its name, or those named."""
     if not rows:
         return []
-    names = [f.name for f in fields(rows[0])]
+    names = names or [f.name for f in fields(rows[0])]
     take = attrgetter(*names)
     return [dict(zip(names, take(row), strict=True)) for row in rows]
-
-
-def _columns(kind: type, without: Sequence[str] = ()) -> Callable[[Any], tuple[Any, ...]]:
-    """A row's fields as a tuple, in the order of the class, which is that of the COPY statements."""
-    return attrgetter(*(f.name for f in fields(kind) if f.name not in without))
-
-
-_MEMORY = _columns(Memory)
-_STRENGTH = _columns(Strength)
-_EVENT = _columns(Event)
-_DROPPED = _columns(Dropped)
-_OUTCOME = _columns(OutcomeRow, without=("ballots",))
-_ENTRY = attrgetter(
-    "shard", "seq", "as_of", "effect", "event_id", "namespace", "memory_id", "source_topic", "source_partition",
-    "source_offset",
-)  # fmt: skip
-
-
-def _journal(entry: JournalEntry, link: JournalAppended) -> tuple[Any, ...]:
-    return (*_ENTRY(entry), link.entry, link.previous_hash, link.hash)
-
-
-def _decision(row: DecisionRow) -> tuple[Any, ...]:
-    return (
-        row.shard, row.epoch, row.seq, row.view, row.config, row.as_of, row.trigger, row.digest, row.pre_prepare,
-        list(row.commits), row.journal_seq,
-    )  # fmt: skip

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-import uuid
 from contextlib import closing
+from functools import partial
 
 import numpy as np
 import psycopg
-from pgvector import HalfVector
-from pgvector.psycopg import register_vector
 
-from db.queries import QUERIES
+from db import copying
 from db.view import Known, View
 from memquorum.core.ids import memory_id
 from tests.benchmarks.feed import DIMENSIONS, HOUR, START
@@ -36,33 +34,23 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
     tiers = ["short-term" if i % 2 else "long-term" for i in range(count)]
     vectors = np.random.default_rng(3).standard_normal((256, DIMENSIONS)).astype(np.float32)
     with psycopg.connect(running.settings.memory_dsn, autocommit=True) as connection:
-        register_vector(connection)
-
-        def copy(name: str, rows, types=()) -> None:  # type: ignore[no-untyped-def]
-            with connection.cursor().copy(QUERIES[name]) as out:
-                if types:
-                    out.set_types(types)
-                for row in rows:
-                    out.write_row(row)
-
-        numbered = list(enumerate(zip(found, tiers, strict=True)))
-        copy("memory_copy", (
+        put = partial(copying.copy, connection)
+        numbered = list(enumerate(zip(map(copying.raw_id, found), tiers, strict=True)))
+        put("memory_copy", (
             (m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
              False, None, START, None, i - count) for i, (m, tier) in numbered
         ))  # fmt: skip
-        copy("content_copy", ((m, _TEXT.format(number=i, count=count)) for i, m in enumerate(found)))
-        copy("embedding_copy", (
-            (uuid.UUID(m), namespace, HalfVector(vectors[i % 256])) for i, m in enumerate(found)
-        ), ("uuid", "text", "halfvec"))  # fmt: skip
-        copy("strength_copy", (
+        put("content_copy", ((m, _TEXT.format(number=i, count=count)) for i, (m, _) in numbered))
+        put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256])) for i, (m, _) in numbered))
+        put("strength_copy", (
             (m, shard, tier, 450_000, START, _FRESH, _FRESH + i, 0, 0, 0, 0, 0, 0, 0) for i, (m, tier) in numbered
         ))  # fmt: skip
-        copy("event_copy", (
-            (namespace, f"old-{i}", shard, "stored", m, i - count) for i, m in enumerate(found)
+        put("event_copy", (
+            (namespace, f"old-{i}", shard, "stored", m, i - count) for i, (m, _) in numbered
         ))  # fmt: skip
-        copy("journal_copy", (
+        put("journal_copy", (
             (shard, i - count, START, "stored", f"old-{i}", namespace, m, "memory.intake.accepted.v1", shard, i,
-             bytes(320), bytes(32), bytes(32)) for i, m in enumerate(found)
+             bytes(320), bytes(32), bytes(32)) for i, (m, _) in numbered
         ))  # fmt: skip
         connection.execute("VACUUM ANALYZE")
 

@@ -1,0 +1,132 @@
+"""Rows into tables by COPY: binary, so that neither this process nor Postgres goes through the text of a value.
+
+A column's type is said once, and not looked up for every value. An id is written as its 16 bytes and a vector as
+pgvector sends it: columns of those types take them from a value of type `bytea`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+from psycopg.types.string import BytesBinaryDumper
+
+from db.queries import QUERIES
+from memquorum.core.journal.rows import DecisionRow, Dropped, Event, Memory, OutcomeRow, Strength
+from memquorum.core.records import JournalAppended, JournalEntry
+
+_TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "memory_copy": (
+            *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", "int8", "int8", "int8"),
+        ),
+        "content_copy": ("bytea", "text"),
+        "embedding_copy": ("bytea", "text", "bytea"),
+        "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, *["int4"] * 3, "int8", "int4", "int8"),
+        "event_copy": ("text", "text", "int4", "text", "bytea", "int8"),
+        "dropped_copy": ("bytea", "int4", "text", "int8"),
+        "journal_copy": (
+            *("int4", "int8", "int8", "text", "text", "text", "bytea", "text", "int4", "int8"),
+            *("bytea", "bytea", "bytea"),
+        ),
+        "decision_copy": (
+            *("int4", *["int8"] * 3, "int4", "int8", "text", "bytea", "bytea", "bytea[]", "int8"),
+        ),
+        "outcome_copy": ("int4", "int8", "int4", "bytea", *["text"] * 3, "int4", "int8", "int8"),
+        # As text: psycopg takes longer for a list of numbers than for all the rest.
+        "ballot_copy": ("int4", "int8", "int4", "int4", "bool", "int4", "text"),
+    }
+)  # fmt: skip
+
+Row = tuple[Any, ...]
+
+
+def copy(connection: psycopg.Connection, name: str, rows: Iterable[Row]) -> None:
+    """Writes rows by the COPY statement of this name. Ids are given as `raw_id` gives them, vectors as `raw_vector`."""
+    first = next(iterator := iter(rows), None)
+    if first is None:
+        return
+    cursor = connection.cursor()
+    # For a column of type bytea psycopg takes the dumper that was registered last: DB-API's, which is Python.
+    cursor.adapters.register_dumper(bytes, BytesBinaryDumper)
+    with cursor.copy(QUERIES[name]) as out:
+        out.set_types(_TYPES[name])
+        out.write_row(first)
+        for row in iterator:
+            out.write_row(row)
+
+
+def raw_id(memory_id: str) -> bytes:
+    """A UUID's 16 bytes, from its text."""
+    return bytes.fromhex(memory_id.replace("-", ""))
+
+
+def raw_vector(vector: NDArray[np.floating[Any]]) -> bytes:
+    """A vector of shape (d,) as pgvector sends a halfvec: d, two bytes without meaning, float16s; big-endian."""
+    return len(vector).to_bytes(2, "big") + b"\0\0" + vector.astype(">f2").tobytes()
+
+
+def _columns(kind: type, without: tuple[str, ...] = ()) -> Callable[[Any], Row]:
+    """A row's fields as a tuple, in the order of the class, which is that of the COPY statements."""
+    return attrgetter(*(f.name for f in fields(kind) if f.name not in without))
+
+
+_MEMORY = _columns(Memory, without=("id",))
+_STRENGTH = _columns(Strength, without=("memory_id",))
+_OUTCOME = _columns(OutcomeRow, without=("position", "memory_id", "ballots"))
+_ENTRY = attrgetter("shard", "seq", "as_of", "effect", "event_id", "namespace")
+_SOURCE = attrgetter("source_topic", "source_partition", "source_offset")
+
+
+def memory(row: Memory) -> Row:
+    """A row of `memory_copy`."""
+    return (raw_id(row.id), *_MEMORY(row))
+
+
+def strength(row: Strength) -> Row:
+    """A row of `strength_copy`."""
+    return (raw_id(row.memory_id), *_STRENGTH(row))
+
+
+def event(row: Event) -> Row:
+    """A row of `event_copy`."""
+    return row.namespace, row.event_id, row.shard, row.outcome, raw_id(row.memory_id), row.seq
+
+
+def dropped(row: Dropped) -> Row:
+    """A row of `dropped_copy`."""
+    return raw_id(row.memory_id), row.shard, row.namespace, row.destroy_at
+
+
+def journal(entry: JournalEntry, link: JournalAppended) -> Row:
+    """A row of `journal_copy`."""
+    memory_id = None if entry.memory_id is None else raw_id(entry.memory_id)
+    return (*_ENTRY(entry), memory_id, *_SOURCE(entry), link.entry, link.previous_hash, link.hash)
+
+
+def decision(row: DecisionRow) -> Row:
+    """A row of `decision_copy`."""
+    return (
+        row.shard, row.epoch, row.seq, row.view, row.config, row.as_of, row.trigger, row.digest, row.pre_prepare,
+        list(row.commits), row.journal_seq,
+    )  # fmt: skip
+
+
+def outcomes(row: DecisionRow) -> Iterable[Row]:
+    """A decision's rows of `outcome_copy`."""
+    return ((row.shard, row.epoch, o.position, raw_id(o.memory_id), *_OUTCOME(o)) for o in row.outcomes)
+
+
+def ballots(row: DecisionRow) -> Iterable[Row]:
+    """A decision's rows of `ballot_copy`."""
+    return (
+        (row.shard, row.epoch, o.position, b.member, b.yes, b.score_ppm, "{" + ",".join(map(str, b.terms)) + "}")
+        for o in row.outcomes
+        for b in o.ballots
+    )
