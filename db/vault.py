@@ -27,8 +27,12 @@ class PostgresVault:
         """`master`: 32 bytes. Lost, every content outside of the store is lost with it. Connects at the first call."""
         if len(master) != sealing.KEY_BYTES:
             raise ValueError(f"the master key has {sealing.KEY_BYTES} bytes, not {len(master)}")
-        self._master = master
+        self._dsn, self._master = dsn, master
         self._link = Link(dsn, VAULT, VaultUnavailable)
+
+    def __reduce__(self) -> tuple[type[PostgresVault], tuple[str, bytes]]:
+        """Another process connects by itself. Goes through pipes alone: it holds the master key."""
+        return PostgresVault, (self._dsn, self._master)
 
     def close(self) -> None:
         """Lets the connection go."""

@@ -20,6 +20,7 @@ from memquorum.core import records
 T = TypeVar("T")
 
 _SINGLE_OBJECT = b"\xc3\x01"
+_PREFIX_BYTES = 10
 _MODULE = vars(records)
 
 
@@ -39,20 +40,25 @@ class Codec:
 
         `schemas`: the parsed `.avsc` files; `older`: released versions, from `schemas/golden`.
         """
+        self._given = tuple(schemas), tuple(older)
+        schemas, older = self._given
         self._schema: dict[str, Any] = {}
-        # Fingerprint → record name and the schema it was written with.
-        self._writer: dict[bytes, tuple[str, Any]] = {}
         self._prefix: dict[str, bytes] = {}
-        self._build: dict[str, Callable[[dict[str, Any]], Any]] = {}
+        # By the first bytes of a record.
+        self._reader: dict[bytes, _Reader] = {}
         for schema in schemas:
             name, mark, parsed = _parse(schema)
             self._schema[name] = parsed
-            self._writer[mark] = (name, parsed)
-            self._prefix[name] = _SINGLE_OBJECT + mark
-            self._build[name] = _builder(_MODULE[name])
+            self._prefix[name] = prefix = _SINGLE_OBJECT + mark
+            self._reader[prefix] = _Reader(name, parsed, None, _builder(_MODULE[name]))
         for schema in older:
             name, mark, parsed = _parse(schema)
-            self._writer.setdefault(mark, (name, parsed))
+            newest = self._reader[self._prefix[name]]
+            self._reader.setdefault(_SINGLE_OBJECT + mark, _Reader(name, parsed, newest.writer, newest.build))
+
+    def __reduce__(self) -> tuple[type[Codec], tuple[Any, ...]]:
+        """Another process makes it again from the schemas."""
+        return Codec, self._given
 
     def names(self) -> list[str]:
         """The record names that this codec knows, sorted."""
@@ -68,18 +74,18 @@ class Codec:
 
     def decode(self, data: bytes) -> Any:
         """The record that the bytes hold. Raises DecodeError."""
-        name, writer, start = self._head(data)
-        reader = self._schema[name]
+        known = self._reader.get(data[:_PREFIX_BYTES])
+        if known is None:
+            raise _unknown(data)
         stream = io.BytesIO(data)
-        stream.seek(start)
+        stream.seek(_PREFIX_BYTES)
         try:
-            value = fastavro.schemaless_reader(stream, writer, None if writer is reader else reader)
+            value = fastavro.schemaless_reader(stream, known.writer, known.reader)
         except Exception as error:  # fastavro raises whatever the bytes led it to
-            raise DecodeError(f"not a {name}: {type(error).__name__}") from None
+            raise DecodeError(f"not a {known.name}: {type(error).__name__}") from None
         if stream.tell() != len(data):
-            raise DecodeError(f"{len(data) - stream.tell()} bytes after the end of a {name}")
-        assert isinstance(value, dict)
-        return self._build[name](value)
+            raise DecodeError(f"{len(data) - stream.tell()} bytes after the end of a {known.name}")
+        return known.build(value)
 
     def decode_as(self, kind: type[T], data: bytes) -> T:
         """As `decode`, for a place where only one kind of record belongs. Raises DecodeError."""
@@ -88,13 +94,21 @@ class Codec:
             raise DecodeError(f"a {type(record).__name__} where a {kind.__name__} belongs")
         return record
 
-    def _head(self, data: bytes) -> tuple[str, Any, int]:
-        if data[:2] == _SINGLE_OBJECT and len(data) >= 10:
-            known = self._writer.get(bytes(data[2:10]))
-            if known is None:
-                raise DecodeError(f"unknown schema fingerprint {data[2:10].hex()}")
-            return *known, 10
-        raise DecodeError(f"no single-object Avro: the first bytes are {data[:4].hex() or 'none'}")
+
+class _Reader(NamedTuple):
+    """How records with one fingerprint are read: by the schema they were written with, and into which (None: the same),
+    and what makes the dataclass."""
+
+    name: str
+    writer: Any
+    reader: Any
+    build: Callable[[Any], Any]
+
+
+def _unknown(data: bytes) -> DecodeError:
+    if data[:2] == _SINGLE_OBJECT and len(data) >= _PREFIX_BYTES:
+        return DecodeError(f"unknown schema fingerprint {data[2:10].hex()}")
+    return DecodeError(f"no single-object Avro: the first bytes are {data[:4].hex() or 'none'}")
 
 
 def _parse(schema: dict[str, Any]) -> tuple[str, bytes, Any]:
@@ -147,6 +161,8 @@ def _builder(kind: type) -> Callable[[dict[str, Any]], Any]:
     arrays = [(name, _builder(of) if of else None) for name, of in plan.arrays]
     records = [(name, _builder(of)) for name, of in plan.records]
     make = _maker(kind)
+    if not (arrays or records):
+        return make
 
     def build(value: dict[str, Any]) -> Any:
         for name, inner in arrays:
