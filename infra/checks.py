@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -29,11 +30,12 @@ from workers import audit, replay
 from workers.audit import Progress
 from workers.partition import TopicUnreadable
 from workers.replay import KeysMissing, NotEmpty, RebuildReport
+from workers.replay_apart import PartLost
 
 # A part that cannot be reached or read: no finding, but no proof either.
 UNPROVEN = (
     *(StoreUnavailable, VaultUnavailable, KafkaException, TopicUnreadable),
-    *(CannotReplay, KeysMissing, NotEmpty),
+    *(CannotReplay, KeysMissing, NotEmpty, PartLost),
 )
 
 _ATTEMPTS = 5
@@ -132,6 +134,7 @@ def _rebuild(
             namespace=namespace,
             stamps=genesis.service_stamps(settings),
             progress=tell,
+            processes=len(os.sched_getaffinity(0)),
         )
 
 
