@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
@@ -262,7 +262,7 @@ class InMemoryNeighbourhoods:
     def __init__(self, store: InMemoryStore) -> None:
         self._store = store
 
-    def changes(self, shard: int, namespace: str, after_seq: int | None) -> JournalChange:
+    def changes(self, shard: int, namespace: str, after_seq: int | None, known: Container[str] = ()) -> JournalChange:
         """Short-term memories that arrived or left after a journal sequence; see the port."""
         state = self._store.states.get(shard)
         found = sorted(
@@ -273,7 +273,8 @@ class InMemoryNeighbourhoods:
             ),
             key=lambda m: m.seq,
         )
-        arrived = tuple(self._neighbour(m) for m in found if m.tier == SHORT_TERM and m.id in self._store.contents)
+        here = (m for m in found if m.tier == SHORT_TERM and (after_seq is None or m.id not in known))
+        arrived = tuple(self._neighbour(m) for m in here if m.id in self._store.contents)
         left = () if after_seq is None else tuple(m.id for m in found if m.tier != SHORT_TERM)
         return JournalChange(state.seq if state else 0, arrived, left)
 

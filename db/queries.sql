@@ -312,21 +312,23 @@ JOIN content c ON c.memory_id = m.id
 WHERE m.namespace = %(namespace)s AND m.tier = 'short-term' AND m.shard = %(shard)s
 ORDER BY m.seq
 
--- :name neighbourhood_arrived
--- What came into short-term memory after a journal sequence and still is there.
+-- :name neighbourhood_changed
+-- How far the shard's journal reaches, and beside it what came into short-term memory after a journal sequence, or left
+-- it: forgotten or promoted. One row without a memory where nothing did.
+SELECT s.seq, m.id::text, m.tier = 'short-term'
+FROM shard s
+LEFT JOIN memory m ON m.shard = s.shard AND m.seq > %(after)s AND m.namespace = %(namespace)s
+WHERE s.shard = %(shard)s
+ORDER BY m.seq
+
+-- :name neighbourhood_some
+-- Those of the memories that are in short-term memory.
 SELECT m.id::text, m.agent, e.vector, c.body, m.encoder
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
-WHERE m.shard = %(shard)s AND m.seq > %(after)s AND m.namespace = %(namespace)s AND m.tier = 'short-term'
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.tier = 'short-term'
 ORDER BY m.seq
-
--- :name neighbourhood_left
--- What left short-term memory after a journal sequence: forgotten or promoted.
-SELECT id::text
-FROM memory
-WHERE shard = %(shard)s AND seq > %(after)s AND namespace = %(namespace)s AND tier <> 'short-term'
-ORDER BY seq
 
 -- :name count_events
 -- First outcomes of all events: the demo's report holds them against the journal.

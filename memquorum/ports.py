@@ -6,7 +6,7 @@ one contract suite in `tests/contract` runs on both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -108,10 +108,11 @@ class JournalChange:
 class Neighbourhoods(Protocol):
     """What a shard remembers, as far as the journal reached: the start and the refresh of salience's matrix."""
 
-    def changes(self, shard: int, namespace: str, after_seq: int | None) -> JournalChange:
+    def changes(self, shard: int, namespace: str, after_seq: int | None, known: Container[str] = ()) -> JournalChange:
         """Short-term memories of the namespace that arrived or left after a journal sequence.
 
-        None: everything alive, and nothing about what left before.
+        None: everything alive, and nothing about what left before. `known`: memories that need not be told of where
+        they only arrived, since whoever asks has judged them.
         A memory leaves by being forgotten or promoted. `seq` is the journal sequence up to which this is true.
         """
         ...

@@ -35,8 +35,9 @@ DESTROYED = "none: key destroyed"
 # Over all namespaces, 384 dimensions each: some 300 MB. Beyond it the namespace least lately active is dropped and
 # drawn from the journal again when it acts.
 _VECTORS_MAX = 200_000
-# Texts of 256 tokens take 60 ms of a core each, and a stop waits for the batch in flight.
-_BATCH = 32
+# What a batch costs beside encoding is shared by its episodes. Of long texts it holds fewer: those of 256 tokens take
+# 60 ms of a core each, and a stop waits for the batch in flight.
+_BATCH, _BATCH_BYTES = 128, 48 * 1024
 
 
 @dataclass(slots=True)
@@ -155,7 +156,7 @@ class Salience:
         known = self._surroundings.get((shard, namespace))
         surroundings = known or Surroundings(self._policy, self._encoder.dimensions)
         try:
-            change = self._neighbourhoods.changes(shard, namespace, surroundings.seq)
+            change = self._neighbourhoods.changes(shard, namespace, surroundings.seq, surroundings.memories)
         except Exception as error:
             raise StoreUnavailable(f"neighbourhood of {namespace!r}: {error!r}") from error
         for memory_id in change.left:
@@ -259,5 +260,12 @@ def attach(
     """Hangs the stage on the app."""
     processor = Salience(codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past)
     stage.attach(
-        app, processor, name="salience", source=topics.ACCEPTED, batch=_BATCH, stamps=stamps, telemetry=telemetry
+        app,
+        processor,
+        name="salience",
+        source=topics.ACCEPTED,
+        batch=_BATCH,
+        batch_bytes=_BATCH_BYTES,
+        stamps=stamps,
+        telemetry=telemetry,
     )

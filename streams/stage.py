@@ -18,7 +18,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -109,6 +109,7 @@ def attach(
     name: str,
     source: str,
     batch: int = 64,
+    batch_bytes: int = 1 << 20,
     within_s: float = 0.02,
     transient: tuple[type[Exception], ...] = (),
     stamps: Writer | None = None,
@@ -116,7 +117,9 @@ def attach(
 ) -> None:
     """Hangs a processor on the app as the agent `name` that reads the topic `source`.
 
-    `within_s` is how long an arrival waits at most for others to share its batch: the stage's idle latency. `transient`
+    `batch` is how many arrivals are processed at once at most, and `batch_bytes` how much they hold, where it is more
+    than one. `within_s` is how long an arrival waits at most for others to share its batch: the stage's idle latency.
+    `transient`
     are further exceptions that mean "try again", beside those of the ports. `stamps`: what the line's records bear; a
     record without them is counted and passed over. None, for tests: whoever writes is believed.
     """
@@ -126,13 +129,29 @@ def attach(
     # `Any`: Faust's types know neither what noack_take yields nor how a signal calls.
     async def read(stream: Any) -> None:
         async for events in stream.noack_take(batch, within=within_s):
-            await runner.handle(events)
+            for some in parts(events, batch_bytes):
+                await runner.handle(some)
 
     on_assigned: Any = runner.assigned
     on_revoked: Any = runner.revoked
     app.on_partitions_assigned.connect(on_assigned, weak=False)
     app.on_partitions_revoked.connect(on_revoked, weak=False)
     app.agent(raw(app, source), name=name, concurrency=1)(read)
+
+
+def parts(events: Sequence[EventT[bytes]], most: int) -> Iterator[list[EventT[bytes]]]:
+    """The events in order, in parts whose values have at most so many bytes together, or of one event."""
+    part: list[EventT[bytes]] = []
+    size = 0
+    for event in events:
+        length = len(event.message.value or b"")
+        if part and size + length > most:
+            yield part
+            part, size = [], 0
+        part.append(event)
+        size += length
+    if part:
+        yield part
 
 
 def raw(app: faust.App, topic: str) -> TopicT:

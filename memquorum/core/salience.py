@@ -139,7 +139,7 @@ class Neighbourhood:
     def __len__(self) -> int:
         return len(self._id)
 
-    def __contains__(self, memory_id: str) -> bool:
+    def __contains__(self, memory_id: object) -> bool:
         return memory_id in self._row
 
     def add(self, memory_id: str, vector: Vector, seen: Seen) -> None:

@@ -72,6 +72,21 @@ def test_a_refresh_is_what_arrived_and_left_since(world: World, shard: Shard) ->
     assert (arrived(both), set(both.left)) == ([], {B, C})
 
 
+def test_what_is_known_is_told_of_only_where_it_leaves(world: World, shard: Shard) -> None:
+    shard.episode("a")
+    world.flush(shard)
+    first = world.neighbourhoods.changes(0, NAMESPACE, None, {A})
+    assert arrived(first) == [A], "who begins asks for everything"
+    shard.episode("b")
+    shard.episode("c")
+    shard.tick(10**9)
+    shard.decide([votes.proposal(A, "forget")])
+    world.flush(shard)
+    assert arrived(world.neighbourhoods.changes(0, NAMESPACE, first.seq, {A, B, C})) == []
+    second = world.neighbourhoods.changes(0, NAMESPACE, first.seq, {A, B})
+    assert (second.seq, arrived(second), second.left) == (5, [C], (A,))
+
+
 def test_vectors_come_back_as_float16_kept_them(world: World, shard: Shard) -> None:
     shard.episode("a")
     vector = np.random.default_rng(7).normal(size=384).astype(np.float32)

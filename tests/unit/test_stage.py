@@ -291,3 +291,18 @@ async def test_a_batch_that_does_not_end_shows(monkeypatch: pytest.MonkeyPatch) 
     answered.set()
     await call
     assert "echo's batch" not in shown.health.waits
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ([], []),
+        (["aa", "bb", "c"], [["aa", "bb"], ["c"]]),
+        (["aaaaaa", "b", "ccc", "d"], [["aaaaaa"], ["b", "ccc"], ["d"]]),
+        (["", "", ""], [["", "", ""]]),
+    ],
+)
+def test_a_batch_holds_no_more_than_so_many_bytes_or_one_record(values: list[str], parts: list[list[str]]) -> None:
+    events: Any = [Event(Broker(), value) for value in values]
+    found = list(stage.parts(events, 4))
+    assert [[event.message.value.decode() for event in part] for part in found] == parts  # type: ignore[union-attr]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -35,7 +35,7 @@ class Journal:
     answers: list[JournalChange | Exception] = field(default_factory=list)
     asked: list[tuple[int, str, int | None]] = field(default_factory=list)
 
-    def changes(self, shard: int, namespace: str, after_seq: int | None) -> JournalChange:
+    def changes(self, shard: int, namespace: str, after_seq: int | None, known: Container[str] = ()) -> JournalChange:
         self.asked.append((shard, namespace, after_seq))
         answer = self.answers.pop(0) if self.answers else JournalChange(after_seq or 0, (), ())
         if isinstance(answer, Exception):
