@@ -111,6 +111,8 @@ class Intake:
         if instance:
             settings["group.instance.id"] = instance
         self._consumer = loop.consumer(bootstrap, "intake", **settings)
+        # On the connection that records come by, a question waits for the next of them: 50 ms for each partition.
+        self._asker = loop.consumer(bootstrap)
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
@@ -153,6 +155,7 @@ class Intake:
     def close(self) -> None:
         """Leaves the group. What was not committed comes again to whoever reads next."""
         self._consumer.close()
+        self._asker.close()
         self._producer.flush(1)
 
     def _patience(self) -> float:
@@ -166,10 +169,12 @@ class Intake:
         """Lets a batch in; ticks come after what stood in the outside topics before them."""
         self._let_in(self._noted(messages))
         while self._clocks and not self._stop:
+            # What stands there now is to come before every tick that was read until now.
+            waiting = set(map(id, self._clocks))
             self._drain()
-            if self._stop or not self._clocks:  # stopped short of what it must follow, or taken away by the group
-                return
-            self._let_in([self._clocks.popleft()])
+            # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
+            while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
+                self._let_in([self._clocks.popleft()])
 
     def _noted(self, messages: Sequence[Message]) -> list[Message]:
         """Notes how far was read; lays clock requests aside and returns the rest."""
@@ -183,7 +188,7 @@ class Intake:
     def _drain(self) -> None:
         """Lets in what stands in the outside topics now, so that it comes before the tick."""
         outside = [p for p in self._read if p[0] != topics.CLOCK]
-        targets = loop.ends_at_last(self._consumer, outside, self._stop, self._shown.health.turn)
+        targets = loop.ends_at_last(self._asker, outside, self._stop, self._shown.health.turn)
         quiet_since = time.monotonic()
         while any(self._read.get(p, end) < end for p, end in targets.items()) and not self._stop:
             found = loop.records(self._consumer, _BATCH, 0.05)

@@ -235,6 +235,26 @@ def test_a_tick_read_first_still_comes_last(line: Line) -> None:
     assert [type(r) for r in spoken[: SHARDS * EACH + 1]] == [EpisodeAccepted] * (SHARDS * EACH) + [ClockTicked]
 
 
+def test_many_ticks_that_wait_are_preceded_by_one_look_at_the_topics(
+    line: Line, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ends, looks = loop.ends, []
+
+    def counted(*arguments: Any) -> Any:
+        looks.append(arguments)
+        return ends(*arguments)
+
+    monkeypatch.setattr(loop, "ends", counted)
+    line.publish(topics.CLOCK, *({"as_of": START + i} for i in range(40)), {"as_of": START + 38})
+    with line.intake():
+        line.until(lambda: len(line.of(ClockTicked)) == 40 * SHARDS)
+        line.until(lambda: len(line.of(IntakeRefused)) == 1)
+    for shard in range(SHARDS):
+        spoken = [line.codec.decode(m.value() or b"") for m in line.messages if m.partition() == shard]
+        assert [r.as_of for r in spoken if isinstance(r, ClockTicked)] == [START + i for i in range(40)]
+    assert len(looks) < 20
+
+
 def test_who_is_started_again_under_its_name_takes_up_its_partitions_at_once(line: Line) -> None:
     def joined(group_member: Intake, patience_s: float) -> bool:
         deadline = time.monotonic() + patience_s
