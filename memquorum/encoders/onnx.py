@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -54,10 +55,12 @@ class OnnxEncoder:
     def __init__(self, threads: int = 2) -> None:
         """Loads 23 MB in 0.2 to 0.8 s. Raises EncoderUnavailable."""
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
+        options.intra_op_num_threads = 1
         options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         self._session = onnxruntime.InferenceSession(_pinned(*_MODEL), options, providers=["CPUExecutionProvider"])
+        self._threads = threads
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="encoder") if threads > 1 else None
         self._tokenizer = Tokenizer.from_buffer(_pinned(*_TOKENIZER))
         # The file asks for 128 tokens and for padding to them.
         self._tokenizer.no_padding()
@@ -81,10 +84,17 @@ class OnnxEncoder:
         vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
         for start in range(0, len(texts), _SLICE):
             part = [_encodable(text) for text in texts[start : start + _SLICE]]
-            tokens = [found.ids for found in self._tokenizer.encode_batch(part)]
-            for rows in _batches([len(t) for t in tokens]):
-                vectors[[start + row for row in rows]] = self._run([tokens[row] for row in rows])
+            tokens = [encoded.ids for encoded in self._tokenizer.encode_batch(part)]
+            batches = list(_batches([len(t) for t in tokens], self._threads))
+            found = self._runs([[tokens[row] for row in rows] for rows in batches])
+            for rows, unit in zip(batches, found, strict=True):
+                vectors[[start + row for row in rows]] = unit
         return vectors
+
+    def _runs(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[NDArray[np.float32]]:
+        if self._pool is None or len(batches) == 1:
+            return map(self._run, batches)
+        return self._pool.map(self._run, batches)
 
     def _run(self, tokens: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Token ids, padded to the longest, through the model: shape (len(tokens), 384)."""
@@ -101,11 +111,15 @@ class OnnxEncoder:
         return unit
 
 
-def _batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Row numbers, shortest first, in batches of at most `_BATCH_TOKENS` tokens with their padding (or of one text)."""
+def _batches(lengths: Sequence[int], threads: int) -> Iterator[list[int]]:
+    """Row numbers, shortest first, in batches of at most `_BATCH_TOKENS` tokens with their padding (or of one text).
+
+    Of few texts each of the threads has a part.
+    """
+    most = min(_BATCH_TOKENS, -(-sum(lengths) // threads))
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) + 1) * lengths[row] > _BATCH_TOKENS:
+        if batch and (len(batch) + 1) * lengths[row] > most:
             yield batch
             batch = []
         batch.append(row)

@@ -31,7 +31,10 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.nomination import rest_until
 from memquorum.core.policy import Policy
+from memquorum.core.quick import maker
 from memquorum.core.records import Decided, Proposal, Result
+
+_ballot = maker(BallotRow)
 
 VOIDED = "voided"
 
@@ -165,7 +168,7 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
                 weight_ppm=outcome.weight_ppm,
                 needed_ppm=outcome.needed_ppm,
                 ballots=tuple(
-                    BallotRow(b.member, o.yes, o.score_ppm, o.terms) for b in checked.ballots for o in (b.opinions[at],)
+                    _ballot(b.member, o.yes, o.score_ppm, o.terms) for b in checked.ballots for o in (b.opinions[at],)
                 ),
             )
             for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))

@@ -11,7 +11,7 @@ the offsets that the entry and its detail give.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -34,6 +34,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.quick import evolver, maker
 from memquorum.core.records import (
     Accessed,
     ClockTicked,
@@ -45,6 +46,9 @@ from memquorum.core.records import (
     Stored,
     Ticked,
 )
+
+_memory, _strength, _event_row, _blank = maker(Memory), maker(Strength), maker(Event), maker(Change)
+_changed, _evolved, _stronger, _moved = evolver(Change), evolver(Memory), evolver(Strength), evolver(ShardState)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
             f"{type(detail).__name__} is none that this version knows"
         )
     state = links.advance(rows.state, entry, link)
-    blank = Change(entry=entry, appended=link, state=state, cursors=_cursors(entry, detail))
+    blank = _blank(entry=entry, appended=link, state=state, cursors=_cursors(entry, detail))
     try:
         return effect.rule(rules, rows, blank, detail)
     except (KeyError, decisions.NotTheOutcome) as error:
@@ -114,18 +118,18 @@ def _cursors(entry: JournalEntry, detail: Any) -> tuple[tuple[str, int], ...]:
 
 
 def _interaction(state: ShardState) -> ShardState:
-    return replace(state, interactions=state.interactions + 1)
+    return _moved(state, interactions=state.interactions + 1)
 
 
 def _event(entry: JournalEntry, outcome: str) -> Event:
     assert entry.namespace is not None and entry.memory_id is not None
-    return Event(entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq)
+    return _event_row(entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq)
 
 
 def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
-    memory = Memory(
+    memory = _memory(
         id=entry.memory_id,
         shard=entry.shard,
         namespace=entry.namespace,
@@ -146,7 +150,7 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
         sealed_until=None,
         seq=entry.seq,
     )
-    strength = Strength(
+    strength = _strength(
         memory_id=memory.id,
         shard=memory.shard,
         tier=memory.tier,
@@ -156,9 +160,9 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
         due_at=due_at(memory.created, rules.genesis.policy),
         touched=detail.accepted_offset,
     )
-    return replace(
+    return _changed(
         change,
-        state=replace(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
+        state=_moved(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
         memories=(memory,),
         strengths=(strength,),
         revealed=memory.id,
@@ -168,12 +172,12 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
 
 def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     strength = rows.strengths[change.entry.memory_id or ""]
-    stronger = replace(
+    stronger = _stronger(
         _touched(rules, strength, detail.occurred_at, detail.accepted_offset),
         reinforced=strength.reinforced + 1,
         salience_ppm=max(strength.salience_ppm, detail.salience_ppm),
     )
-    return replace(
+    return _changed(
         change,
         state=_interaction(change.state),
         strengths=(stronger,),
@@ -187,7 +191,7 @@ def _do_dropped(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change
     assert entry.namespace is not None and entry.memory_id is not None
     # Before its first tick a shard's time is 0.
     destroy_at = max(entry.as_of, detail.occurred_at) + rules.genesis.policy.forget.grace_ms
-    return replace(
+    return _changed(
         change,
         state=_interaction(change.state),
         event=_event(entry, detail.outcome),
@@ -196,20 +200,20 @@ def _do_dropped(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change
 
 
 def _do_accessed(rules: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
-    change = replace(change, state=_interaction(change.state), event=_event(change.entry, "accessed"))
+    change = _changed(change, state=_interaction(change.state), event=_event(change.entry, "accessed"))
     if not detail.applied:
         return change
     strength = rows.strengths[change.entry.memory_id or ""]
-    read = replace(
+    read = _stronger(
         _touched(rules, strength, detail.accessed_at, change.entry.source_offset), accesses=strength.accesses + 1
     )
-    return replace(change, strengths=(read,))
+    return _changed(change, strengths=(read,))
 
 
 def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength:
     """Read or said again: decay starts anew, and what the votes kept until now is forgotten."""
     last_access = max(strength.last_access, at)
-    return replace(
+    return _stronger(
         strength,
         last_access=last_access,
         due_at=due_at(last_access, rules.genesis.policy),
@@ -231,11 +235,11 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
     """Sealed memories are gone for good. An id without a memory was an episode that repeated one, or was dropped."""
     entry = change.entry
     gone = tuple(
-        replace(rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, seq=entry.seq)
+        _evolved(rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, seq=entry.seq)
         for memory_id in detail.memory_ids
         if memory_id in rows.memories and rows.memories[memory_id].tier == SEALED
     )
-    return replace(change, memories=gone, destroyed=detail.memory_ids)
+    return _changed(change, memories=gone, destroyed=detail.memory_ids)
 
 
 def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Change:
@@ -243,8 +247,8 @@ def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Ch
     memory = rows.memories[change.entry.memory_id or ""]
     if memory.id not in rows.strengths or memory.encoder != detail.previous:
         raise KeyError(f"a memory that is alive, encoded by {detail.previous}")
-    changed = replace(memory, encoder=detail.encoder, seq=change.entry.seq)
-    return replace(change, memories=(changed,), reencoded=memory.id)
+    changed = _evolved(memory, encoder=detail.encoder, seq=change.entry.seq)
+    return _changed(change, memories=(changed,), reencoded=memory.id)
 
 
 @dataclass(frozen=True, slots=True)
