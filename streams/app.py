@@ -66,6 +66,8 @@ def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, in
         producer_max_request_size=_MESSAGE_BYTES_MAX,
         producer_acks=-1,
         producer_linger_ms=0,
+        # A batch's records for a partition are one request, and not one for every 16 KB.
+        producer_max_batch_size=1 << 20,
         # Topics come from schemas/topics alone: Faust's leader topic and its declarations are off.
         topic_partitions=shards,
         topic_allow_declare=False,

@@ -85,7 +85,8 @@ def run(
     cluster's). Outages of Postgres, vault and Kafka are waited out.
     """
     store = PostgresStore(memory_dsn)
-    outbox = Outbox(loop.producer(bootstrap), genesis, codec, journal_seed, stamps)
+    # A batch's entries go out in few requests: each costs the broker, and whoever reads the journal, as much as many.
+    outbox = Outbox(loop.producer(bootstrap, linger_ms=2), genesis, codec, journal_seed, stamps)
     strangers = Strangers(log, stamps.reader() if stamps else None)
     last = partial(published.last_entries, bootstrap, codec, strangers)
     # What waits unread is bounded: read ahead further than this, a backlog would only lie in memory.

@@ -113,7 +113,8 @@ class Intake:
         self._consumer = loop.consumer(bootstrap, "intake", **settings)
         # On the connection that records come by, a question waits for the next of them: 50 ms for each partition.
         self._asker = loop.consumer(bootstrap)
-        self._producer = loop.producer(bootstrap)
+        # A batch goes out in few requests: it is sent when it is flushed, or gathers for so long.
+        self._producer = loop.producer(bootstrap, linger_ms=5)
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
         self.place = Place(self._consumer, self._shown.health)

@@ -172,30 +172,19 @@ class Neighbourhood:
         if row < len(self._id):
             self._id[row], self._seen[row], self._row[last_id] = last_id, last_seen, row
 
-    def nearest(self, vector: Vector, without: str) -> float:
-        """The largest cosine to any memory but `without`; 0 where there is none."""
-        cosines = self._cosines(vector, without)
-        if len(cosines) == 0:
-            return 0.0
-        best = float(cosines.max())
-        if best == -np.inf:
-            return 0.0
-        return max(self._exact(row, vector) for row in np.flatnonzero(cosines >= best - _SLACK))
-
-    def alike(self, vector: Vector, above: float, without: str) -> Iterator[tuple[str, Seen]]:
-        """The memories with a cosine > `above` but `without`, the nearest first, ties by id."""
-        rows = np.flatnonzero(self._cosines(vector, without) > above - _SLACK)
-        exact = sorted((-self._exact(row, vector), self._id[row], row) for row in rows)
-        return ((memory_id, self._seen[row]) for minus, memory_id, row in exact if -minus > above)
-
-    def _cosines(self, vector: Vector, without: str) -> Vector:
+    def look(self, vector: Vector, without: str) -> Look:
+        """What stands around a vector, `without` left out. Good until a memory comes or goes."""
         cosines: Vector = self._matrix[: len(self._id)] @ vector if self._id else np.zeros(0, np.float32)
         row = self._row.get(without)
         if row is not None:
             cosines[row] = -np.inf
-        return cosines
+        return Look(self, vector, cosines)
 
-    def _exact(self, row: np.intp, vector: Vector) -> float:
+    def at(self, row: int) -> tuple[str, Seen]:
+        """The memory in a row."""
+        return self._id[row], self._seen[row]
+
+    def exact(self, row: int, vector: Vector) -> float:
         """A cosine that does not depend on how many rows the matrix has, as BLAS's float32 results may."""
         return float(self._matrix[row].astype(np.float64) @ vector.astype(np.float64))
 
@@ -204,6 +193,34 @@ class Neighbourhood:
         grown = np.zeros((min(max(64, 2 * rows), self._limit), dimensions), np.float32)
         grown[:rows] = self._matrix
         self._matrix = grown
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A neighbourhood as one vector sees it: the cosines to all its rows, taken once."""
+
+    _around: Neighbourhood
+    _vector: Vector
+    _cosines: Vector
+
+    def nearest(self) -> float:
+        """The largest cosine; 0 where there is no memory."""
+        if len(self._cosines) == 0:
+            return 0.0
+        best = float(self._cosines.max())
+        if best == -np.inf:
+            return 0.0
+        return max(self._around.exact(row, self._vector) for row in self._rows(best))
+
+    def alike(self, above: float) -> Iterator[tuple[str, Seen]]:
+        """The memories with a cosine > `above`, the nearest first, ties by id."""
+        rows = self._rows(above)
+        exact = sorted((-self._around.exact(row, self._vector), *self._around.at(row)[:1], row) for row in rows)
+        return (self._around.at(row) for minus, _, row in exact if -minus > above)
+
+    def _rows(self, above: float) -> list[int]:
+        rows: list[int] = np.flatnonzero(self._cosines >= above - _SLACK).tolist()
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,20 +272,19 @@ class Surroundings:
         policy, vector = self._policy, as_kept(episode.vector)
         seen = Seen(episode.agent, gist(episode.text))
         buffer = self._buffer(episode.agent)
-        nearest = max(
-            buffer.nearest(vector, without=episode.memory_id), self.memories.nearest(vector, without=episode.memory_id)
-        )
+        remembered = self.memories.look(vector, without=episode.memory_id)
+        nearest = max(buffer.look(vector, without=episode.memory_id).nearest(), remembered.nearest())
         given = episode.signals
         signals = replace(given, novelty_ppm=novelty_ppm(nearest))
-        judgement = judge(policy, signals, self._repeated(episode, vector, seen))
+        judgement = judge(policy, signals, self._repeated(episode, remembered, seen))
         buffer.add(episode.memory_id, vector, _NOTHING)
         if judgement.outcome == STORED:
             self.memories.add(episode.memory_id, vector, seen)
         return judgement
 
-    def _repeated(self, episode: Episode, vector: Vector, seen: Seen) -> str | None:
+    def _repeated(self, episode: Episode, remembered: Look, seen: Seen) -> str | None:
         """The most similar memory that says the same; "I" and "you" are others when another agent says them."""
-        alike = self.memories.alike(vector, self._policy.duplicate_threshold, without=episode.memory_id)
+        alike = remembered.alike(self._policy.duplicate_threshold)
         for _, (memory_id, other) in zip(range(_ASKED_MAX), alike, strict=False):
             if agree(seen.gist, other.gist) and (other.agent == episode.agent or not personal(episode.text)):
                 return memory_id

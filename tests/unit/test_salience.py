@@ -118,27 +118,27 @@ def test_novelty_is_clamped() -> None:
 
 def test_nearest_is_the_largest_cosine_but_its_own() -> None:
     near = Neighbourhood(8, 10)
-    assert near.nearest(at(0), without="") == 0.0
+    assert near.look(at(0), without="").nearest() == 0.0
     for degrees in (0, 30, 60):
         near.add(str(degrees), at(degrees), NOBODY)
-    assert near.nearest(at(0), without="") == pytest.approx(1.0)
-    assert near.nearest(at(0), without="0") == pytest.approx(np.cos(np.radians(30)), abs=1e-6)
-    assert near.nearest(at(60), without="60") == pytest.approx(np.cos(np.radians(30)), abs=1e-6)
+    assert near.look(at(0), without="").nearest() == pytest.approx(1.0)
+    assert near.look(at(0), without="0").nearest() == pytest.approx(np.cos(np.radians(30)), abs=1e-6)
+    assert near.look(at(60), without="60").nearest() == pytest.approx(np.cos(np.radians(30)), abs=1e-6)
 
 
 def test_alone_with_oneself_nothing_is_near() -> None:
     near = Neighbourhood(8, 10)
     near.add("a", at(0), NOBODY)
-    assert near.nearest(at(0), without="a") == 0.0
-    assert list(near.alike(at(0), -1.0, without="a")) == []
+    assert near.look(at(0), without="a").nearest() == 0.0
+    assert list(near.look(at(0), without="a").alike(-1.0)) == []
 
 
 def test_alike_comes_nearest_first_ties_by_id() -> None:
     near = Neighbourhood(8, 10)
     for name, degrees in (("far", 60), ("b", 10), ("a", 10), ("here", 0)):
         near.add(name, at(degrees), NOBODY)
-    assert [name for name, _ in near.alike(at(0), 0.9, without="")] == ["here", "a", "b"]
-    assert [name for name, _ in near.alike(at(0), 0.9, without="here")] == ["a", "b"]
+    assert [name for name, _ in near.look(at(0), without="").alike(0.9)] == ["here", "a", "b"]
+    assert [name for name, _ in near.look(at(0), without="here").alike(0.9)] == ["a", "b"]
 
 
 def test_the_first_vector_of_an_id_stays() -> None:
@@ -146,7 +146,7 @@ def test_the_first_vector_of_an_id_stays() -> None:
     near.add("a", at(0), NOBODY)
     near.add("a", at(90), NOBODY)
     assert len(near) == 1
-    assert near.nearest(at(90), without="") == pytest.approx(0.0, abs=1e-6)
+    assert near.look(at(90), without="").nearest() == pytest.approx(0.0, abs=1e-6)
 
 
 def test_another_dimension_is_refused() -> None:
@@ -178,8 +178,8 @@ def test_a_neighbourhood_is_a_bounded_ordered_dictionary(limit: int, steps: list
         assert len(near) == len(model)
         assert all(name in near for name in model)
     cosines = {name: float(at(degrees) @ at(where)) for name, degrees in model.items()}
-    assert near.nearest(at(where), without="") == pytest.approx(max(cosines.values(), default=0.0), abs=1e-5)
-    found = [(name, seen.gist) for name, seen in near.alike(at(where), 0.5, without="")]
+    assert near.look(at(where), without="").nearest() == pytest.approx(max(cosines.values(), default=0.0), abs=1e-5)
+    found = [(name, seen.gist) for name, seen in near.look(at(where), without="").alike(0.5)]
     assert all(name == text for name, text in found)
     # On the border itself rounding decides.
     surely, maybe = ({name for name, cosine in cosines.items() if cosine > 0.5 + by} for by in (1e-5, -1e-5))
@@ -192,10 +192,10 @@ def test_the_neighbours_of_a_vector_do_not_depend_on_how_many_there_are() -> Non
     vectors = rng.normal(size=(300, 384)).astype(np.float32)
     near, probe = Neighbourhood(384, 1000), as_kept(vectors[0])
     near.add("twin", as_kept(vectors[0] + 0.3 * vectors[1]), NOBODY)
-    first = near.nearest(probe, without="")
+    first = near.look(probe, without="").nearest()
     for number, vector in enumerate(vectors[1:]):
         near.add(str(number), as_kept(vector), NOBODY)
-        assert near.nearest(probe, without="") == first
+        assert near.look(probe, without="").nearest() == first
 
 
 def test_a_vector_is_compared_as_the_store_will_give_it_back() -> None:
