@@ -1,0 +1,62 @@
+"""A replica's disk: what it signed, which is never lost, and its view file, of which a power cut may lose the last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from db.signstate import MemorySignState
+from memquorum.core.consensus.transitions import Message
+from tests.simulation.broker import LOGS
+
+
+class DiskError(OSError):
+    """A write failed. The replica ends: going on unwritten would be worse than standing still."""
+
+
+@dataclass(frozen=True, slots=True)
+class ViewFile:
+    """The rebuildable part: progress, where to read on in each log, and what opened the view."""
+
+    seq: int = 1
+    epoch: int = 1
+    positions: tuple[int, ...] = (0,) * len(LOGS)
+    commits: tuple[bytes, ...] = ()
+    new_view: bytes | None = None
+
+    def at_log(self, message: Message) -> int:
+        """Where to read on in a log."""
+        return self.positions[LOGS.index(message)]
+
+    def at(self, positions: dict[Message, int]) -> ViewFile:
+        """The same with other positions."""
+        return replace(self, positions=tuple(positions[message] for message in LOGS))
+
+
+@dataclass
+class Disk:
+    """`versions`: of the view file, from the last that a power cut leaves to the newest."""
+
+    signed: MemorySignState = field(default_factory=MemorySignState)
+    versions: list[ViewFile] = field(default_factory=lambda: [ViewFile()])
+    sync_every: int = 4
+
+    @property
+    def view(self) -> ViewFile:
+        """What a restart finds."""
+        return self.versions[-1]
+
+    def commit(self, view: ViewFile) -> None:
+        """A transaction of the view file; every few of them all is synced."""
+        if view == self.versions[-1]:
+            return
+        self.versions.append(view)
+        if len(self.versions) > self.sync_every:
+            del self.versions[:-1]
+
+    def cut(self, choice: int) -> None:
+        """The power goes: one of the versions since the last sync is what is left."""
+        del self.versions[1 + choice % len(self.versions) :]
+
+    def wipe(self) -> None:
+        """The view file is gone."""
+        self.versions = [ViewFile()]

@@ -1,0 +1,92 @@
+"""What the faults of a plan do to the world, and how a node is healed of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.simulation.broker import LOGS
+from tests.simulation.plan import EVERYBODY, MS, POINTS, Fault
+
+if TYPE_CHECKING:
+    from tests.simulation.node import Node
+    from tests.simulation.world import World
+
+_AT_ONCE = len(POINTS) - 1
+
+
+def strike(world: World, fault: Fault) -> None:
+    """Carries out a fault of the plan."""
+    if world.healed:
+        return
+    world.tell(None, f"FAULT: {fault.told()}.")
+    if fault.kind == "truncate":
+        _truncate(world, fault)
+    elif fault.member == EVERYBODY:
+        for node in world.nodes.values():
+            node.disk.cut(fault.number >> 4)
+            node.crash(fault.lasts + world.dice.roll(20, "back", node.reader) * MS)
+    else:
+        for node in world.nodes.values():
+            if node.me == fault.member:
+                _hit(node, fault)
+
+
+def _hit(node: Node, fault: Fault) -> None:
+    world, number = node.world, fault.number
+    log = LOGS[number % len(LOGS)]
+    match fault.kind:
+        case "crash" | "power" if number % len(POINTS) == _AT_ONCE:
+            if fault.kind == "power":
+                node.disk.cut(number >> 4)
+            node.crash(fault.lasts)
+        case "crash" | "power" | "claim-fails" | "view-fails":
+            node.armed.append((fault.kind, number, fault.lasts))
+        case "wipe":
+            node.disk.wipe()
+            node.crash(fault.lasts)
+        case "stall":
+            for each in LOGS if number % 3 == 0 else (log,):
+                node.stalled[each] = world.now + fault.lasts
+        case "mute":
+            node.mute_until = world.now + fault.lasts
+        case "hide":
+            world.broker.hide(node.reader, log, node.positions[log], 1 + number % 3)
+        case "lose":
+            node.lost.append(bool(number % 2))
+        case "repeat":
+            node.thrice += 1
+        case "reread":
+            node.positions[log] = number % (node.positions[log] + 1)
+            node.expect(world.now)
+        case "clock":
+            node.rate = 50 + number % 150
+        case _:
+            raise ValueError(f"no such fault: {fault.kind}")
+
+
+def _truncate(world: World, fault: Fault) -> None:
+    log = LOGS[fault.number % len(LOGS)]
+    end = world.broker.truncate(log, 1 + fault.number % 4)
+    for node in world.nodes.values():
+        node.amiss = True
+        node.ends[log] = min(end, node.ends.get(log, 0))
+        if max(node.positions[log], *(view.at_log(log) for view in node.disk.versions)) > end:
+            # Kafka answers that there is no such offset, and the process ends. What it reads next may be other records
+            # at the same places, which only a process without its view reads.
+            node.disk.wipe()
+            node.crash(20 * MS)
+
+
+def heal(node: Node, *, deceived: bool) -> None:
+    """A node is well again. Who was shown a false log reads it anew; of whom something was lost says it again."""
+    node.armed.clear()
+    node.lost.clear()
+    node.stalled.clear()
+    node.mute_until, node.thrice, node.rate = 0, 0, 100
+    if deceived:
+        node.disk.wipe()
+    if node.core is not None and (deceived or node.amiss):
+        node.crash(0)
+    node.amiss = False
+    if node.core is not None:
+        node.expect(node.world.now)

@@ -1,0 +1,159 @@
+"""What must hold after every event, whoever lies and whatever breaks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.certificate import BadCertificate, check_decision, check_nomination
+from memquorum.core.consensus.messages import BadMessage, digest
+from memquorum.core.consensus.transitions import Message, Note
+from memquorum.core.records import BallotCast, PrePrepare, Signed
+
+if TYPE_CHECKING:
+    from tests.simulation.node import Node
+    from tests.simulation.world import World
+
+_EVIDENCE = (Note.CONFLICT, Note.INVALID)
+
+
+class Violation(AssertionError):
+    """An invariant is broken. `rule` names it, the text says how."""
+
+    def __init__(self, rule: str, text: str) -> None:
+        super().__init__(rule, text)
+        self.rule, self.text = rule, text
+
+    def __str__(self) -> str:
+        return f"{self.rule}: {self.text}"
+
+
+class Watch:
+    """Looks at the honest members' effects, and remembers what they must not contradict."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._liars = {member for member, _ in world.plan.liars}
+        self.decided: dict[int, bytes] = {}
+        self.nodes_decided: dict[int, int] = {}  # reader → its highest decided sequence
+        self.decisions = 0
+        self.evidence = 0
+        self.highest_view = 0
+        self._claims: dict[tuple[int, str], bytes] = {}
+        self._said: dict[tuple[Any, ...], bytes] = {}
+        self._asked: dict[int, int] = {}  # member → highest view that it asked for
+        self._views: dict[int, tuple[Any, int]] = {}
+        self._proven: set[tuple[bytes, tuple[bytes, ...]]] = set()
+
+    def stepped(self, node: Node) -> None:
+        """After each event: a core's view never falls."""
+        core = node.core
+        if core is None:
+            return
+        life, view = self._views.get(node.reader, (None, 0))
+        if life is core and core.view < view:
+            raise Violation("views never regress", f"member {node.me} is in view {core.view}, it was in {view}")
+        self._views[node.reader] = (core, core.view)
+        self.highest_view = max(self.highest_view, core.view)
+
+    def claimed(self, node: Node, send: t.Send) -> None:
+        """Once for a slot, by its name in the sign-state."""
+        known = self._claims.setdefault((node.me, send.slot), send.digest)
+        if known != send.digest:
+            raise Violation("one digest per slot", f"member {node.me} claims {send.slot} for a second digest")
+
+    def produced(self, node: Node, message: Message, data: bytes) -> None:
+        """Once for a slot, by what the message itself says, whatever the sign-state calls it."""
+        body = self._body(data)
+        view = getattr(body, "view", None)
+        kind = type(body).__name__
+        said = digest(self._world.codec.decode_as(Signed, data).body)
+        if isinstance(body, BallotCast):
+            slot: tuple[Any, ...] = (node.me, kind, body.epoch)
+        elif kind in ("ViewChange", "NewView"):
+            slot = (node.me, kind, view)
+        else:
+            slot = (node.me, kind, view, body.seq)
+            said = self._world.proposal_digest(body) if isinstance(body, PrePrepare) else body.digest
+        if self._said.setdefault(slot, said) != said:
+            raise Violation("one digest per slot", f"member {node.me} signs two different {kind} for {slot[2:]}")
+        if kind == "ViewChange":
+            self._asked[node.me] = max(body.view, self._asked.get(node.me, 0))
+
+    def voted(self, node: Node, message: Message, data: bytes) -> None:
+        """A new vote (not one said again) is never for a view below one that was asked for."""
+        body = self._body(data)
+        if message in (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT):
+            asked = self._asked.get(node.me, 0)
+            if body.view < asked:
+                raise Violation(
+                    "views never regress",
+                    f"member {node.me} votes ({message}) in view {body.view} after it asked for {asked}",
+                )
+
+    def decision(self, node: Node, effect: t.Decided) -> None:
+        """Agreement, order, and a certificate that convinces a stranger."""
+        world, proof = self._world, (effect.checked.data, effect.commits)
+        if proof not in self._proven:
+            try:
+                checked = check_decision(world.codec, world.genesis, *proof)
+            except BadCertificate as error:
+                raise Violation("a decision is proven", f"member {node.me}, sequence {effect.seq}: {error}") from None
+            self._honest_majority(checked)
+            self._proven.add(proof)
+        found = effect.checked.digest
+        if (effect.checked.body.seq, effect.checked.body.epoch) != (effect.seq, effect.epoch):
+            raise Violation("a decision is proven", f"member {node.me} decides {effect.seq} by another's certificate")
+        if self.decided.setdefault(effect.seq, found) != found:
+            raise Violation("agreement", f"member {node.me} decides sequence {effect.seq} unlike another before it")
+        if effect.seq != node.view.seq or effect.epoch != node.view.epoch:
+            raise Violation("order", f"member {node.me} decides {effect.seq}, {node.view.seq} was next")
+        self.decisions += 1
+        self.nodes_decided[node.reader] = max(effect.seq, self.nodes_decided.get(node.reader, 0))
+
+    def _honest_majority(self, checked: Any) -> None:
+        """Every honest member's ballot is the one that it cast, nothing is forgotten without f + 1 honest ones."""
+        for ballot in checked.ballots:
+            said = digest(self._world.codec.encode(ballot))
+            if ballot.member not in self._liars and self._said.get((ballot.member, "BallotCast", ballot.epoch)) != said:
+                raise Violation(
+                    "ballots are their members'", f"member {ballot.member} never cast a ballot of {checked}"
+                )
+        for outcome in checked.outcomes:
+            honest = [m for m in outcome.yes if m not in self._liars]
+            if outcome.decided and len(honest) <= self._world.genesis.f:
+                raise Violation("an honest majority", f"{outcome.memory_id} is forgotten by {len(honest)} honest votes")
+
+    def noted(self, node: Node, effect: t.Noted) -> None:
+        """Evidence convicts liars only, and convinces a third party."""
+        if effect.note not in _EVIDENCE:
+            return
+        self.evidence += 1
+        where = f"{effect.note} by member {node.me} ({effect.detail})"
+        if effect.member not in self._liars:
+            raise Violation("evidence convicts no honest member", f"member {effect.member} is convicted: {where}")
+        if not self._proves(effect):
+            raise Violation("evidence proves", f"the originals do not: {where}")
+
+    def _proves(self, effect: t.Noted) -> bool:
+        """Whether the originals are authentic, and as many of the convicted member as the charge needs."""
+        world, own = self._world, 0
+        for data in effect.originals:
+            try:
+                signed = world.codec.decode_as(Signed, data)
+                world.verify(signed)
+            except (BadMessage, ValueError):
+                return False
+            own += signed.signer == f"member:{effect.member}"
+        return own >= (2 if effect.note == Note.CONFLICT else 1)
+
+    def halted(self, node: Node, reason: str) -> None:
+        """An honest member never halts."""
+        raise Violation("no honest member halts", f"member {node.me}: {reason}")
+
+    def nominated(self, data: bytes) -> Any:
+        """A nomination, as every replica reads it."""
+        return check_nomination(self._world.codec, self._world.genesis, data)
+
+    def _body(self, data: bytes) -> Any:
+        return self._world.codec.decode(self._world.codec.decode_as(Signed, data).body)

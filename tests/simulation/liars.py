@@ -1,0 +1,131 @@
+"""Members that lie: an honest core inside, and behaviours between it and the log.
+
+The core keeps a liar in step with the others, so its lies are about what is going on. A behaviour sees what the core
+wants to say and what the liar reads, and answers what it says instead, and to whom the broker shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memquorum.core.avro import DecodeError
+from memquorum.core.consensus.transitions import Message
+from memquorum.core.records import Signed
+from tests.simulation.node import Node
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+_MOST_PER_EPOCH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A record that a liar writes, and from whom a forking broker hides it."""
+
+    message: Message
+    data: bytes
+    hidden_from: tuple[int, ...] = ()
+
+
+class Behaviour:
+    """Says what the core says. Each kind of lie overrides one of the two."""
+
+    name = "honest"
+
+    def __init__(self, liar: Liar) -> None:
+        self.liar, self.world, self.dice = liar, liar.world, liar.world.dice
+        self._asked = 0
+
+    def says(self, said: Said) -> Iterable[Said]:
+        """In place of what the core wants said."""
+        return (said,)
+
+    def reads(self, message: Message, data: bytes) -> Iterable[Said]:
+        """Beside it, on having read a record."""
+        return ()
+
+    def chance(self, permille: int) -> bool:
+        """A roll of this liar's own, another one each time."""
+        return self.roll(1000) < permille
+
+    def roll(self, sides: int) -> int:
+        """The same with a number."""
+        self._asked += 1
+        return self.dice.roll(sides, self.name, self.liar.reader, self._asked)
+
+    def some(self) -> tuple[int, ...]:
+        """A part of the honest, if the broker helps to fork."""
+        if not self.world.plan.forks:
+            return ()
+        mask = 1 + self.roll((1 << self.world.plan.n) - 2)
+        return tuple(m for m in self.world.plan.honest if mask >> m & 1)
+
+    def others(self, part: tuple[int, ...]) -> tuple[int, ...]:
+        """The rest of the honest."""
+        return tuple(m for m in self.world.plan.honest if m not in part) if part else ()
+
+    def body(self, data: bytes) -> Any:
+        """What a signed message says; None for garbage."""
+        try:
+            return self.world.codec.decode(self.world.codec.decode_as(Signed, data).body)
+        except DecodeError:
+            return None
+
+    def signed(self, record: Any) -> bytes:
+        """A record in this liar's name."""
+        return self.world.signed(f"member:{self.liar.me}", record)
+
+
+class Liar(Node):
+    """A member's process that lies. Of what stands in its name its core hears only what it said itself."""
+
+    honest = False
+
+    def __init__(self, world: World, me: int, reader: int, behaviours: Iterable[type[Behaviour]]) -> None:
+        super().__init__(world, me, reader)
+        self.behaviours = [kind(self) for kind in behaviours]
+        self.quiet = False
+        self._own: set[bytes] = set()
+        self._written: dict[int, int] = {}
+
+    def hears(self, message: Message, data: bytes) -> bool:
+        """Its core must not find out that it lies."""
+        for behaviour in self.behaviours:
+            for said in behaviour.reads(message, data):
+                self._write(said)
+        try:
+            signer = self.world.codec.decode_as(Signed, data).signer
+        except DecodeError:
+            return True
+        return signer != f"member:{self.me}" or data in self._own
+
+    def produce(self, message: Message, data: bytes) -> None:
+        """What the core says goes through every behaviour."""
+        self._own.add(data)
+        for said in self._lies(Said(message, data), self.behaviours):
+            self._write(said)
+
+    def _lies(self, said: Said, behaviours: list[Behaviour]) -> Iterator[Said]:
+        if not behaviours:
+            yield said
+            return
+        for lie in behaviours[0].says(said):
+            yield from self._lies(lie, behaviours[1:])
+
+    def _write(self, said: Said) -> None:
+        """Even a liar can write only so much: without a bound it would be one more way to be slow."""
+        epoch = len(self.world.watch.decided)
+        written = self._written.get(epoch, 0)
+        if self.quiet or written >= _MOST_PER_EPOCH:
+            return
+        self._written[epoch] = written + 1
+        if said.data not in self._own:
+            self.world.tell_lie(self, said)
+        self.world.say(self, said.message, said.data, hidden_from=said.hidden_from)
+
+    def halted(self, reason: str) -> None:
+        """Its own affair."""
+        self.core = None

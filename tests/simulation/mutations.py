@@ -1,0 +1,65 @@
+"""Small changes to real messages, in the manner of ByzzFuzz: a number off by one, another digest, a part left out.
+
+They know nothing of what a field means, so a new kind of message is mutated as soon as there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, replace
+from typing import Any
+
+from tests.simulation.dice import Dice
+
+Change = Callable[[Any], Any]
+_NUMBERS = ("seq", "view", "epoch", "config", "shard")
+_STEPS = (1, -1, 1, -1, 2, -2, 1_000, -1_000)
+
+
+def mutations(record: Any) -> dict[str, Callable[[Any, int], Any]]:
+    """name → (value, dice's number) → changed value, for each field of a record that can be changed."""
+    found: dict[str, Callable[[Any, int], Any]] = {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if field.name in _NUMBERS:
+            found[field.name] = lambda v, number: v + _STEPS[number % len(_STEPS)]
+        elif field.name in ("digest", "nomination") and isinstance(value, bytes):
+            found[field.name] = _bytes
+        elif isinstance(value, tuple) and value and isinstance(value[0], bytes):
+            found[field.name] = _tuple
+        elif field.name == "prepared" and value is not None:
+            found[field.name] = lambda v, number: None if number % 2 else _bytes(v, number)
+    return found
+
+
+def mutate(record: Any, dice: Dice, *about: int) -> tuple[Any, str]:
+    """The record with one field changed, and which."""
+    choices = mutations(record)
+    name = dice.pick(sorted(choices), "which field", *about)
+    number = dice.roll(1 << 16, "how", *about)
+    changed = choices[name](getattr(record, name), number)
+    if isinstance(changed, int) and not -(1 << 30) < changed < 1 << 30:
+        changed = 0
+    return replace(record, **{name: changed}), name
+
+
+def _bytes(value: bytes, number: int) -> bytes:
+    """A bit of it flipped."""
+    if not value:
+        return b"\0"
+    at = number % len(value)
+    return value[:at] + bytes([value[at] ^ (1 << number % 8)]) + value[at + 1 :]
+
+
+def _tuple(value: tuple[bytes, ...], number: int) -> tuple[bytes, ...]:
+    """One left out, one twice, two exchanged, or one spoilt."""
+    at = number % len(value)
+    match (number >> 8) % 4:
+        case 0:
+            return value[:at] + value[at + 1 :]
+        case 1:
+            return value[: at + 1] + value[at:]
+        case 2:
+            return value[at:] + value[:at]
+        case _:
+            return (*value[:at], _bytes(value[at], number >> 4), *value[at + 1 :])

@@ -1,0 +1,330 @@
+"""One replica as its process runs it: reads, hands to the core, keeps its view, claims, sends. In this order.
+
+It does what `workers.seat` and `workers.replica` do, on a fake disk and a fake broker, and can be made to die at every
+point between two of these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.transitions import Message
+from memquorum.ports import SignConflict
+from tests.simulation.broker import LOGS
+from tests.simulation.disk import Disk, DiskError, ViewFile
+from tests.simulation.plan import MS
+
+if TYPE_CHECKING:
+    from tests.simulation.world import World
+
+WINDOW = 2
+_TURN = 100  # µs: a turn takes so long at least
+_BATCH = 50
+
+
+class Crash(Exception):
+    """The process is gone."""
+
+
+class Node:
+    """A member's process. `face` tells the twins of one identity apart; `reader` is its name at the broker."""
+
+    honest = True
+
+    def __init__(self, world: World, me: int, reader: int) -> None:
+        self.world, self.me, self.reader = world, me, reader
+        self.disk = Disk(sync_every=1 + world.dice.roll(6, "sync", reader))
+        self.core: ShardReplica | None = None
+        self.armed: list[tuple[str, int, int]] = []  # faults that wait for a turn: (kind, number, down for)
+        self.lost: list[bool] = []  # of the next records: lost, and whether it is told
+        self.thrice = 0
+        self.mute_until = 0
+        self.stalled: dict[Message, int] = {}
+        self.rate = 100  # per cent: how fast its clock runs
+        self.amiss = False  # something of it was lost that only a restart says again
+        self.wake_at: int | None = None
+        self.lives = 0
+        self._busy_until = 0
+        self._begin(ViewFile())
+
+    def _begin(self, view: ViewFile) -> None:
+        """Everything that a crash takes."""
+        self.positions = dict(zip(LOGS, view.positions, strict=True))
+        self.rereads: dict[Message, int] = {}
+        self.timers: dict[t.Timer, tuple[int, Any]] = {}
+        self.ballots: list[tuple[int, t.NeedBallot]] = []
+        self.outbox: list[Any] = []
+        self.settled: list[str] = []
+        self.live = False
+        self.ends: dict[Message, int] = {}
+        self.view = view
+
+    # Life and death -------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """A new process on what the disk holds."""
+        logs = self.world.broker.logs
+        if any(at > len(logs[message]) for message, at in zip(LOGS, self.disk.view.positions, strict=True)):
+            self.world.tell(self, "finds the log shorter than it has read it: its view file is deleted")
+            self.disk.wipe()
+        self._begin(self.disk.view)
+        self.lives += 1
+        self.ends = {message: len(log) for message, log in logs.items()}
+        world, view = self.world, self.view
+        signed = self.disk.signed.load("")
+        self.settled = [slot for slot in signed if t.is_decided(slot, view.seq, view.epoch)]
+        self.core = world.make_core(self, view)
+        world.tell(self, f"starts at sequence {view.seq}")
+        self._do(t.Restarted({s: v for s, v in signed.items() if s not in self.settled}))
+        self.turn()
+
+    def crash(self, down: int) -> None:
+        """The process is gone, and comes again after a while."""
+        if self.core is None:
+            return
+        self.core = None
+        self.world.tell(self, "is down")
+        self.world.at(self.world.now + max(down, MS), self._restart)
+
+    def _restart(self) -> None:
+        if self.core is None:
+            self.start()
+
+    # Turns ----------------------------------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """What the scheduler calls: a turn, if this is when it was wanted."""
+        if self.wake_at == self.world.now:
+            self.wake_at = None
+            self.turn()
+
+    def expect(self, when: int) -> None:
+        """Something is to be done at a time."""
+        when = max(when, self._busy_until, self.world.now)
+        if self.wake_at is None or when < self.wake_at:
+            self.wake_at = when
+            self.world.at(when, self.wake)
+
+    def turn(self) -> None:
+        """Everything that is due, then the disk, then the log."""
+        if self.core is None:
+            return
+        self._busy_until = self.world.now + _TURN
+        try:
+            if self.timers:
+                self._fire()
+            if self.ballots:
+                self._vote()
+            self._read_all()
+            self._catch_up()
+            self._finish()
+        except Crash as crash:
+            self.crash(int(crash.args[0]))
+        except DiskError as error:
+            self.world.tell(self, f"stops: {error}")
+            self.crash(50 * MS)
+        if self.core is not None:
+            self._plan()
+
+    def _read_all(self) -> None:
+        """Kafka hands out what it has fetched log by log, from any of them first."""
+        now, lines = self.world.now, self.world.broker.arrivals[self.reader]
+        due = [
+            message
+            for message, at in self.positions.items()
+            if at < len(lines[message]) and lines[message][at] <= now >= self.stalled.get(message, 0)
+        ]
+        if len(due) > 1:
+            first = self.world.dice.roll(len(due), "first log", self.reader, now)
+            due = due[first:] + due[:first]
+        for message in due:
+            self._read(message, lines[message])
+
+    def _read(self, message: Message, line: list[int]) -> None:
+        broker, now = self.world.broker, self.world.now
+        for _ in range(_BATCH):
+            at = self.positions[message]
+            if at >= len(line) or line[at] > now:
+                return
+            self.positions[message] = at + 1
+            data = broker.read(self.reader, message, at)
+            if data is not None and self.hears(message, data):
+                self._do(t.Received(message, data, at))
+
+    def hears(self, message: Message, data: bytes) -> bool:
+        """Whether a record is for the core."""
+        return True
+
+    def _fire(self) -> None:
+        for timer, (when, fired) in sorted(self.timers.items()):
+            if when <= self.world.now and self.timers.get(timer) == (when, fired):
+                del self.timers[timer]
+                self.world.tell(self, f"its {timer} timer runs out", minor=True)
+                self._do(fired)
+
+    def _vote(self) -> None:
+        due = [need for when, need in self.ballots if when <= self.world.now]
+        self.ballots = [(when, need) for when, need in self.ballots if when > self.world.now]
+        for need in due:
+            assert self.core is not None
+            digest = need.nominated.digest
+            if not self.core.awaits_ballot(digest):
+                continue
+            if self.world.refuses(need.nominated):
+                self._do(t.BallotRefused(digest, "its own view says otherwise"))
+            else:
+                self._do(t.BallotReady(digest, self.world.opinions(self, need.nominated)))
+
+    def _catch_up(self) -> None:
+        if self.live or self.rereads or any(self.positions[m] < end for m, end in self.ends.items()):
+            return
+        self.live = True
+        self._do(t.CaughtUp())
+
+    def _plan(self) -> None:
+        """When the next turn is due."""
+        times = [when for when, _ in self.timers.values()] + [when for when, _ in self.ballots]
+        lines = self.world.broker.arrivals[self.reader]
+        for message, at in self.positions.items():
+            if at < len(lines[message]):
+                times.append(max(lines[message][at], self.stalled.get(message, 0)))
+        if times:
+            self.expect(min(times))
+
+    # Effects --------------------------------------------------------------------------------------------------------
+
+    def _do(self, event: t.Event) -> None:
+        assert self.core is not None
+        effects = self.core.handle(event)
+        self.world.events += 1
+        for effect in effects:
+            self._carry_out(effect)
+        if self.honest:
+            self.world.watch.stepped(self)
+
+    def _carry_out(self, effect: Any) -> None:
+        world = self.world
+        match effect:
+            case t.NeedBallot():
+                wait = world.dice.pick((0, 1, 20), "judging", self.me, effect.nominated.record.epoch) * MS
+                self.ballots.append((world.now + wait, effect))
+            case t.SetTimer():
+                when = world.now + effect.ms * MS * 100 // self.rate
+                self.timers[effect.timer] = (when, world.fired(effect))
+            case t.CancelTimer():
+                self.timers.pop(effect.timer, None)
+            case t.Decided():
+                self._decided(effect)
+            case t.Noted():
+                world.tell(self, f"notes {effect.note}: {effect.detail}", minor=True)
+                if self.honest:
+                    world.watch.noted(self, effect)
+            case t.Reread():
+                self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
+                self._keep_places()
+            case t.Halt():
+                self.halted(effect.reason)
+            case _:
+                self.outbox.append(effect)
+
+    def halted(self, reason: str) -> None:
+        """The core stops for good. No honest one ever has a reason to."""
+        self.world.watch.halted(self, reason)
+
+    def _decided(self, effect: t.Decided) -> None:
+        self.world.decided(self, effect)
+        self.view = ViewFile(effect.seq + 1, effect.epoch + 1, self.view.positions, effect.commits, self.view.new_view)
+        self.settled += self.world.settled(effect)
+        self._keep_places()
+
+    def _keep_places(self) -> None:
+        """From where a restart reads each log: what the core holds for the slots ahead, or wants read again."""
+        assert self.core is not None
+        places = {}
+        for message in LOGS:
+            wanted = (self.positions[message], self.core.low_water(message), self.rereads.get(message))
+            places[message] = min(place for place in wanted if place is not None)
+        self.view = self.view.at(places)
+
+    # The end of a turn ----------------------------------------------------------------------------------------------
+
+    def _finish(self) -> None:
+        self._die_at(0)
+        if self.view != self.disk.view:
+            if self._strikes("view-fails"):
+                raise DiskError("its view file cannot be written")
+            self.disk.commit(self.view)
+        self._die_at(1)
+        sends = self._claim()
+        if sends:
+            self._die_at(2)
+        for number, (message, data) in enumerate(sends):
+            self.produce(message, data)
+            if number < len(sends) - 1:
+                self._die_at(3)
+        if sends:
+            self._die_at(4)
+        for message, at in self.rereads.items():
+            self.positions[message] = min(at, self.positions[message])
+        self.rereads.clear()
+
+    def _claim(self) -> list[tuple[Message, bytes]]:
+        """Everything that the core wants said or kept, in one transaction of the sign-state."""
+        if self.settled:
+            self.disk.signed.settle(self.settled)
+            self.settled = []
+        wanted, self.outbox = self.outbox, []
+        if not wanted:
+            return []
+        failing = self._strikes("claim-fails")
+        if failing is not None and failing % 2 == 0:
+            raise DiskError("its sign-state cannot be written")
+        try:
+            answers = self.disk.signed.claim([(e.slot, e.digest, e.data) for e in wanted])
+        except SignConflict as error:
+            self.halted(str(error))
+            raise Crash(MS) from None
+        if failing is not None:
+            raise DiskError("its sign-state says that it could not be written, but it was")
+        found = []
+        for effect, data in zip(wanted, answers, strict=True):
+            if isinstance(effect, t.Send):
+                if self.honest:
+                    self.world.watch.claimed(self, effect)
+                found.append((effect.message, data))
+        return found
+
+    def _strikes(self, kind: str) -> int | None:
+        for at, (armed, number, _) in enumerate(self.armed):
+            if armed == kind:
+                del self.armed[at]
+                return number
+        return None
+
+    def _die_at(self, point: int) -> None:
+        for at, (kind, number, down) in enumerate(self.armed):
+            if kind in ("crash", "power") and number % 6 == point and (self.outbox or point > 1):
+                del self.armed[at]
+                if kind == "power":
+                    self.disk.cut(number >> 4)
+                self.world.tell(self, f"{'loses power' if kind == 'power' else 'crashes'} at point {point} of its turn")
+                raise Crash(down)
+
+    def produce(self, message: Message, data: bytes) -> None:
+        """A record goes to the broker, unless a fault is in its way."""
+        world = self.world
+        world.watch.produced(self, message, data)
+        if self.lost:
+            told = self.lost.pop(0)
+            world.tell(self, f"its {message} is lost on the way{', and it is told' if told else ''}")
+            if told:
+                raise Crash(20 * MS)
+            self.amiss = True
+            return
+        world.say(self, message, data, late=max(0, self.mute_until - world.now))
+        if self.thrice:
+            self.thrice -= 1
+            for _ in range(2):
+                world.say(self, message, data, late=max(0, self.mute_until - world.now))

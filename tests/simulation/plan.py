@@ -1,0 +1,202 @@
+"""What happens in one simulation, drawn from its seed: members, liars, faults, network, timers.
+
+A plan is data: it can be printed, repeated, and made smaller by leaving parts out (`shrink`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from memquorum.core.consensus.transitions import Timings
+from tests.simulation.dice import Dice
+
+SHARDS = 4
+SIZES = (4,) * 30 + (5,) * 4 + (7,) * 3 + (10, 10, 13)
+EVERYBODY = -1
+MS = 1_000  # the clock runs in microseconds
+
+# Where a crash can hit a turn of a replica, in the order of a turn.
+POINTS = (
+    "before its view is kept",
+    "before it claims",
+    "between claim and send",
+    "between two sends",
+    "after sending",
+    "at once",
+)
+
+# kind → how often it is drawn, among all
+KINDS = {
+    "crash": 8,
+    "power": 5,
+    "wipe": 2,
+    "claim-fails": 3,
+    "view-fails": 2,
+    "stall": 4,
+    "mute": 3,
+    "hide": 3,
+    "truncate": 2,
+    "lose": 4,
+    "repeat": 3,
+    "reread": 3,
+    "clock": 2,
+    "blackout": 1,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What the world does to a member: `kind`, so many µs after the nomination of an epoch.
+
+    `number` and `lasts` (µs) mean what the kind says.
+    """
+
+    epoch: int
+    after: int
+    kind: str
+    member: int
+    number: int = 0
+    lasts: int = 0
+
+    def told(self) -> str:
+        """In words."""
+        who, ms = f"member {self.member}", self.lasts // MS
+        return {
+            "crash": f"{who} crashes {POINTS[self.number % len(POINTS)]}, for {ms} ms",
+            "power": f"{who} loses power {POINTS[self.number % len(POINTS)]}, for {ms} ms",
+            "wipe": f"{who} crashes and its view file is deleted, for {ms} ms",
+            "claim-fails": f"{who}'s sign-state cannot be written ({'but was' if self.number % 2 else 'nor was'})",
+            "view-fails": f"{who}'s view file cannot be written",
+            "stall": f"{who} reads nothing new of {'every log' if self.number % 3 == 0 else 'one log'} for {ms} ms",
+            "mute": f"what {who} sends arrives {ms} ms late",
+            "hide": f"the broker hides {1 + self.number % 3} records of a log from {who}",
+            "truncate": f"a log loses up to {1 + self.number % 4} records at its end",
+            "lose": f"the next record of {who} is lost, {'and it is told' if self.number % 2 else 'untold'}",
+            "repeat": f"the next record of {who} is written three times",
+            "reread": f"{who} reads part of a log again",
+            "clock": f"{who}'s clock runs at {50 + self.number % 150} %",
+            "blackout": f"everybody loses power for {ms} ms",
+        }[self.kind]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """Delays from a record's append to each reader, in µs: at least `base`, up to `jitter` more, sometimes `slow`."""
+
+    base: int = 1 * MS
+    jitter: int = 2 * MS
+    slow: int = 0
+    slow_permille: int = 0
+    repeat_permille: int = 0
+
+
+CALM = Network()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole simulation. `liars`: (member, names of its behaviours), by member.
+
+    `heal_by`: when the faults end at the latest (µs). `gap`: from a decision to the next nomination. `repent`: the
+    liars are silent once the faults end. `forks`: the broker is the liars' friend and shows their records to some only.
+    `yes_permille`: how often an honest member says yes.
+    """
+
+    seed: int
+    n: int
+    shard: int
+    epochs: int
+    heal_by: int
+    gap: int
+    liars: tuple[tuple[int, tuple[str, ...]], ...] = ()
+    faults: tuple[Fault, ...] = ()
+    network: Network = CALM
+    timings: Timings = field(default_factory=Timings)
+    repent: bool = False
+    forks: bool = False
+    refused_permille: int = 0
+    yes_permille: int = 900
+
+    @property
+    def honest(self) -> tuple[int, ...]:
+        """The members that do not lie."""
+        liars = {member for member, _ in self.liars}
+        return tuple(m for m in range(self.n) if m not in liars)
+
+    def without_liar(self, member: int) -> Plan:
+        """The same with an honest member in a liar's place."""
+        return replace(self, liars=tuple(x for x in self.liars if x[0] != member))
+
+
+def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n: int | None = None) -> Plan:
+    """The plan of a seed; `epochs` and `n` override what it says."""
+    dice = Dice(seed)
+    size = n or dice.pick(SIZES, "size")
+    count = epochs or 3 + dice.roll(3, "epochs")
+    timings, network = _timings(dice), _network(dice)
+    return Plan(
+        seed=seed,
+        n=size,
+        shard=dice.roll(SHARDS, "shard"),
+        epochs=count,
+        # Long enough for a few timers to run out while the world is still bad.
+        heal_by=(timings.request_ms * (1 + dice.roll(12, "heal")) + 100) * count * MS,
+        gap=dice.pick((0, 0, 5, 50), "gap") * MS,
+        liars=_liars(dice, size, behaviours),
+        faults=_faults(dice, size, count, network, timings),
+        network=network,
+        timings=timings,
+        repent=dice.chance(400, "repent"),
+        forks=dice.chance(300, "forks"),
+        refused_permille=dice.pick((0,), "refused"),
+        yes_permille=dice.pick((1000, 900, 900, 600), "yes"),
+    )
+
+
+def _timings(dice: Dice) -> Timings:
+    """The default, faster ones, and some that are too fast for the network: view changes that nobody needed."""
+    grace, request = dice.pick(((250, 2_000), (50, 400), (20, 150), (10, 40)), "timings")
+    return Timings(ballot_grace_ms=grace, request_ms=request, view_change_ms=request)
+
+
+def _network(dice: Dice) -> Network:
+    return Network(
+        base=MS,
+        jitter=dice.pick((2, 10, 40, 150), "jitter") * MS,
+        slow=500 * MS,
+        slow_permille=dice.pick((0, 0, 10, 60), "slow"),
+        repeat_permille=dice.pick((0, 0, 20, 200), "repeat"),
+    )
+
+
+def _liars(dice: Dice, n: int, behaviours: tuple[str, ...]) -> tuple[tuple[int, tuple[str, ...]], ...]:
+    """From none to f of them, each with one to three behaviours."""
+    most = (n - 1) // 3
+    lying = 0 if dice.chance(150, "honest world") else 1 + dice.roll(most, "liars")
+    order = sorted(range(n), key=lambda m: dice.roll(1 << 30, "order", m))
+    found = []
+    for member in sorted(order[:lying]):
+        count = 1 + dice.roll(3, "how many behaviours", member)
+        names = [dice.pick(behaviours, "behaviour", member, i) for i in range(count)]
+        found.append((member, tuple(dict.fromkeys(names))))
+    return tuple(found)
+
+
+def _faults(dice: Dice, n: int, epochs: int, network: Network, timings: Timings) -> tuple[Fault, ...]:
+    """Mostly while an epoch is voted on; now and then while timers run out. The last epoch is for the healed world."""
+    kinds = [kind for kind, weight in KINDS.items() for _ in range(weight)]
+    busy = 4 * (network.base + network.jitter) + timings.ballot_grace_ms * MS // 4
+    found = []
+    for i in range(dice.pick((0, 2, 4, 8), "faults") * max(1, epochs // 4)):
+        kind = dice.pick(kinds, "kind", i)
+        within = busy if dice.chance(800, "while it is voted on", i) else 4 * timings.request_ms * MS
+        fault = Fault(
+            epoch=1 + dice.roll(epochs - 1, "in which epoch", i),
+            after=dice.roll(within, "when", i),
+            kind=kind,
+            member=EVERYBODY if kind in ("truncate", "blackout") else dice.roll(n, "whom", i),
+            number=dice.roll(1 << 20, "number", i),
+            lasts=dice.pick((1, 10, 100, timings.request_ms, 3 * timings.request_ms), "lasts", i) * MS,
+        )
+        found.append(fault)
+    return tuple(sorted(found, key=lambda fault: (fault.epoch, fault.after, fault.kind, fault.member)))

@@ -1,0 +1,119 @@
+"""Many simulations, on several processes: what they found, and how fast."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+
+from tests.simulation.behaviours import LIBRARY
+from tests.simulation.plan import Plan, draw
+from tests.simulation.shrink import Reduction, shrink
+from tests.simulation.signatures import Signatures
+from tests.simulation.story import Story
+from tests.simulation.world import Outcome, simulate
+
+BEHAVIOURS = tuple(LIBRARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What overrides the seed: epochs and members of every simulation; and whether signatures are the cheap ones."""
+
+    epochs: int | None = None
+    members: int | None = None
+    cheap: bool = False
+
+    def arguments(self) -> str:
+        """As the command takes it."""
+        words = [f"--epochs {self.epochs}"] if self.epochs else []
+        words += [f"--members {self.members}"] if self.members else []
+        return " ".join(words + ["--cheap"] * self.cheap)
+
+    def plan(self, seed: int) -> Plan:
+        """The plan of a seed."""
+        return draw(seed, BEHAVIOURS, epochs=self.epochs, n=self.members)
+
+
+@dataclass
+class Totals:
+    """Of all simulations so far. A round is an epoch that was decided."""
+
+    seeds: int = 0
+    rounds: int = 0
+    events: int = 0
+    decisions: int = 0
+    evidence: int = 0
+    view_changed: int = 0
+    highest_view: int = 0
+    simulated_s: float = 0.0
+    by_members: Counter[int] = field(default_factory=Counter)
+    failed: list[tuple[int, str, str]] = field(default_factory=list)
+
+    def add(self, seed: int, outcome: Outcome) -> None:
+        """One more."""
+        self.seeds += 1
+        self.rounds += outcome.rounds
+        self.events += outcome.events
+        self.decisions += outcome.decisions
+        self.evidence += outcome.evidence
+        self.view_changed += outcome.highest_view > 0
+        self.highest_view = max(self.highest_view, outcome.highest_view)
+        self.simulated_s += outcome.ended / 1e6
+        self.by_members[outcome.plan.n] += 1
+        if outcome.violation is not None:
+            self.failed.append((seed, outcome.violation.rule, outcome.violation.text))
+
+
+def one(seed: int, size: Size) -> tuple[int, Outcome]:
+    """A seed, in whichever process."""
+    outcome = simulate(size.plan(seed), Signatures(size.cheap))
+    if outcome.violation is not None:
+        outcome.violation.__cause__ = outcome.violation.__traceback__ = None
+    return seed, outcome
+
+
+def many(seeds: Iterator[int] | range, size: Size, jobs: int) -> Iterator[tuple[int, Outcome]]:
+    """Every seed as it ends."""
+    work = partial(one, size=size)
+    if jobs <= 1:
+        yield from map(work, seeds)
+        return
+    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=2_000) as pool:
+        yield from pool.imap_unordered(work, seeds, chunksize=8)
+
+
+def until(rounds: int | None, seeds: range, size: Size, jobs: int, *, most_failures: int) -> Iterator[Totals]:
+    """Runs the seeds; or, from the first of them on, as many as it takes to decide so many rounds. Yields each time."""
+    totals = Totals()
+    # Pools take seeds ahead of what they have answered: in portions, so that not many are run in vain.
+    portions = (range(begin, begin + 400) for begin in count(seeds.start, 400)) if rounds else (seeds,)
+    for portion in portions:
+        for seed, outcome in many(portion, size, jobs):
+            totals.add(seed, outcome)
+            yield totals
+            if len(totals.failed) >= most_failures:
+                return
+        if rounds and totals.rounds >= rounds:
+            return
+
+
+def smallest(seed: int, size: Size, rule: str) -> Reduction:
+    """What of a failing seed is enough for it to break the same rule."""
+    signatures = Signatures(size.cheap)
+
+    def fails(plan: Plan) -> bool:
+        violation = simulate(plan, signatures).violation
+        return violation is not None and violation.rule == rule
+
+    return shrink(size.plan(seed), fails)
+
+
+def told(plan: Plan, size: Size, *, minor: bool = False) -> tuple[Outcome, list[str]]:
+    """A simulation, and its story."""
+    story = Story(minor=minor)
+    outcome = simulate(plan, Signatures(size.cheap), story)
+    return outcome, story.lines

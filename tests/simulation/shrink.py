@@ -1,0 +1,93 @@
+"""Makes a failing simulation small: leaves out faults, liars and epochs as long as it still fails in the same way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from tests.simulation.plan import CALM, Plan
+
+Lies = tuple[tuple[int, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """What is kept of a drawn plan; None: all of it. Faults go by their place in the plan."""
+
+    epochs: int | None = None
+    faults: tuple[int, ...] | None = None
+    liars: Lies | None = None
+    calm: bool = False
+    forkless: bool = False
+
+    def of(self, plan: Plan) -> Plan:
+        """The plan with the rest left out."""
+        return replace(
+            plan,
+            epochs=min(plan.epochs, self.epochs or plan.epochs),
+            faults=plan.faults if self.faults is None else tuple(plan.faults[i] for i in self.faults),
+            liars=plan.liars if self.liars is None else self.liars,
+            network=CALM if self.calm else plan.network,
+            forks=plan.forks and not self.forkless,
+        )
+
+    def arguments(self) -> str:
+        """As the command takes it."""
+        words = []
+        if self.epochs is not None:
+            words.append(f"--only-epochs {self.epochs}")
+        if self.faults is not None:
+            words.append(f"--only-faults {','.join(map(str, self.faults)) or 'none'}")
+        if self.liars is not None:
+            told = ",".join(f"{member}:{'+'.join(names)}" for member, names in self.liars)
+            words.append(f"--only-liars {told or 'none'}")
+        words += ["--calm"] * self.calm + ["--no-forks"] * self.forkless
+        return " ".join(words)
+
+
+def read_liars(text: str) -> Lies:
+    """The inverse of what `arguments` says of liars."""
+    if text == "none":
+        return ()
+    pairs = (part.partition(":") for part in text.split(","))
+    return tuple((int(member), tuple(names.split("+"))) for member, _, names in pairs)
+
+
+def shrink(plan: Plan, fails: Callable[[Plan], bool], most: int = 300) -> Reduction:
+    """The smallest reduction found within so many runs under which `fails` is still true."""
+    best = Reduction(faults=tuple(range(len(plan.faults))), liars=plan.liars)
+    left, again = most, True
+    while again and left > 0:
+        again = False
+        for smaller in _smaller(best, plan):
+            if left <= 0:
+                break
+            left -= 1
+            if fails(smaller.of(plan)):
+                best, again = smaller, True
+                break
+    return best
+
+
+def _smaller(now: Reduction, plan: Plan) -> Iterator[Reduction]:
+    """The next steps to try, the boldest first."""
+    epochs, faults, liars = now.epochs or plan.epochs, now.faults or (), now.liars or ()
+    if epochs > 1:
+        yield replace(now, epochs=1)
+        yield replace(now, epochs=epochs - 1)
+    if len(faults) > 1:
+        half = len(faults) // 2
+        yield replace(now, faults=())
+        yield replace(now, faults=faults[:half])
+        yield replace(now, faults=faults[half:])
+    for i in range(len(faults)):
+        yield replace(now, faults=faults[:i] + faults[i + 1 :])
+    for i, (member, names) in enumerate(liars):
+        yield replace(now, liars=liars[:i] + liars[i + 1 :])
+        for name in names if len(names) > 1 else ():
+            fewer = tuple(other for other in names if other != name)
+            yield replace(now, liars=(*liars[:i], (member, fewer), *liars[i + 1 :]))
+    if not now.calm:
+        yield replace(now, calm=True)
+    if plan.forks and not now.forkless:
+        yield replace(now, forkless=True)

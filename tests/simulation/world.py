@@ -1,0 +1,299 @@
+"""The scheduler: a heap of (time, tie-break, what to do), a clock that only it moves, and everything that it moves for.
+
+Phase one is bad: the plan's faults and liars. Once all epochs but the last are decided, or `heal_by` has come, the
+broker and the disks are well again, whoever lost something starts anew, and the last epoch is nominated. From then on
+every honest member must decide every epoch within a bounded time, though up to f members may still lie.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from memquorum.core.ballots.kinds import FORGET
+from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.certificate import Nominated, proposal_digest
+from memquorum.core.consensus.messages import digest
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.transitions import Message
+from memquorum.core.decay import decay_ppm
+from memquorum.core.ids import shard_of
+from memquorum.core.records import NominationProposed, Opinion, Proposal, Signed
+from tests.simulation import faults
+from tests.simulation.behaviours import LIBRARY, Twin
+from tests.simulation.broker import Broker
+from tests.simulation.dice import Dice
+from tests.simulation.disk import ViewFile
+from tests.simulation.invariants import Violation, Watch
+from tests.simulation.liars import Liar, Said
+from tests.simulation.node import WINDOW, Node
+from tests.simulation.plan import MS, SHARDS, Plan
+from tests.simulation.signatures import SharedCodec, Signatures, genesis
+from tests.simulation.story import Story
+
+AS_OF = 1_000_000_000
+_AGAIN = 10_000 * MS  # the nomination service says again what was not decided
+# By when, after the heal, all must be decided: view changes back off, and up to f primaries in a row may lie.
+PATIENCE = 600_000 * MS
+_MOST_EVENTS = 400_000
+VIEW_CHANGES = hasattr(t, "Entered")
+_NAMESPACES = {
+    shard: next(n for n in map("space-{}".format, range(1000)) if shard_of(n, SHARDS) == shard)
+    for shard in range(SHARDS)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a simulation ended. `rounds`: epochs decided; `events`: what the cores were told; `ended`: simulated µs."""
+
+    plan: Plan
+    violation: Violation | None
+    rounds: int
+    events: int
+    decisions: int
+    evidence: int
+    highest_view: int
+    ended: int
+
+
+class World:
+    """One simulation."""
+
+    def __init__(self, plan: Plan, signatures: Signatures, story: Story) -> None:
+        self.plan, self.signatures, self.story = plan, signatures, story
+        self.dice, self.codec, self.genesis = Dice(plan.seed), SharedCodec(), genesis(plan.n, SHARDS)
+        self.now = self.events = 0
+        self.healed_at: int | None = None
+        self.nominations: dict[bytes, NominationProposed] = {}
+        self.watch = Watch(self)
+        self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
+        self._count = 0
+        self._nominated: dict[int, bytes] = {}
+        lies = dict(plan.liars)
+        twins = [m for m, names in plan.liars if Twin.name in names]
+        self.broker = Broker(self.dice, plan.network, [*range(plan.n), *(plan.n + m for m in twins)])
+        self.nodes: dict[int, Node] = {}
+        for member in range(plan.n):
+            for reader in (member, plan.n + member)[: 2 if member in twins else 1]:
+                names = lies.get(member)
+                kinds = [LIBRARY[name] for name in names or ()]
+                self.nodes[reader] = Liar(self, member, reader, kinds) if names else Node(self, member, reader)
+
+    # Running --------------------------------------------------------------------------------------------------------
+
+    def run(self) -> Outcome:
+        """To the end: everything decided, or a violation."""
+        violation = None
+        try:
+            for node in self.nodes.values():
+                node.start()
+            self._nominate(1)
+            self.at(self.plan.heal_by, self._heal)
+            self._loop()
+        except Violation as found:
+            violation = found
+        except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
+            violation = Violation("the core does not fail", f"{type(error).__name__}: {error}")
+            violation.__cause__ = error
+        if violation is not None:
+            self.story.tell(self.now, None, f"BROKEN — {violation}")
+        watch = self.watch
+        return Outcome(
+            self.plan, violation, len(watch.decided), self.events, watch.decisions, watch.evidence,
+            watch.highest_view, self.now,
+        )  # fmt: skip
+
+    def at(self, when: int, action: Callable[..., None], *arguments: Any) -> None:
+        """Does something at a time."""
+        self._count += 1
+        heapq.heappush(self._heap, (when, self._count, action, arguments))
+
+    def _loop(self) -> None:
+        while self._heap:
+            when, _, action, arguments = heapq.heappop(self._heap)
+            if when > (self.healed_at or when) + PATIENCE or self.events > _MOST_EVENTS:
+                break
+            self.now = when
+            action(*arguments)
+            if self.healed and self._done():
+                return
+        if self._must_progress():
+            left = {m: self.watch.nodes_decided.get(m, 0) for m in self.plan.honest}
+            raise Violation(
+                "progress", f"{(self.now - (self.healed_at or 0)) // MS} ms after the heal, decided by member: {left}"
+            )
+
+    def _done(self) -> bool:
+        decided = self.watch.nodes_decided
+        return all(decided.get(member, 0) >= self.plan.epochs for member in self.plan.honest)
+
+    def _must_progress(self) -> bool:
+        """Without view changes a lying first primary may stop its shard."""
+        return VIEW_CHANGES or self.genesis.primary(self.plan.shard, 0) in self.plan.honest
+
+    @property
+    def healed(self) -> bool:
+        """Whether this is the second phase."""
+        return self.healed_at is not None
+
+    def _heal(self) -> None:
+        if self.healed:
+            return
+        self.tell(None, "The faults end.")
+        deceived = self.broker.deceived()
+        self.broker.heal()
+        self.healed_at = self.now
+        for node in self.nodes.values():
+            faults.heal(node, deceived=node.reader in deceived)
+            if isinstance(node, Liar) and self.plan.repent:
+                node.quiet = True
+        if len(self.watch.decided) == self.plan.epochs - 1:
+            self._nominate(self.plan.epochs)
+
+    # What the line beside the consensus does ------------------------------------------------------------------------
+
+    def _nominate(self, epoch: int) -> None:
+        """The nomination service opens an epoch, and with it come its faults."""
+        if epoch > self.plan.epochs or epoch in self._nominated:
+            return
+        if epoch == self.plan.epochs and not self.healed:
+            self.at(self.now + self.dice.roll(100, "a little more trouble") * MS, self._heal)
+            return
+        for fault in self.plan.faults:
+            if fault.epoch == epoch:
+                self.at(self.now + fault.after, faults.strike, self, fault)
+        if self.dice.chance(self.plan.refused_permille, "refused", epoch):
+            self.tell(None, f"Epoch {epoch} is nominated, and nobody will like it.")
+            self._publish(epoch, "refused")
+        self.tell(None, f"Epoch {epoch} is nominated.")
+        self._publish(epoch, "forget")
+        self.at(self.now + _AGAIN, self._renominate, epoch)
+
+    def _renominate(self, epoch: int) -> None:
+        """It says the same again while the epoch is open."""
+        if epoch not in self.watch.decided:
+            self.tell(None, f"Epoch {epoch} is nominated again.", minor=True)
+            self._append(Message.NOMINATION, self._nominated[epoch])
+            self.at(self.now + _AGAIN, self._renominate, epoch)
+
+    def _publish(self, epoch: int, name: str) -> None:
+        proposals = tuple(
+            Proposal(f"{name}-{epoch}-{i}", _NAMESPACES[self.plan.shard], "forget", "decayed", 0, 0, 500_000)
+            for i in range(1 + self.dice.roll(2, "proposals", epoch))
+        )
+        record = NominationProposed(
+            self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, "interval", proposals
+        )
+        data = self.signed("service:nomination", record)
+        self.nominations[digest(self.codec.decode_as(Signed, data).body)] = record
+        self._nominated[epoch] = data
+        self._append(Message.NOMINATION, data)
+
+    def refuses(self, nominated: Nominated) -> bool:
+        """Whether every honest view contradicts a nomination."""
+        return nominated.record.proposals[0].memory_id.startswith("refused")
+
+    def opinions(self, node: Node, nominated: Nominated) -> tuple[Opinion, ...]:
+        """A member's ballot. A model need not judge twice alike: after a restart it may say something else."""
+        record, dice = nominated.record, self.dice
+        return tuple(
+            self.opinion(proposal, dice.chance(self.plan.yes_permille, "yes", node.me, record.epoch, at, node.lives))
+            for at, proposal in enumerate(record.proposals)
+        )
+
+    def opinion(self, _: Proposal, yes: bool) -> Opinion:
+        """A yes or no that every check accepts."""
+        policy = self.genesis.policy
+        terms = (decay_ppm(0, AS_OF, policy), 0, 0) if yes else FORGET.abstain(AS_OF)
+        return Opinion(yes, FORGET.score(terms, policy), terms)
+
+    # What nodes ask -------------------------------------------------------------------------------------------------
+
+    def make_core(self, node: Node, view: ViewFile) -> ShardReplica:
+        """A new core on what the view file says."""
+        signer = f"member:{node.me}"
+        return ShardReplica(
+            self.codec,
+            self.genesis,
+            shard=self.plan.shard,
+            me=node.me,
+            sign=lambda body: self.codec.encode(self.signatures.sign(self.genesis.cluster, signer, body)),
+            timings=self.plan.timings,
+            seq=view.seq,
+            epoch=view.epoch,
+            window=WINDOW,
+        )
+
+    def fired(self, timer: t.SetTimer) -> t.TimerFired:
+        """What the core is told when a timer runs out."""
+        return t.TimerFired(timer.timer, timer.seq)
+
+    def settled(self, decided: t.Decided) -> Iterable[str]:
+        """The slots whose messages need not be kept any more."""
+        body, shard = decided.checked.body, self.plan.shard
+        yield t.ballot_slot(0, shard, decided.epoch)
+        for message in (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT):
+            yield t.slot_name(0, shard, body.view, decided.seq, message)
+
+    def decided(self, node: Node, effect: t.Decided) -> None:
+        """A node decides."""
+        if not node.honest:
+            return
+        first = effect.seq not in self.watch.decided
+        self.watch.decision(node, effect)
+        self.tell(node, f"decides sequence {effect.seq}: {self.story.name(effect.checked.digest)}")
+        self.broker.settle()
+        if first:
+            self.at(self.now + self.plan.gap, self._nominate, effect.epoch + 1)
+
+    def signed(self, signer: str, record: Any) -> bytes:
+        """A record in somebody's name."""
+        return self.codec.encode(self.signatures.sign(self.genesis.cluster, signer, self.codec.encode(record)))
+
+    def verify(self, signed: Signed) -> None:
+        """Raises BadMessage."""
+        self.signatures.verify(self.genesis, signed)
+
+    proposal_digest = staticmethod(proposal_digest)
+
+    def say(
+        self, node: Node, message: Message, data: bytes, *, late: int = 0, hidden_from: tuple[int, ...] = ()
+    ) -> None:
+        """A record of a member on its way to the log; a well broker shows it to everybody."""
+        hidden_from = () if self.healed else hidden_from
+        if self.story.wanted:
+            shown = f", hidden from {', '.join(map(str, hidden_from))}" if hidden_from else ""
+            self.tell(node, f"says {self.story.record(self.codec, data)}{shown}")
+        if late:
+            self.at(self.now + late, self._append, message, data, hidden_from)
+        else:
+            self._append(message, data, hidden_from)
+
+    def _append(self, message: Message, data: bytes, hidden_from: tuple[int, ...] = ()) -> None:
+        for _ in range(2 if self.broker.repeats(message) else 1):
+            for reader, when in self.broker.append(self.now, message, data, hidden_from):
+                node = self.nodes[reader]
+                if node.core is not None and (node.wake_at is None or when < node.wake_at):
+                    node.expect(when)
+
+    # The story ------------------------------------------------------------------------------------------------------
+
+    def tell(self, node: Node | None, text: str, *, minor: bool = False) -> None:
+        """A line of the story."""
+        if self.story.wanted:
+            self.story.tell(self.now, None if node is None else node.me, text, minor=minor)
+
+    def tell_lie(self, node: Node, said: Said) -> None:
+        """What follows is a lie."""
+        self.tell(node, f"lies, into {said.message}:")
+
+
+def simulate(plan: Plan, signatures: Signatures | None = None, story: Story | None = None) -> Outcome:
+    """Runs a plan in this process."""
+    chosen = signatures or Signatures()
+    chosen.clear()
+    with chosen.installed():
+        return World(plan, chosen, story or Story(wanted=False)).run()
