@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from db.signstate import MemorySignState
-from memquorum.core.consensus.transitions import Message
+from memquorum.core.consensus.transitions import Message, Progress
 from tests.simulation.broker import LOGS
 
 
@@ -15,13 +15,10 @@ class DiskError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class ViewFile:
-    """The rebuildable part: progress, where to read on in each log, and what opened the view."""
+    """The rebuildable part: progress, and where to read on in each log."""
 
-    seq: int = 1
-    epoch: int = 1
+    progress: Progress = field(default_factory=Progress)
     positions: tuple[int, ...] = (0,) * len(LOGS)
-    commits: tuple[bytes, ...] = ()
-    new_view: bytes | None = None
 
     def at_log(self, message: Message) -> int:
         """Where to read on in a log."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tests.simulation.node import Node
     from tests.simulation.world import World
 
+_VOTES = (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT)
 _EVIDENCE = (Note.CONFLICT, Note.INVALID)
 
 
@@ -56,11 +57,20 @@ class Watch:
         self._views[node.reader] = (core, core.view)
         self.highest_view = max(self.highest_view, core.view)
 
-    def claimed(self, node: Node, send: t.Send) -> None:
-        """Once for a slot, by its name in the sign-state."""
-        known = self._claims.setdefault((node.me, send.slot), send.digest)
-        if known != send.digest:
+    def claimed(self, node: Node, send: t.Send, data: bytes) -> None:
+        """Once for a slot, by its name in the sign-state; and no new vote in a view below one that was asked for."""
+        known = self._claims.get((node.me, send.slot))
+        if known not in (None, send.digest):
             raise Violation("one digest per slot", f"member {node.me} claims {send.slot} for a second digest")
+        self._claims[node.me, send.slot] = send.digest
+        body, asked = self._body(data), self._asked.get(node.me, 0)
+        if send.message == Message.VIEW_CHANGE:
+            self._asked[node.me] = max(body.view, asked)
+        elif known is None and send.message in _VOTES and body.view < asked:
+            raise Violation(
+                "views never regress",
+                f"member {node.me} votes ({send.message}) in view {body.view} after it asked for {asked}",
+            )
 
     def produced(self, node: Node, message: Message, data: bytes) -> None:
         """Once for a slot, by what the message itself says, whatever the sign-state calls it."""
@@ -77,19 +87,6 @@ class Watch:
             said = self._world.proposal_digest(body) if isinstance(body, PrePrepare) else body.digest
         if self._said.setdefault(slot, said) != said:
             raise Violation("one digest per slot", f"member {node.me} signs two different {kind} for {slot[2:]}")
-        if kind == "ViewChange":
-            self._asked[node.me] = max(body.view, self._asked.get(node.me, 0))
-
-    def voted(self, node: Node, message: Message, data: bytes) -> None:
-        """A new vote (not one said again) is never for a view below one that was asked for."""
-        body = self._body(data)
-        if message in (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT):
-            asked = self._asked.get(node.me, 0)
-            if body.view < asked:
-                raise Violation(
-                    "views never regress",
-                    f"member {node.me} votes ({message}) in view {body.view} after it asked for {asked}",
-                )
 
     def decision(self, node: Node, effect: t.Decided) -> None:
         """Agreement, order, and a certificate that convinces a stranger."""
@@ -106,8 +103,8 @@ class Watch:
             raise Violation("a decision is proven", f"member {node.me} decides {effect.seq} by another's certificate")
         if self.decided.setdefault(effect.seq, found) != found:
             raise Violation("agreement", f"member {node.me} decides sequence {effect.seq} unlike another before it")
-        if effect.seq != node.view.seq or effect.epoch != node.view.epoch:
-            raise Violation("order", f"member {node.me} decides {effect.seq}, {node.view.seq} was next")
+        if (effect.seq, effect.epoch) != (node.view.progress.seq, node.view.progress.epoch):
+            raise Violation("order", f"member {node.me} decides {effect.seq}, {node.view.progress.seq} was next")
         self.decisions += 1
         self.nodes_decided[node.reader] = max(effect.seq, self.nodes_decided.get(node.reader, 0))
 

@@ -6,7 +6,7 @@ point between two of these.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.replica import ShardReplica
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 WINDOW = 2
 _TURN = 100  # µs: a turn takes so long at least
 _BATCH = 50
+_LAG = 10_000 * MS
+_LOOK = 250 * MS
+_OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE)
 
 
 class Crash(Exception):
@@ -53,9 +56,9 @@ class Node:
         """Everything that a crash takes."""
         self.positions = dict(zip(LOGS, view.positions, strict=True))
         self.rereads: dict[Message, int] = {}
-        self.timers: dict[t.Timer, tuple[int, Any]] = {}
+        self.timers: dict[t.Timer, tuple[int, t.TimerFired]] = {}
         self.ballots: list[tuple[int, t.NeedBallot]] = []
-        self.outbox: list[Any] = []
+        self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
         self.live = False
         self.ends: dict[Message, int] = {}
@@ -74,9 +77,9 @@ class Node:
         self.ends = {message: len(log) for message, log in logs.items()}
         world, view = self.world, self.view
         signed = self.disk.signed.load("")
-        self.settled = [slot for slot in signed if t.is_decided(slot, view.seq, view.epoch)]
+        self.settled = [slot for slot in signed if t.is_decided(slot, view.progress.seq, view.progress.epoch)]
         self.core = world.make_core(self, view)
-        world.tell(self, f"starts at sequence {view.seq}")
+        world.tell(self, f"starts at sequence {view.progress.seq}")
         self._do(t.Restarted({s: v for s, v in signed.items() if s not in self.settled}))
         self.turn()
 
@@ -113,12 +116,12 @@ class Node:
             return
         self._busy_until = self.world.now + _TURN
         try:
-            if self.timers:
-                self._fire()
-            if self.ballots:
-                self._vote()
             self._read_all()
             self._catch_up()
+            if self.ballots:
+                self._vote()
+            if self.timers:
+                self._fire()
             self._finish()
         except Crash as crash:
             self.crash(int(crash.args[0]))
@@ -159,10 +162,18 @@ class Node:
 
     def _fire(self) -> None:
         for timer, (when, fired) in sorted(self.timers.items()):
-            if when <= self.world.now and self.timers.get(timer) == (when, fired):
+            if when > self.world.now or (timer in _OF_PRIMARIES and self._lags(self.world.now - when)):
+                continue
+            if self.timers.get(timer) == (when, fired):
                 del self.timers[timer]
                 self.world.tell(self, f"its {timer} timer runs out", minor=True)
                 self._do(fired)
+
+    def _lags(self, overdue: int) -> bool:
+        """As `Seat`: who has not read its logs to their ends does not accuse a primary, for a while."""
+        lines = self.world.broker.arrivals[self.reader]
+        behind = any(at < len(lines[m]) and lines[m][at] <= self.world.now for m, at in self.positions.items())
+        return overdue < _LAG and behind
 
     def _vote(self) -> None:
         due = [need for when, need in self.ballots if when <= self.world.now]
@@ -185,7 +196,9 @@ class Node:
 
     def _plan(self) -> None:
         """When the next turn is due."""
-        times = [when for when, _ in self.timers.values()] + [when for when, _ in self.ballots]
+        soon = self.world.now + _LOOK
+        times = [when if when > self.world.now else soon for when, _ in self.timers.values()]
+        times += [when for when, _ in self.ballots]
         lines = self.world.broker.arrivals[self.reader]
         for message, at in self.positions.items():
             if at < len(lines[message]):
@@ -204,7 +217,7 @@ class Node:
         if self.honest:
             self.world.watch.stepped(self)
 
-    def _carry_out(self, effect: Any) -> None:
+    def _carry_out(self, effect: t.Effect) -> None:
         world = self.world
         match effect:
             case t.NeedBallot():
@@ -212,7 +225,7 @@ class Node:
                 self.ballots.append((world.now + wait, effect))
             case t.SetTimer():
                 when = world.now + effect.ms * MS * 100 // self.rate
-                self.timers[effect.timer] = (when, world.fired(effect))
+                self.timers[effect.timer] = (when, t.TimerFired(effect.timer, effect.seq, effect.view))
             case t.CancelTimer():
                 self.timers.pop(effect.timer, None)
             case t.Decided():
@@ -224,9 +237,13 @@ class Node:
             case t.Reread():
                 self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
                 self._keep_places()
+            case t.Settle():
+                self.settled += effect.slots
+            case t.Entered():
+                world.tell(self, f"enters view {effect.view}, member {effect.primary} is primary")
             case t.Halt():
                 self.halted(effect.reason)
-            case _:
+            case t.Send() | t.Keep():
                 self.outbox.append(effect)
 
     def halted(self, reason: str) -> None:
@@ -235,8 +252,7 @@ class Node:
 
     def _decided(self, effect: t.Decided) -> None:
         self.world.decided(self, effect)
-        self.view = ViewFile(effect.seq + 1, effect.epoch + 1, self.view.positions, effect.commits, self.view.new_view)
-        self.settled += self.world.settled(effect)
+        self.view = ViewFile(t.Progress(effect.seq + 1, effect.epoch + 1, effect.commits), self.view.positions)
         self._keep_places()
 
     def _keep_places(self) -> None:
@@ -292,7 +308,7 @@ class Node:
         for effect, data in zip(wanted, answers, strict=True):
             if isinstance(effect, t.Send):
                 if self.honest:
-                    self.world.watch.claimed(self, effect)
+                    self.world.watch.claimed(self, effect, data)
                 found.append((effect.message, data))
         return found
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memquorum.core.consensus import inbox, messages
-from memquorum.core.consensus.transitions import Message
+from memquorum.core.consensus.transitions import Message, Progress
 from memquorum.core.records import Prepare, Signed
 from tests.simulation import __main__ as command
 from tests.simulation.behaviours import LIBRARY
@@ -106,9 +106,9 @@ def test_a_power_cut_leaves_one_of_the_versions_since_the_last_sync() -> None:
     for choice in range(10):
         disk = Disk(sync_every=3)
         for seq in range(2, 7):
-            disk.commit(ViewFile(seq=seq))
+            disk.commit(ViewFile(Progress(seq=seq)))
         disk.cut(choice)
-        found.add(disk.view.seq)
+        found.add(disk.view.progress.seq)
     assert found == {4, 5, 6}
 
 
