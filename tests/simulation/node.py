@@ -287,10 +287,7 @@ class Node:
         self.rereads.clear()
 
     def _claim(self) -> list[tuple[Message, bytes]]:
-        """Everything that the core wants said or kept, in one transaction of the sign-state."""
-        if self.settled:
-            self.disk.signed.settle(self.settled)
-            self.settled = []
+        """Everything that the core wants said, kept or let go, in one transaction of the sign-state."""
         wanted, self.outbox = self.outbox, []
         if not wanted:
             return []
@@ -302,6 +299,8 @@ class Node:
         except SignConflict as error:
             self.halted(str(error))
             raise Crash(MS) from None
+        self.disk.signed.settle(self.settled)
+        self.settled = []
         if failing is not None:
             raise DiskError("its sign-state says that it could not be written, but it was")
         found = []
