@@ -132,7 +132,7 @@ def test_a_nomination_asks_for_a_ballot_once() -> None:
     assert need.nominated.record == CODEC.decode(CODEC.decode_as(Signed, NOMINATION).body)
     assert core.core.phase == Phase.BALLOTING
     assert core.read(Message.NOMINATION, NOMINATION, nomination(as_of=AS_OF + 1)) == []
-    assert core.core.ignored == {"duplicate": 2}
+    assert core.core.ignored == {"duplicate": 1}
 
 
 def test_the_ballot_is_signed_for_its_epoch() -> None:
@@ -350,6 +350,35 @@ def test_a_refused_nomination_makes_room_for_another() -> None:
     assert need.nominated.data == other
 
 
+def test_a_nomination_that_came_before_the_first_was_refused_takes_its_place() -> None:
+    core, other = Core().nominated(), nomination(as_of=AS_OF + 5)
+    assert core.read(Message.NOMINATION, other) == []
+    _, need = core.core.handle(t.BallotRefused(named(NOMINATION), "no such tick"))
+    assert isinstance(need, t.NeedBallot)
+    assert need.nominated.data == other
+    assert core.core.phase == Phase.BALLOTING
+
+
+def test_of_two_nominations_the_first_of_the_log_counts_in_whatever_order_they_are_read() -> None:
+    core = Core()
+    core.core.handle(t.Received(Message.NOMINATION, nomination(as_of=AS_OF + 5), 9))
+    (need,) = core.core.handle(t.Received(Message.NOMINATION, NOMINATION, 3))
+    assert isinstance(need, t.NeedBallot)
+    assert need.nominated.data == NOMINATION
+
+
+def test_a_restart_votes_on_what_it_has_voted_on_although_it_had_refused_another() -> None:
+    other = nomination(as_of=AS_OF + 5)
+    ballots = [ballot(m, other) for m in range(4)]
+    core = Core(me=0, live=False)
+    mine = SignedSlot(digest(CODEC.decode_as(Signed, ballots[0]).body), ballots[0])
+    core.core.handle(t.Restarted({"0/0/1/ballot": mine}))
+    core.core.handle(t.CaughtUp())
+    assert core.read(Message.NOMINATION, NOMINATION, other) == []
+    (proposal,) = of(core.read(Message.BALLOT, *ballots), t.Send)
+    assert proposal.message == Message.PRE_PREPARE
+
+
 @pytest.mark.parametrize(
     ("data", "complaint"),
     [
@@ -369,6 +398,25 @@ def test_a_pre_prepare_that_does_not_hold_is_noted_and_not_answered(data: bytes,
     assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
     assert core.read(Message.PREPARE, prepare(2, SAID)) == []
     assert core.core.phase == Phase.IDLE
+
+
+def test_a_liar_that_votes_twice_is_counted_for_both() -> None:
+    """Somebody may have read its second vote first, and decided by it."""
+    core = Core().pre_prepared()
+    core.read(Message.PREPARE, prepare(2, OTHER), prepare(2, SAID), prepare(3, SAID))
+    assert core.core.phase == Phase.PREPARED
+    core.read(Message.COMMIT, commit(2, OTHER), commit(2, SAID), commit(0, SAID))
+    assert core.core.low_water(Message.COMMIT) == 0
+    (decided,) = of(core.read(Message.COMMIT, commit(3, SAID)), t.Decided)
+    assert decided.commits == (commit(0, SAID), commit(2, SAID), commit(3, SAID))
+
+
+def test_a_liars_many_votes_are_bounded() -> None:
+    core = Core().pre_prepared()
+    core.read(Message.COMMIT, *(commit(2, bytes([n]) * 32) for n in range(20)))
+    core.read(Message.COMMIT, commit(2, SAID), commit(0, SAID))
+    assert of(core.read(Message.COMMIT, commit(1, SAID)), t.Decided) == []
+    assert core.core.phase == Phase.PRE_PREPARED
 
 
 def test_late_prepares_are_not_verified() -> None:
@@ -573,6 +621,14 @@ def test_a_member_that_was_at_the_end_of_the_log_is_not_pinned_by_what_is_far_ah
     assert core.core.low_water(Message.COMMIT) == 10**6 + 1
     core.read(Message.COMMIT, commit(2, SAID, seq=500))
     assert core.core.low_water(Message.COMMIT) == 10**6 + 1
+
+
+def test_what_was_on_its_way_when_a_log_is_read_again_does_not_hide_what_lies_before_it() -> None:
+    core = Core(window=1)
+    core.core.handle(t.Received(Message.COMMIT, commit(2, SAID, seq=7), 50))
+    core.core.handle(t.Received(Message.COMMIT, commit(2, SAID, seq=6), 35))
+    core.core.handle(t.Received(Message.COMMIT, commit(2, SAID, seq=8), 60))
+    assert core.core.low_water(Message.COMMIT) == 35
 
 
 def test_the_low_water_is_where_a_restart_must_read() -> None:

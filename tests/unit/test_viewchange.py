@@ -322,3 +322,48 @@ def test_a_ballot_is_cast_while_another_primary_is_waited_for() -> None:
 def test_a_primary_whose_proposal_does_not_hold_is_left_at_once() -> None:
     found = normal.Core().read(Message.PRE_PREPARE, pre_prepare(NOMINATION, BALLOTS[:2]))
     assert [s.message for s in of(found, t.Send)] == [Message.VIEW_CHANGE]
+
+
+# Decisions that a view change proves ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", [1, 5])
+def test_who_missed_a_decision_takes_it_from_a_view_change_of_any_view(view: int) -> None:
+    """A liar's second commit may have been counted by others only: what they have left is proven by who goes on."""
+    core = normal.Core()
+    core.read(Message.PRE_PREPARE, PRE_PREPARE)
+    found = core.read(Message.VIEW_CHANGE, view_change(2, view=view, seq=2))
+    (decided,) = of(found, t.Decided)
+    assert (decided.seq, decided.checked.digest, decided.commits) == (1, SAID, COMMITS)
+    assert core.core.seq == 2
+    assert core.core.low_water(Message.VIEW_CHANGE) == 0  # as an ask; the decision is behind
+
+
+def test_a_decision_is_taken_from_within_a_new_view_of_long_ago() -> None:
+    entered = new_view([view_change(m, view=2) for m in (0, 2, 3)], view=2)
+    core = normal.Core(live=False)
+    core.core.handle(t.Restarted({"0/0/2/entered": SignedSlot(b"d" * 32, entered)}))
+    core.core.handle(t.CaughtUp())
+    assert core.core.view == 2
+    ahead = new_view([view_change(m, seq=2) for m in (0, 2, 3)])
+    assert of(core.read(Message.VIEW_CHANGE, ahead), t.Decided) == []
+    assert core.core.low_water(Message.VIEW_CHANGE) == 0
+    (decided,) = of(core.read(Message.PRE_PREPARE, PRE_PREPARE), t.Decided)
+    assert decided.commits == COMMITS
+    assert core.core.low_water(Message.VIEW_CHANGE) is None
+
+
+def test_the_decision_before_a_view_that_was_entered_is_known_after_a_restart() -> None:
+    entered = new_view([view_change(m, view=2, seq=2) for m in (0, 2, 3)], view=2)
+    core = normal.Core(live=False)
+    core.core.handle(t.Restarted({"0/0/2/entered": SignedSlot(b"d" * 32, entered)}))
+    (decided,) = of(core.read(Message.PRE_PREPARE, PRE_PREPARE), t.Decided)
+    assert decided.commits == COMMITS
+
+
+def test_a_decision_that_is_not_proven_is_not_taken() -> None:
+    core = normal.Core()
+    core.read(Message.PRE_PREPARE, PRE_PREPARE)
+    for commits in (COMMITS[:2], (*COMMITS[:2], forged(commit(3, SAID))), (*COMMITS[:2], b"rubbish")):
+        assert of(core.read(Message.VIEW_CHANGE, view_change(2, seq=2, commits=commits)), t.Decided) == []
+    assert core.core.seq == 1

@@ -12,6 +12,8 @@ from memquorum.ports import SignedSlot
 
 # Of one member and kind, messages of so many views other than the current one are held; its latest push out its first.
 _OTHER_VIEWS = 4
+# So many further votes of a liar for one slot are held, beside its first.
+_MORE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,9 @@ class Round:
     checked: Checked | None = None
     prepares: dict[int, Held] = field(default_factory=dict)
     commits: dict[int, Held] = field(default_factory=dict)
+    # A liar's votes after its first, by (kind, member, proposal). No quorum needs a liar to have only one voice: two
+    # quorums share an honest member, and that has one.
+    more: dict[tuple[Message, int, bytes], Held] = field(default_factory=dict)
     prepared: bytes | None = None  # the proposal that is prepared: no further prepare for it is needed
     wanted: bytes | None = None  # a proposal that q members committed and whose pre-prepare is not here
     own: dict[Message, SignedSlot] = field(default_factory=dict)  # what this member signed for it
@@ -45,6 +50,7 @@ class Round:
             yield Message.PRE_PREPARE, self.pre_prepare
         yield from ((Message.PREPARE, held) for held in self.prepares.values())
         yield from ((Message.COMMIT, held) for held in self.commits.values())
+        yield from ((message, held) for (message, _, _), held in self.more.items())
 
     def logged(self, member: int) -> set[Message]:
         """What the log holds of a member. A pre-prepare that is held is the primary's, whoever that is."""
@@ -55,19 +61,36 @@ class Round:
             found.add(Message.COMMIT)
         return found
 
+    def takes_more(self, message: Message, member: int, digest: bytes) -> bool:
+        """Whether a liar's further vote is new, and there is room for it."""
+        held = [said for kind, who, said in self.more if (kind, who) == (message, member)]
+        return digest not in held and len(held) < _MORE
+
+    def drop_more(self, message: Message, member: int) -> None:
+        """Lets go of a member's further votes."""
+        self.more = {key: held for key, held in self.more.items() if key[:2] != (message, member)}
+
     def committed(self, quorum: int) -> bytes | None:
         """The proposal that a quorum committed, if there is one. With at most f liars there is never a second."""
         digests = [held.digest for held in self.commits.values()]
+        digests += [said for message, _, said in self.more if message == Message.COMMIT]
         return next((d for d in digests if digests.count(d) >= quorum), None)
 
     def commits_on(self, digest: bytes) -> tuple[bytes, ...]:
         """The commits on a proposal, in the order of their members."""
-        return tuple(held.data for _, held in sorted(self.commits.items()) if held.digest == digest)
+        return tuple(data for _, data in sorted(self._votes_on(Message.COMMIT, digest).items()))
 
     def prepares_on(self, digest: bytes, primary: int) -> dict[int, bytes]:
         """The prepares on a proposal of others than the primary, which stands behind it by its pre-prepare."""
-        held = sorted(self.prepares.items())
-        return {member: h.data for member, h in held if h.digest == digest and member != primary}
+        found = sorted(self._votes_on(Message.PREPARE, digest).items())
+        return {member: data for member, data in found if member != primary}
+
+    def _votes_on(self, message: Message, digest: bytes) -> dict[int, bytes]:
+        votes = self.prepares if message == Message.PREPARE else self.commits
+        found = {member: held.data for member, held in votes.items() if held.digest == digest}
+        if self.more:
+            found |= {who: h.data for (kind, who, said), h in self.more.items() if (kind, said) == (message, digest)}
+        return found
 
 
 @dataclass(slots=True)
@@ -84,7 +107,10 @@ class Slot:
 
     def round(self, view: int) -> Round:
         """What is held of a view."""
-        return self.rounds.setdefault(view, Round())
+        found = self.rounds.get(view)
+        if found is None:
+            found = self.rounds[view] = Round()
+        return found
 
     def start(self, timer: Timer, ms: int, seq: int, view: int) -> list[SetTimer | CancelTimer]:
         """Starts a timer unless it runs."""
@@ -124,6 +150,7 @@ class Slot:
 
     def _drop(self, message: Message, member: int, view: int) -> None:
         old = self.rounds[view]
+        old.drop_more(message, member)
         match message:
             case Message.PRE_PREPARE:
                 old.pre_prepare = old.checked = None
@@ -147,10 +174,13 @@ class Slot:
 
 @dataclass(slots=True)
 class EpochBuffer:
-    """What is held for one epoch: the first valid nomination, and the first ballot of each member."""
+    """What is held for one epoch: the valid nominations in their order, and the first ballot of each member.
+
+    `nominated` is the one in flight: the first that this member has not refused, or the one that it has voted on.
+    """
 
     nominated: Nominated | None = None
-    nominated_at: int = 0
+    nominations: list[tuple[Nominated, int]] = field(default_factory=list)  # each with its place in the log
     refused: set[bytes] = field(default_factory=set)  # nominations that contradict this member's own view
     ballots: dict[int, Held] = field(default_factory=dict)
     casts: dict[int, BallotCast] = field(default_factory=dict)  # the same, decoded
@@ -163,6 +193,6 @@ class EpochBuffer:
 
     def held(self) -> Iterator[tuple[Message, Held]]:
         """Everything that a restart would have to read again."""
-        if self.nominated is not None:
-            yield Message.NOMINATION, Held(self.nominated.digest, self.nominated.data, self.nominated_at)
+        for nominated, at in self.nominations:
+            yield Message.NOMINATION, Held(nominated.digest, nominated.data, at)
         yield from ((Message.BALLOT, held) for held in self.ballots.values())

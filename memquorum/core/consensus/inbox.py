@@ -15,7 +15,7 @@ from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.transitions import Message, Received, Reread
-from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
+from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
 from memquorum.ports import SignedSlot
 
 _RECORDS: dict[Message, Any] = {
@@ -27,6 +27,8 @@ _RECORDS: dict[Message, Any] = {
 }
 # Who was at the end of every log is behind by no more than the logs differ while it reads them. Far more than that.
 _REACH = 1_000
+# Of one epoch so many nominations are held. There is a second one only while the first is not decided.
+_NOMINATIONS = 8
 
 
 class Inbox:
@@ -54,7 +56,11 @@ class Inbox:
 
     def slot(self, seq: int | None = None) -> Slot:
         """The buffer of a sequence, by default of the one in flight."""
-        return self._slots.setdefault(self.seq if seq is None else seq, Slot())
+        number = self.seq if seq is None else seq
+        found = self._slots.get(number)
+        if found is None:
+            found = self._slots[number] = Slot()
+        return found
 
     def round(self) -> Round:
         """What is held of the sequence in flight in the current view."""
@@ -62,7 +68,11 @@ class Inbox:
 
     def ballots(self, epoch: int | None = None) -> EpochBuffer:
         """The buffer of an epoch, by default of the one in flight."""
-        return self._epochs.setdefault(self.epoch if epoch is None else epoch, EpochBuffer())
+        number = self.epoch if epoch is None else epoch
+        found = self._epochs.get(number)
+        if found is None:
+            found = self._epochs[number] = EpochBuffer()
+        return found
 
     def advance(self, proposed_at: int) -> list[Reread]:
         """The sequence in flight is decided, by a proposal that stands at `proposed_at`: what has to be read again now
@@ -110,12 +120,29 @@ class Inbox:
                     self._vote(new, self.slot(new.number))
 
     def refuse(self) -> None:
-        """Drops the nomination in flight: another one of the same epoch may take its place."""
+        """Drops the nomination in flight: the next one of the same epoch takes its place, if there is one."""
         buffer = self.ballots()
         if buffer.nominated is not None:
             buffer.refused.add(buffer.nominated.digest)
-            buffer.nominated, buffer.asked = None, False
+            self._choose(buffer)
+
+    def voted(self) -> None:
+        """This member's ballot of the epoch in flight is known: what it speaks of is what is voted on."""
+        self._choose(self.ballots())
+
+    def _choose(self, buffer: EpochBuffer) -> None:
+        """The nomination in flight: the one that this member has voted on; else the first that it has not refused."""
+        voted = self._codec.decode_as(Signed, buffer.own.message).body if buffer.own is not None else None
+        named = self._codec.decode_as(BallotCast, voted).nomination if voted is not None else None
+        # By their places: parts of a log may be read again, and everybody has to take the same one.
+        held = sorted(buffer.nominations, key=lambda each: each[1])
+        candidates = [n for n, _ in held if n.digest not in buffer.refused]
+        chosen = next((n for n in candidates if n.digest == named), candidates[0] if candidates else None)
+        if chosen is not buffer.nominated:
+            buffer.nominated, buffer.asked = chosen, False
             buffer.usable.clear()
+            for member in sorted(buffer.ballots):
+                self._judge(buffer, member)
 
     def _in_window(self, new: Incoming) -> bool:
         if new.record.shard != self._gate.shard:
@@ -126,8 +153,9 @@ class Inbox:
             return self._gate.ignore("old view")
         if new.number <= self._current(new.message) + self.window:
             return True
-        known = (new.message, new.member) in self._beyond
-        if self._credible(new) and not known and self._gate.authentic(new):
+        # What was on its way when the log was read again from further back lies behind it, and must not hide it.
+        known = self._beyond.get((new.message, new.member))
+        if self._credible(new) and (known is None or new.at < known[1]) and self._gate.authentic(new):
             self._beyond[new.message, new.member] = (new.number, new.at)
         return self._gate.ignore("beyond the window")
 
@@ -141,18 +169,18 @@ class Inbox:
         return new.number <= new.at + 1 and (not self._at_end or ahead <= _REACH)
 
     def _nomination(self, new: Incoming, buffer: EpochBuffer) -> None:
-        """The first valid nomination of an epoch is the one that is voted on."""
+        """The first valid nomination of an epoch is the one that is voted on, unless it is refused."""
         try:
             nominated = check_nomination(self._codec, self._genesis, new.data, buffer.verified)
         except BadCertificate:
             self._gate.ignore("stranger")
             return
-        if buffer.nominated is not None or nominated.digest in buffer.refused:
+        known = buffer.refused | {held.digest for held, _ in buffer.nominations}
+        if nominated.digest in known or len(buffer.nominations) >= _NOMINATIONS:
             self._gate.ignore("duplicate")
             return
-        buffer.nominated, buffer.nominated_at = nominated, new.at
-        for member in sorted(buffer.ballots):
-            self._judge(buffer, member)
+        buffer.nominations.append((nominated, new.at))
+        self._choose(buffer)
 
     def _ballot(self, new: Incoming, buffer: EpochBuffer) -> None:
         said, first = digest(new.signed.body), buffer.ballots.get(new.member)
@@ -195,11 +223,23 @@ class Inbox:
         votes = held.prepares if new.message == Message.PREPARE else held.commits
         said, first = new.record.digest, votes.get(new.member)
         if first is not None:
-            self._gate.second(new, said, first, held.noted)
+            if self._more(new, said, first, held):
+                self._gate.second(new, said, first, held.noted)
         elif new.message == Message.PREPARE and said == held.prepared:
             self._gate.ignore("not needed")
         else:
             self._hold(new, said, slot, held)
+
+    def _more(self, new: Incoming, said: bytes, first: Held, held: Round) -> bool:
+        """A liar's further vote counts for what it names, too: whoever read it first may have decided by it.
+
+        Answers whether it may be true that it said so.
+        """
+        if said != first.digest and held.takes_more(new.message, new.member, said):
+            if not self._gate.authentic(new):
+                return False
+            held.more[new.message, new.member, said] = Held(said, new.data, new.at)
+        return True
 
     def _hold(self, new: Incoming, said: bytes, slot: Slot, held: Round) -> None:
         if not self._gate.genuine(new, said, held.own.get(new.message)):

@@ -24,6 +24,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.speech import BALLOTS_WANTED, Speech
 from memquorum.core.consensus.transitions import Message, Note, Phase, Step, Timer
+from memquorum.core.consensus.viewchange import Committed
 from memquorum.core.consensus.views import Views
 from memquorum.core.consensus.voice import Voice
 from memquorum.core.records import Prepared
@@ -129,7 +130,7 @@ class ShardReplica:
 
     def _received(self, event: t.Received) -> None:
         if event.message == Message.VIEW_CHANGE:
-            self._views.receive(event)
+            self._views.receive(event, self.seq)
         else:
             self._inbox.receive(event)
         for found in self._gate.take():
@@ -273,25 +274,32 @@ class ShardReplica:
     def _committed(self) -> bool:
         """q members committed, in whatever view: decided, whatever this replica has seen before. On with the next."""
         slot = self._inbox.slot()
-        found = slot.committed(self._genesis.quorum)
+        found = self._decision(slot)
         if self.phase not in _LIVE or found is None:
             return False
-        view, committed = found
-        held = slot.round(view)
+        held, committed = slot.round(found.view), found.digest
         checked = self._check(held) if held.pre_prepare and held.pre_prepare.digest == committed else None
         if checked is None or held.pre_prepare is None:
             self._want(slot, held, committed)
             return False
-        self._commits = held.commits_on(committed)[: self._genesis.quorum]
+        self._commits = found.commits[: self._genesis.quorum]
         self._step(Step.COMMITTED)
-        self._effects.append(t.Decided(self.seq, self.epoch, checked, held.commits_on(committed)))
+        self._effects.append(t.Decided(self.seq, self.epoch, checked, found.commits))
         self._settle(self._speech.signed_for(slot))
         self._effects += slot.stop_timers()
-        self._views.calm()
+        self._views.calm(self.seq)
         self._effects += self._inbox.advance(held.pre_prepare.at)
         self._step(Step.SUSPECTED if self._views.waiting else Step.NEXT)
         self._enter_slot()
         return True
+
+    def _decision(self, slot: Slot) -> Committed | None:
+        """What q members committed: as the log of the commits has it, or as somebody proves who asks for a view."""
+        found = slot.committed(self._genesis.quorum)
+        if found is None:
+            return self._views.decided(self.seq)
+        view, committed = found
+        return Committed(self.seq, view, committed, slot.round(view).commits_on(committed))
 
     def _want(self, slot: Slot, held: Round, committed: bytes) -> None:
         """q members committed a proposal that is not here."""
@@ -319,6 +327,8 @@ class ShardReplica:
         conflict = self._recollection.enter(self._inbox.slot(), self._inbox.ballots(), self.seq, self.epoch)
         if conflict is not None:
             self._halt(conflict)
+        else:
+            self._inbox.voted()
 
     def _halt(self, reason: str) -> None:
         if self.phase != Phase.HALTED:

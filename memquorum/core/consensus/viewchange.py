@@ -34,10 +34,21 @@ class Proposed:
 
 
 @dataclass(frozen=True, slots=True)
+class Committed:
+    """What q commits decided: a proposal, in a view. It needs nobody's word beside theirs."""
+
+    seq: int
+    view: int
+    digest: bytes
+    commits: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """A view change whose every part holds."""
+    """A view change whose every part holds; `last` is what proves its sequence, None for the first."""
 
     record: ViewChange
+    last: Committed | None
     prepared: Proposed | None
     data: bytes
 
@@ -46,12 +57,13 @@ class Report:
 class Opening:
     """Where a view begins: the first sequence in it, and what must be proposed for that, if anything.
 
-    `data`: the signed new view, as received.
+    `last`: what decided the sequence before; None before the first. `data`: the signed new view, as received.
     """
 
     view: int
     seq: int
     first: Proposed | None
+    last: Committed | None
     data: bytes
 
     def allows(self, seq: int, digest: bytes) -> bool:
@@ -65,7 +77,7 @@ def check_view_change(codec: Codec, genesis: Genesis, data: bytes) -> Report:
     where = f"view change of member {record.member}"
     if record.view < 1 or record.seq < 1:
         raise BadCertificate(f"{where}: view {record.view}, sequence {record.seq} cannot be asked for")
-    _check_progress(codec, genesis, record, where)
+    last = check_last(codec, genesis, record)
     prepared = None
     if record.prepared is not None:
         prepared = check_prepared(codec, genesis, record.prepared, where)
@@ -75,15 +87,19 @@ def check_view_change(codec: Codec, genesis: Genesis, data: bytes) -> Report:
                 f"{where}: its certificate is of shard {body.shard}, sequence {body.seq}, view {body.view}, "
                 f"but it has sequence {record.seq} of shard {record.shard} in flight and asks for view {record.view}"
             )
-    return Report(record, prepared, data)
+    return Report(record, last, prepared, data)
 
 
-def _check_progress(codec: Codec, genesis: Genesis, record: ViewChange, where: str) -> None:
-    """q commits of distinct members on one proposal of the sequence before: or one liar could say it is far ahead."""
+def check_last(codec: Codec, genesis: Genesis, record: ViewChange) -> Committed | None:
+    """What decided the sequence before: or one liar could say it is far ahead. None before the first.
+
+    q commits of distinct members on one proposal in one view. Raises BadCertificate.
+    """
+    where = f"view change of member {record.member}"
     if record.seq == 1:
         if record.commits:
             raise BadCertificate(f"{where}: commits before the first sequence")
-        return
+        return None
     kinds, members = set(), set()
     for data in record.commits:
         commit = read_part(codec, genesis, data, Commit, where)
@@ -95,6 +111,8 @@ def _check_progress(codec: Codec, genesis: Genesis, record: ViewChange, where: s
         raise BadCertificate(f"{where}: commits of {len(members)} members, {genesis.quorum} are needed, each once")
     for data in record.commits:
         open_part(codec, genesis, data, Commit, where)
+    ((_, seq, view, proposal),) = kinds
+    return Committed(seq, view, proposal, record.commits)
 
 
 def check_prepared(codec: Codec, genesis: Genesis, data: bytes, where: str) -> Proposed:
@@ -149,7 +167,8 @@ def check_new_view(
         members.add(report.record.member)
         reports.append(report)
     seq, first = opening(reports)
-    return Opening(record.view, seq, first, data)
+    last = next(report.last for report in reports if report.record.seq == seq)
+    return Opening(record.view, seq, first, last, data)
 
 
 def opening(reports: Sequence[Report]) -> tuple[int, Proposed | None]:

@@ -12,7 +12,14 @@ from memquorum.core.consensus.gate import Gate, Incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.transitions import Kept, Message, Received, read_slot, view_slot
-from memquorum.core.consensus.viewchange import Opening, Report, check_new_view, check_view_change
+from memquorum.core.consensus.viewchange import (
+    Committed,
+    Opening,
+    Report,
+    check_last,
+    check_new_view,
+    check_view_change,
+)
 from memquorum.core.records import NewView, Signed, ViewChange
 from memquorum.ports import SignedSlot
 
@@ -50,6 +57,9 @@ class Views:
         self._asks: dict[int, _Ask] = {}
         self._next: Opening | None = None
         self._noted: set[tuple[Message, int]] = set()
+        # sequence → what decided it, as view changes prove it, and where such a one stands. There is never a second, so
+        # no liar can fill it.
+        self._decided: dict[int, tuple[Committed, int | None]] = {}
 
     def restore(self, signed: Mapping[str, SignedSlot]) -> None:
         """What the sign-state knows: the view that was entered last, and what was asked for since."""
@@ -57,6 +67,7 @@ class Views:
         for name, held in named:
             if name.what == Kept.ENTERED and name.view is not None and name.view > self.view:
                 self.opening = check_new_view(self._codec, self._genesis, held.message)
+                self._learn(self.opening.last, None)
                 self.view = self._calm = name.view
         self.asked = max([self.view, *(n.view for n, _ in named if n.what == Message.VIEW_CHANGE and n.view)])
         self.kept = {(n.view, kind) for n, _ in named for kind in _OF_VIEWS if n.what == kind and n.view is not None}
@@ -68,14 +79,15 @@ class Views:
 
     # What others say -------------------------------------------------------------------------------------------------
 
-    def receive(self, event: Received) -> None:
-        """Takes a record of the log of view changes, or counts why not."""
+    def receive(self, event: Received, seq: int) -> None:
+        """Takes a record of the log of view changes, or counts why not. `seq`: the sequence in flight."""
         for message, kind in ((Message.VIEW_CHANGE, ViewChange), (Message.NEW_VIEW, NewView)):
             try:
                 signed, record = self._read(event.data, kind)
             except BadMessage:
                 continue
             new = Incoming(message, event.data, event.at, signed, record)
+            self._look_for_decisions(record, event.at, seq)
             if record.shard != self._gate.shard:
                 self._gate.ignore("stranger")
             elif record.view <= self.view:
@@ -86,6 +98,33 @@ class Views:
                 self._new_view(new)
             return
         self._gate.ignore("stranger")
+
+    def _look_for_decisions(self, record: ViewChange | NewView, at: int, seq: int) -> None:
+        """Whoever is ahead proves it, in whatever view: the log of the commits may not be enough to follow.
+
+        A liar that commits twice can be counted by one and not by another, who then waits for what others have left.
+        """
+        changes = [record] if isinstance(record, ViewChange) else []
+        for data in record.view_changes if isinstance(record, NewView) else ():
+            try:
+                changes.append(read_signed(self._codec, self._genesis, data, ViewChange)[1])
+            except BadMessage:
+                continue
+        for change in changes:
+            if change.shard == self._gate.shard and change.seq > seq and change.seq - 1 not in self._decided:
+                try:
+                    self._learn(check_last(self._codec, self._genesis, change), at)
+                except BadCertificate:
+                    continue
+
+    def _learn(self, last: Committed | None, at: int | None) -> None:
+        if last is not None:
+            self._decided[last.seq] = (last, at)
+
+    def decided(self, seq: int) -> Committed | None:
+        """What decided a sequence, if a view change has proven it."""
+        known = self._decided.get(seq)
+        return None if known is None else known[0]
 
     def _read(self, data: bytes, kind: type) -> tuple[Signed, ViewChange | NewView]:
         if kind is ViewChange:
@@ -178,9 +217,10 @@ class Views:
         """Whether the present view may propose this for a sequence."""
         return self.opening is None or self.opening.allows(seq, proposal)
 
-    def calm(self) -> None:
-        """Something was decided: time limits are short again."""
+    def calm(self, seq: int) -> None:
+        """A sequence was decided: time limits are short again."""
         self._calm = self.view
+        self._decided = {later: known for later, known in self._decided.items() if later > seq}
 
     def patience(self, ms: int, view: int) -> int:
         """A time limit in a view: doubled for every view since something was decided."""
@@ -202,4 +242,5 @@ class Views:
 
     def low_water(self) -> int | None:
         """The first position of the log of view changes that a restart must read again."""
-        return min((ask.held.at for ask in self._asks.values()), default=None)
+        places = [at for _, at in self._decided.values() if at is not None]
+        return min((*(ask.held.at for ask in self._asks.values()), *places), default=None)
