@@ -64,6 +64,19 @@ class OppositeVotes(Behaviour):
         return both if self.chance(500) else reversed(both)
 
 
+class ManyVotes(Behaviour):
+    """Hides its true vote behind ten others."""
+
+    name = "many-votes"
+
+    def says(self, said: Said) -> Iterable[Said]:
+        if said.message not in _VOTES:
+            return (said,)
+        body = self.body(said.data)
+        others = [digest(body.digest + bytes([number])) for number in range(10)]
+        return (*(Said(said.message, self.signed(replace(body, digest=other))) for other in others), said)
+
+
 class TwoBallots(Behaviour):
     """Casts a ballot, and its opposite."""
 
@@ -225,7 +238,7 @@ class Delays(Behaviour):
 LIBRARY = {
     kind.name: kind
     for kind in (
-        Silent, Fickle, Withholds, Whispers, OppositeVotes, TwoBallots, TwoProposals, Assents, OtherViews, Garbage,
-        Replays, Mutates, Mimics, Twin, Delays,
+        Silent, Fickle, Withholds, Whispers, OppositeVotes, ManyVotes, TwoBallots, TwoProposals, Assents, OtherViews,
+        Garbage, Replays, Mutates, Mimics, Twin, Delays,
     )
 }  # fmt: skip

@@ -18,7 +18,7 @@ from tests.simulation.node import Node
 if TYPE_CHECKING:
     from tests.simulation.world import World
 
-_MOST_PER_EPOCH = 60
+_MOST_PER_EPOCH = 40
 
 
 @dataclass(frozen=True, slots=True)

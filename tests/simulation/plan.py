@@ -11,7 +11,7 @@ from memquorum.core.consensus.transitions import Timings
 from tests.simulation.dice import Dice
 
 SHARDS = 4
-SIZES = (4,) * 30 + (5,) * 4 + (7,) * 3 + (10, 10, 13)
+SIZES = (4,) * 44 + (5,) * 3 + (7,) * 2 + (10, 13)
 EVERYBODY = -1
 MS = 1_000  # the clock runs in microseconds
 
@@ -132,7 +132,7 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
     """The plan of a seed; `epochs` and `n` override what it says."""
     dice = Dice(seed)
     size = n or dice.pick(SIZES, "size")
-    count = epochs or 3 + dice.roll(3, "epochs")
+    count = epochs or 2 + dice.roll(3, "epochs")
     timings, network = _timings(dice), _network(dice)
     return Plan(
         seed=seed,
@@ -148,7 +148,7 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
         timings=timings,
         repent=dice.chance(400, "repent"),
         forks=dice.chance(300, "forks"),
-        refused_permille=dice.pick((0,), "refused"),
+        refused_permille=dice.pick((0, 0, 0, 200), "refused"),
         yes_permille=dice.pick((1000, 900, 900, 600), "yes"),
     )
 

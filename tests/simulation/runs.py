@@ -89,16 +89,14 @@ def many(seeds: Iterator[int] | range, size: Size, jobs: int) -> Iterator[tuple[
 def until(rounds: int | None, seeds: range, size: Size, jobs: int, *, most_failures: int) -> Iterator[Totals]:
     """Runs the seeds; or, from the first of them on, as many as it takes to decide so many rounds. Yields each time."""
     totals = Totals()
-    # Pools take seeds ahead of what they have answered: in portions, so that not many are run in vain.
+    # A pool counts all its seeds before it begins: in portions, since there is no last one.
     portions = (range(begin, begin + 400) for begin in count(seeds.start, 400)) if rounds else (seeds,)
     for portion in portions:
         for seed, outcome in many(portion, size, jobs):
             totals.add(seed, outcome)
             yield totals
-            if len(totals.failed) >= most_failures:
+            if len(totals.failed) >= most_failures or (rounds and totals.rounds >= rounds):
                 return
-        if rounds and totals.rounds >= rounds:
-            return
 
 
 def smallest(seed: int, size: Size, rule: str) -> Reduction:
