@@ -509,7 +509,8 @@ def test_a_restart_reads_on_where_the_view_says(table: Table) -> None:
 def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -> None:
     table.view.decided(0, seq=1, epoch=1, commits=[], forgotten=[], accepted_offset=0, read=1)
     slots = ["0/0/1/ballot", "0/0/2/ballot", "0/0/0/1/commit", "0/0/0/2/prepare"]
-    table.seat = table.sit({slot: SignedSlot(b"d", slot.encode()) for slot in slots})
+    said = votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 2, ME, b"n" * 32, ()))
+    table.seat = table.sit({slot: SignedSlot(b"d", said) for slot in slots})
     assert table.seat.settled == ["0/0/1/ballot", "0/0/0/1/commit"]
     table.read_to_the_end()
     assert [send.slot for send in table.seat.outbox] == ["0/0/2/ballot", "0/0/0/2/prepare"]
