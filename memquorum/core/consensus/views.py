@@ -201,9 +201,9 @@ class Views:
         self._repeat.clear()
 
     def enter(self) -> Opening | None:
-        """Enters the view that was opened, if one was that this member may enter."""
+        """Enters the view that was opened, if one was."""
         opened = self._next
-        if opened is None or opened.view < self.asked:
+        if opened is None:
             return None
         self.view = self.asked = opened.view
         self.opening, self._next = opened, None
