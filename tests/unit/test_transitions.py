@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memquorum.core.consensus.transitions import TABLE, IllegalStep, Phase, Step, after
+from tests import states
 
 LIVE = (Phase.IDLE, Phase.BALLOTING, Phase.PRE_PREPARED, Phase.PREPARED)
 
@@ -56,3 +57,10 @@ def test_every_phase_can_break_and_nothing_mends(phase: Phase) -> None:
 
 def test_only_a_certificate_leads_to_a_decision() -> None:
     assert {step for row in TABLE.values() for step, to in row.items() if to == Phase.DECIDED} == {Step.COMMITTED}
+
+
+def test_the_page_shows_the_table() -> None:
+    """`python -m tests.states` draws it."""
+    page = states.PAGE.read_text()
+    assert states.drawn(page) == page
+    assert all(phase.value.replace("-", "_") in states.diagram() for phase in Phase if phase != Phase.HALTED)
