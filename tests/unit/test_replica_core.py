@@ -170,7 +170,7 @@ def test_the_primary_waits_a_grace_for_the_last_ballot_and_then_proposes_without
     core = Core(me=0).nominated()
     assert core.read(Message.BALLOT, *BALLOTS[:2]) == []
     assert core.read(Message.BALLOT, BALLOTS[2]) == [
-        t.SetTimer(Timer.REQUEST, 222, 1, 0),
+        t.SetTimer(Timer.REQUEST, 333, 1, 0),
         t.SetTimer(Timer.BALLOT_GRACE, 111, 1, 0),
     ]
     assert core.core.handle(t.TimerFired(Timer.BALLOT_GRACE, 2, 0)) == []  # of another sequence
@@ -182,7 +182,7 @@ def test_the_primary_waits_a_grace_for_the_last_ballot_and_then_proposes_without
 
 def test_others_do_not_propose_but_watch_the_clock() -> None:
     core = Core(me=2).nominated()
-    assert core.read(Message.BALLOT, *BALLOTS) == [t.SetTimer(Timer.REQUEST, 222, 1, 0)]
+    assert core.read(Message.BALLOT, *BALLOTS) == [t.SetTimer(Timer.REQUEST, 333, 1, 0)]
     found = core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
     assert [(noted.note, noted.member) for noted in of(found, t.Noted)] == [(Note.LATE, 0)]
     assert [(s.message, s.slot, s.number) for s in of(found, t.Send)] == [(Message.VIEW_CHANGE, "0/0/1/view-change", 1)]
@@ -489,7 +489,7 @@ def test_what_the_log_holds_under_its_name_is_not_said_again() -> None:
     core.read(Message.NOMINATION, NOMINATION)
     core.read(Message.BALLOT, *BALLOTS)
     core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE)
-    assert core.core.handle(t.CaughtUp()) == [t.SetTimer(Timer.REQUEST, 222, 1, 0)]
+    assert core.core.handle(t.CaughtUp()) == [t.SetTimer(Timer.REQUEST, 333, 1, 0)]
     assert core.core.phase == Phase.PRE_PREPARED
 
 

@@ -641,3 +641,48 @@ def test_a_ballot_that_waits_for_its_time_is_not_refused_since_the_stream_went_o
     assert table.turn(6.0) is None
     wall[0] = NOW
     assert table.turn(6.0) is not None
+
+
+# Primaries that are late ---------------------------------------------------------------------------------------------
+
+
+def wait_in_vain(table: Table) -> None:
+    """N−f ballots and no proposal: the request timer of 1.25 s runs."""
+    table.episode("m1")
+    nomination = table.nominate(table.tick(), "m1")
+    table.turn()
+    for member in (0, 2, 3):
+        opinions = (votes.opinion(votes.proposal("m1", "forget", namespace="space"), True, NOW, GENESIS.policy),)
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, member, nomination, opinions)
+        table.put(topics.BALLOTS, votes.signed(CODEC, GENESIS, f"member:{member}", cast))
+    table.seat.outbox.clear()
+
+
+def asks(table: Table, seconds: float) -> bool:
+    table.now += seconds
+    with table.view.batch():
+        table.seat.turn()
+    return any(isinstance(s, t.Send) and s.message == t.Message.VIEW_CHANGE for s in table.seat.outbox)
+
+
+def test_a_primary_that_is_late_is_replaced_once_the_logs_were_read_to_their_ends(table: Table) -> None:
+    wait_in_vain(table)
+    table.read_to_the_end()
+    assert table.seat.wake_at() == pytest.approx(1.25)
+    assert not asks(table, 1.2)
+    assert asks(table, 0.1)
+
+
+def test_who_lags_accuses_nobody_but_not_for_ever(table: Table) -> None:
+    wait_in_vain(table)
+    assert not asks(table, 5)
+    assert table.seat.wake_at() == pytest.approx(5.25)  # it looks again soon, and does not spin
+    assert not asks(table, 6)
+    assert asks(table, 0.3)
+
+
+def test_a_seat_that_lagged_accuses_as_soon_as_it_has_caught_up(table: Table) -> None:
+    wait_in_vain(table)
+    assert not asks(table, 5)
+    table.read_to_the_end()
+    assert asks(table, 0)

@@ -202,7 +202,8 @@ class ShardReplica:
         self._inbox.view = opening.view
         slot, buffer = self._inbox.slot(), self._inbox.ballots()
         self._effects += slot.stop_timers()
-        slot.grace_over = False
+        # The last ballots had their time in the view before.
+        slot.grace_over = True
         # An answer that came meanwhile was not taken.
         buffer.asked = False
         self._effects.append(t.CancelTimer(Timer.VIEW_CHANGE))

@@ -110,7 +110,9 @@ class Speech:
             self._say(held, message, self._voice.vote(message, self._inbox.view, self._inbox.seq, proposal))
 
     def _start_request(self, slot: Slot) -> None:
-        ms = self._views.patience(self._timings.request_ms, self._inbox.view)
+        # The primary may wait for the last ballots: that is no fault.
+        limit = self._timings.ballot_grace_ms + self._timings.request_ms
+        ms = self._views.patience(limit, self._inbox.view)
         self._effects += slot.start(Timer.REQUEST, ms, self._inbox.seq, self._inbox.view)
 
     def _say(self, held: Round, message: Message, signed: SignedSlot) -> None:

@@ -159,8 +159,8 @@ class Timings:
     """How long the timers run, in milliseconds; the last two twice as long for every view since the last decision."""
 
     ballot_grace_ms: int = 250
-    request_ms: int = 2_000
-    view_change_ms: int = 2_000
+    request_ms: int = 1_000  # beyond the grace
+    view_change_ms: int = 1_000
 
 
 def ballot_slot(config: int, shard: int, epoch: int) -> str:
