@@ -66,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
     status.add_argument("--json", action="store_true", help="as JSON")
     status.add_argument("--watch", action="store_true", help="live, until Ctrl-C")
     command("metrics", _metrics, "List the metrics that every process exposes, each with its sentence.")
-    command("fetch", _fetch, "Fetch Kafka's jars, if they are not there.")
+    command("fetch", _fetch, "Fetch Kafka's jars and let Java load them once, if that was not done.")
     genesis = command("genesis", _genesis, "Make the genesis file, keys and master key, where missing.")
     genesis.add_argument("--shards", type=int, default=4)
     genesis.add_argument("--policy", type=Path, help="JSON file with the parts of the policy that differ")
@@ -141,8 +141,10 @@ def _metrics(given: Settings, parsed: argparse.Namespace) -> int:
 
 def _fetch(given: Settings, parsed: argparse.Namespace) -> int:
     from infra.embedded.jars import jars
+    from infra.embedded.kafka import share_classes
 
     jars()
+    share_classes()
     return 0
 
 

