@@ -172,4 +172,4 @@ def test_a_broker_starts_with_the_classes_that_setup_had_it_load(tmp_path: Path)
     share_classes()
     with Kafka(tmp_path / "broker") as broker:
         assert broker.process is not None
-        assert str(shared_classes()) in Path(f"/proc/{broker.process.pid}/maps").read_text()
+        assert str(shared_classes().resolve()) in Path(f"/proc/{broker.process.pid}/maps").read_text()
