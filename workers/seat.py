@@ -146,6 +146,9 @@ class Seat:
         self._vote()
         now = self._clock()
         for timer, (when, fired) in list(self._timers.items()):
+            # What another timer of this turn led to may have stopped it, or set it anew.
+            if self._timers.get(timer) != (when, fired):
+                continue
             if when <= now and not (timer in _OF_PRIMARIES and self._lags(now - when)):
                 del self._timers[timer]
                 self._carry_out(self.core.handle(fired))

@@ -686,3 +686,20 @@ def test_a_seat_that_lagged_accuses_as_soon_as_it_has_caught_up(table: Table) ->
     assert not asks(table, 5)
     table.read_to_the_end()
     assert asks(table, 0)
+
+
+def test_a_timer_that_another_one_stops_in_the_same_turn_is_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a long standstill, when all are due at once."""
+    fired: list[t.Event] = []
+
+    def handle(event: t.Event) -> list[t.Effect]:
+        fired.append(event)
+        return [t.CancelTimer(t.Timer.BALLOT_GRACE)]
+
+    monkeypatch.setattr(table.seat.core, "handle", handle)
+    for timer in (t.Timer.SEARCH, t.Timer.BALLOT_GRACE):
+        table.seat._carry_out([t.SetTimer(timer, 10, 1, 0)])
+    table.now += 1
+    with table.view.batch():
+        table.seat.turn()
+    assert fired == [t.TimerFired(t.Timer.SEARCH, 1, 0)]
