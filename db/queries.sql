@@ -230,20 +230,33 @@ ORDER BY seq
 LIMIT %(limit)s
 
 -- :name sealed_due
--- Sealed memories whose grace time is over, longest sealed first.
-SELECT m.shard, m.id::text
-FROM memory m
-JOIN shard s USING (shard)
-WHERE m.shard = ANY(%(shards)s) AND m.tier = 'sealed' AND m.sealed_until <= s.as_of
+-- Sealed memories whose grace time is over, longest sealed first. Asked shard by shard, so that the index ends at the
+-- shard's time: joined in the other order, it costs what is sealed and not what is due.
+SELECT s.shard, m.id::text
+FROM shard s
+CROSS JOIN LATERAL (
+    SELECT id, sealed_until
+    FROM memory
+    WHERE memory.shard = s.shard AND tier = 'sealed' AND sealed_until <= s.as_of
+    ORDER BY sealed_until, id
+    LIMIT %(limit)s
+) m
+WHERE s.shard = ANY(%(shards)s)
 ORDER BY m.sealed_until, m.id
 LIMIT %(limit)s
 
 -- :name dropped_due
--- Dropped episodes whose grace time is over, longest dropped first.
-SELECT d.shard, d.memory_id::text
-FROM dropped d
-JOIN shard s USING (shard)
-WHERE d.shard = ANY(%(shards)s) AND d.destroy_at <= s.as_of
+-- Dropped episodes whose grace time is over, longest dropped first; asked shard by shard for the same reason.
+SELECT s.shard, d.memory_id::text
+FROM shard s
+CROSS JOIN LATERAL (
+    SELECT memory_id, destroy_at
+    FROM dropped
+    WHERE dropped.shard = s.shard AND destroy_at <= s.as_of
+    ORDER BY destroy_at, memory_id
+    LIMIT %(limit)s
+) d
+WHERE s.shard = ANY(%(shards)s)
 ORDER BY d.destroy_at, d.memory_id
 LIMIT %(limit)s
 
