@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum import topics
+from memquorum.core.avro import Codec
 from memquorum.core.commit import assembly
 from memquorum.core.commit.assembly import COMMIT, PRE_PREPARE, Assembly, Certified, DigestConflict
+from memquorum.core.consensus.certificate import Checked, Verified
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec
@@ -64,6 +67,30 @@ def test_a_quorum_and_its_pre_prepare_are_a_decision() -> None:
     assert found(target) == certified  # asking takes nothing away
     target.decided(certified)
     assert target.next(1) is None
+    assert target.refusals == []
+
+
+def test_a_certificate_is_checked_while_its_commits_are_on_their_way_and_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[bytes] = []
+    really = assembly.check_pre_prepare
+
+    def counted(codec: Codec, genesis_: Genesis, data: bytes, verified: Verified) -> Checked:
+        checked.append(data)
+        return really(codec, genesis_, data, verified)
+
+    monkeypatch.setattr(assembly, "check_pre_prepare", counted)
+    pre_prepare, commits = decision()
+    target = fed(make(), pre_prepare, [])
+    assert checked == [pre_prepare]
+    found(fed(target, None, commits))
+    target.pre_prepare(9, pre_prepare)
+    assert checked == [pre_prepare]
+    # Nor is one that does not hold looked at each time that it comes.
+    empty, _ = votes.decision(CODEC, GENESIS, WANTED, voters=())
+    target, refused = make(), len(checked)
+    for offset in range(5):
+        target.pre_prepare(offset, empty)
+    assert checked[refused:] == [empty]
     assert target.refusals == []
 
 

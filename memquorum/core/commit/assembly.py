@@ -13,6 +13,7 @@ honest quorum can produce: `DigestConflict`, and whoever meets it halts.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from memquorum.core.avro import Codec
@@ -81,6 +82,10 @@ class _Slot:
         else:
             self._miss(PRE_PREPARE, offset)
 
+    def is_only(self, offset: int) -> bool:
+        """Whether the one pre-prepare that is kept is the one that stands there; what repeats it is not."""
+        return [at for held in self.pre_prepares.values() for at, _ in held.values()] == [offset]
+
     def keep_commit(self, member: int, key: Key, offset: int, data: bytes) -> None:
         held = self.commits.setdefault(member, {})
         held.setdefault(key, (offset, data))
@@ -144,6 +149,10 @@ class Assembly:
         slot = self._slot(PRE_PREPARE, offset, body.seq)
         if slot is not None and body.seq > self._decided_seq:
             slot.keep_pre_prepare(body.member, (body.view, proposal_digest(body)), offset, data)
+            if body.seq == self._decided_seq + 1 and slot.is_only(offset):
+                # Its commits are on their way: now there is time. What is wrong with it is told if they come.
+                with suppress(BadCertificate):
+                    self._open(data)
 
     def commit(self, offset: int, data: bytes) -> None:
         """A record of the commit topic. Raises DigestConflict where it completes a contradiction."""
@@ -245,13 +254,16 @@ class Assembly:
     def _check(self, offset: int, data: bytes) -> tuple[Checked, Verified] | None:
         """The pre-prepare with its ballots verified; once, although a decision may be asked for again and again."""
         try:
-            if self._checked is None or self._checked[0].data != data:
-                verified = Verified()
-                self._checked = check_pre_prepare(self._codec, self._genesis, data, verified), verified
-            return self._checked
+            return self._open(data)
         except BadCertificate as error:
             self._refuse("certificate", offset, error)
             return None
+
+    def _open(self, data: bytes) -> tuple[Checked, Verified]:
+        if self._checked is None or self._checked[0].data != data:
+            verified = Verified()
+            self._checked = check_pre_prepare(self._codec, self._genesis, data, verified), verified
+        return self._checked
 
     def _look_for_conflict(self, seq: int, slot: _Slot) -> None:
         quorums = {digest for (_, digest), votes in slot.votes().items() if len(votes) >= self._genesis.quorum}
