@@ -112,7 +112,8 @@ CREATE TABLE journal (
 );
 CREATE INDEX journal_memory ON journal (memory_id, seq) WHERE memory_id IS NOT NULL;
 
--- A decided epoch with its certificate, and below it what it meant for each memory and who voted what.
+-- A decided epoch with its certificate, and below it what it meant for each memory and who voted what. All three come in
+-- one transaction and are never changed, so rows of one do not refer to the other by constraint.
 CREATE TABLE decision (
     shard       integer NOT NULL,
     epoch       bigint  NOT NULL,
@@ -140,8 +141,7 @@ CREATE TABLE outcome (
     yes       integer NOT NULL, -- ballots for the proposal
     weight_ppm bigint NOT NULL, -- their weight times reliability, millionths
     needed_ppm bigint NOT NULL, -- the weighted quorum, millionths, rounded up
-    PRIMARY KEY (shard, epoch, position),
-    FOREIGN KEY (shard, epoch) REFERENCES decision (shard, epoch)
+    PRIMARY KEY (shard, epoch, position)
 );
 CREATE INDEX outcome_memory ON outcome (memory_id);
 
@@ -153,8 +153,7 @@ CREATE TABLE ballot (
     yes       boolean NOT NULL,
     score_ppm integer NOT NULL,
     terms     bigint[] NOT NULL, -- named by the kind: forget (decay, relevance, last_access), promote (bfs, grounded, consistency, uncertainty)
-    PRIMARY KEY (shard, epoch, position, member),
-    FOREIGN KEY (shard, epoch, position) REFERENCES outcome (shard, epoch, position)
+    PRIMARY KEY (shard, epoch, position, member)
 );
 
 -- The audit views: the questions people ask, without joins.

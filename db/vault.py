@@ -120,7 +120,8 @@ class PostgresVault:
     def _keys(self, connection: psycopg.Connection, ids: Sequence[str]) -> dict[str, bytes]:
         owners: dict[Subject, bytes] = {}
         keys: dict[str, bytes] = {}
-        rows = connection.execute(QUERIES["vault_keys"], {"ids": ids})
+        # Binary, because keys in hexadecimal digits cost the server and this process more than the index does.
+        rows = connection.execute(QUERIES["vault_keys"], {"ids": ids}, binary=True)
         for memory_id, namespace, subject, wrapped, wrapped_owner in rows:
             owner = (namespace, subject)
             if owner not in owners:
