@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.transitions import Message
-from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
+from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
 from tests.simulation.liars import Behaviour, Said
 from tests.simulation.mutations import mutate
 
@@ -120,6 +120,31 @@ class TwoProposals(Behaviour):
         return both if self.chance(500) else reversed(both)
 
 
+class Disobeys(Behaviour):
+    """As primary, proposes other ballots than it should: all that it has read, or one less."""
+
+    name = "disobeys"
+
+    def __init__(self, liar: object) -> None:
+        super().__init__(liar)  # type: ignore[arg-type]
+        self._ballots: dict[bytes, dict[int, bytes]] = {}
+
+    def reads(self, message: Message, data: bytes) -> Iterable[Said]:
+        body = self.body(data)
+        if isinstance(body, BallotCast):
+            self._ballots.setdefault(body.nomination, {}).setdefault(body.member, data)
+        return ()
+
+    def says(self, said: Said) -> Iterable[Said]:
+        body = self.body(said.data)
+        if not isinstance(body, PrePrepare):
+            return (said,)
+        nomination = digest(self.world.codec.decode_as(Signed, body.nomination).body)
+        known = tuple(data for _, data in sorted(self._ballots.get(nomination, {}).items()))
+        other = known if known != body.ballots else known[1:]
+        return (Said(said.message, self.signed(replace(body, ballots=other))),)
+
+
 class Assents(Behaviour):
     """Prepares and commits everything that anybody proposes, prepares or commits, at once."""
 
@@ -143,6 +168,33 @@ class Assents(Behaviour):
         self._done.add(slot)
         place = (body.cluster, body.config, body.shard, body.view, body.seq, self.liar.me, said)
         return (Said(Message.PREPARE, self.signed(Prepare(*place))), Said(Message.COMMIT, self.signed(Commit(*place))))
+
+
+class Forges(Behaviour):
+    """Writes in the names of others, with a signature of its own: opposite votes, and ballots in what it proposes."""
+
+    name = "forges"
+
+    def says(self, said: Said) -> Iterable[Said]:
+        body = self.body(said.data)
+        if isinstance(body, PrePrepare):
+            return (Said(said.message, self.signed(replace(body, ballots=tuple(map(self._forged, body.ballots))))),)
+        if said.message not in _VOTES:
+            return (said,)
+        victim = (self.liar.me + 1 + self.roll(self.world.plan.n - 1)) % self.world.plan.n
+        forged = replace(body, member=victim, digest=digest(body.digest))
+        return (Said(said.message, self.world.forged(self.liar.me, forged)), said)
+
+    def _forged(self, ballot: bytes) -> bytes:
+        body = self.body(ballot)
+        nomination = self.world.nominations.get(getattr(body, "nomination", b""))
+        if nomination is None or body.member == self.liar.me:
+            return ballot
+        opinions = tuple(
+            self.world.opinion(proposal, not opinion.yes)
+            for proposal, opinion in zip(nomination.proposals, body.opinions, strict=True)
+        )
+        return self.world.forged(self.liar.me, replace(body, opinions=opinions))
 
 
 class OtherViews(Behaviour):
@@ -238,7 +290,8 @@ class Delays(Behaviour):
 LIBRARY = {
     kind.name: kind
     for kind in (
-        Silent, Fickle, Withholds, Whispers, OppositeVotes, ManyVotes, TwoBallots, TwoProposals, Assents, OtherViews,
-        Garbage, Replays, Mutates, Mimics, Twin, Delays,
+        Silent, Fickle, Withholds, Whispers, OppositeVotes, ManyVotes, TwoBallots, TwoProposals, Assents,
+        OtherViews, Disobeys,
+        Forges, Garbage, Replays, Mutates, Mimics, Twin, Delays,
     )
 }  # fmt: skip

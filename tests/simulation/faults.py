@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memquorum.core.consensus.transitions import Message
 from tests.simulation.broker import LOGS
-from tests.simulation.plan import EVERYBODY, MS, POINTS, Fault
+from tests.simulation.plan import EVERYBODY, FAVOURED, MS, POINTS, Fault
 
 if TYPE_CHECKING:
     from tests.simulation.node import Node
@@ -21,6 +22,8 @@ def strike(world: World, fault: Fault) -> None:
     world.tell(None, f"FAULT: {fault.told()}.")
     if fault.kind == "truncate":
         _truncate(world, fault)
+    elif fault.kind == "favour":
+        _favour(world, fault)
     elif fault.member == EVERYBODY:
         for node in world.nodes.values():
             node.disk.cut(fault.number >> 4)
@@ -62,6 +65,18 @@ def _hit(node: Node, fault: Fault) -> None:
             node.rate = 50 + number % 150
         case _:
             raise ValueError(f"no such fault: {fault.kind}")
+
+
+def _favour(world: World, fault: Fault) -> None:
+    """Only one member reads on in a log: the others are late, or the broker does not show them as much as all say."""
+    log = Message(FAVOURED[fault.number % len(FAVOURED)])
+    for node in world.nodes.values():
+        if node.me == fault.member:
+            continue
+        if fault.number >> 4 & 1:
+            world.broker.hide(node.reader, log, len(world.broker.logs[log]), world.plan.n)
+        else:
+            node.stalled[log] = world.now + fault.lasts
 
 
 def _truncate(world: World, fault: Fault) -> None:

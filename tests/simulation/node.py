@@ -171,8 +171,12 @@ class Node:
 
     def _lags(self, overdue: int) -> bool:
         """As `Seat`: who has not read its logs to their ends does not accuse a primary, for a while."""
-        lines = self.world.broker.arrivals[self.reader]
-        behind = any(at < len(lines[m]) and lines[m][at] <= self.world.now for m, at in self.positions.items())
+        now, lines = self.world.now, self.world.broker.arrivals[self.reader]
+        # A log that a fetch hangs on looks like one without anything new.
+        behind = any(
+            at < len(lines[m]) and lines[m][at] <= now and self.stalled.get(m, 0) <= now
+            for m, at in self.positions.items()
+        )
         return overdue < _LAG and behind
 
     def _vote(self) -> None:

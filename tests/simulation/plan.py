@@ -25,6 +25,9 @@ POINTS = (
     "at once",
 )
 
+# Of these logs, one member may be shown more than all others.
+FAVOURED = ("commit", "commit", "prepare", "pre-prepare", "view-change")
+
 # kind → how often it is drawn, among all
 KINDS = {
     "crash": 8,
@@ -33,6 +36,7 @@ KINDS = {
     "claim-fails": 3,
     "view-fails": 2,
     "stall": 4,
+    "favour": 8,
     "mute": 3,
     "hide": 3,
     "truncate": 2,
@@ -61,6 +65,7 @@ class Fault:
     def told(self) -> str:
         """In words."""
         who, ms = f"member {self.member}", self.lasts // MS
+        shown = "; the next are never shown to the others" if self.number >> 4 & 1 else f", for {ms} ms"
         return {
             "crash": f"{who} crashes {POINTS[self.number % len(POINTS)]}, for {ms} ms",
             "power": f"{who} loses power {POINTS[self.number % len(POINTS)]}, for {ms} ms",
@@ -68,6 +73,7 @@ class Fault:
             "claim-fails": f"{who}'s sign-state cannot be written ({'but was' if self.number % 2 else 'nor was'})",
             "view-fails": f"{who}'s view file cannot be written",
             "stall": f"{who} reads nothing new of {'every log' if self.number % 3 == 0 else 'one log'} for {ms} ms",
+            "favour": f"only {who} reads new {FAVOURED[self.number % 5]}s{shown}",
             "mute": f"what {who} sends arrives {ms} ms late",
             "hide": f"the broker hides {1 + self.number % 3} records of a log from {who}",
             "truncate": f"a log loses up to {1 + self.number % 4} records at its end",
@@ -199,4 +205,22 @@ def _faults(dice: Dice, n: int, epochs: int, network: Network, timings: Timings)
             lasts=dice.pick((1, 10, 100, timings.request_ms, 3 * timings.request_ms), "lasts", i) * MS,
         )
         found.append(fault)
+    if dice.chance(300, "one decides alone"):
+        found += _alone(dice, n, epochs, network, timings)
     return tuple(sorted(found, key=lambda fault: (fault.epoch, fault.after, fault.kind, fault.member)))
+
+
+def _alone(dice: Dice, n: int, epochs: int, network: Network, timings: Timings) -> tuple[Fault, ...]:
+    """The hardest moment of a view change: one member has decided what the next primary would not propose by itself.
+
+    Its ballot comes too late for the first proposal, it alone reads the votes on that, and then it is gone for a while.
+    """
+    epoch, alone = 1 + dice.roll(epochs - 1, "alone in which epoch"), dice.roll(n, "alone")
+    grace, request = timings.ballot_grace_ms * MS, timings.request_ms * MS
+    lasts = grace + request * (1 + dice.roll(4, "alone how long"))
+    gone = 20 * MS + grace + dice.roll(4 * network.jitter + request // 4, "gone from")
+    return (
+        Fault(epoch, 0, "mute", alone, lasts=grace + request // 2),
+        Fault(epoch, dice.roll(grace, "alone from"), "favour", alone, dice.roll(32, "alone with"), lasts),
+        Fault(epoch, gone, "crash", alone, POINTS.index("at once"), lasts=lasts),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memquorum.core.ballots.kinds import FORGET
@@ -71,6 +71,7 @@ class World:
         self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._count = 0
         self._nominated: dict[int, bytes] = {}
+        self._trouble_until = 0
         lies = dict(plan.liars)
         twins = [m for m, names in plan.liars if Twin.name in names]
         self.broker = Broker(self.dice, plan.network, [*range(plan.n), *(plan.n + m for m in twins)])
@@ -154,11 +155,15 @@ class World:
         if epoch > self.plan.epochs or epoch in self._nominated:
             return
         if epoch == self.plan.epochs and not self.healed:
-            self.at(self.now + self.dice.roll(100, "a little more trouble") * MS, self._heal)
+            soon = self.now + self.dice.roll(100, "a little more trouble") * MS
+            self.at(max(soon, self._trouble_until), self._heal)
             return
         for fault in self.plan.faults:
             if fault.epoch == epoch:
                 self.at(self.now + fault.after, faults.strike, self, fault)
+                # What follows from it comes when it is over: a view change, as like as not.
+                ends = self.now + fault.after + fault.lasts + 2 * self.plan.timings.request_ms * MS
+                self._trouble_until = max(self._trouble_until, ends)
         if self.dice.chance(self.plan.refused_permille, "refused", epoch):
             self.tell(None, f"Epoch {epoch} is nominated, and nobody will like it.")
             self._publish(epoch, "refused")
@@ -234,6 +239,11 @@ class World:
     def signed(self, signer: str, record: Any) -> bytes:
         """A record in somebody's name."""
         return self.codec.encode(self.signatures.sign(self.genesis.cluster, signer, self.codec.encode(record)))
+
+    def forged(self, liar: int, record: Any) -> bytes:
+        """A record in the name of the member that it speaks of, signed by another."""
+        true = self.signatures.sign(self.genesis.cluster, f"member:{liar}", self.codec.encode(record))
+        return self.codec.encode(replace(true, signer=f"member:{record.member}"))
 
     def verify(self, signed: Signed) -> None:
         """Raises BadMessage."""
