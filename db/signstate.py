@@ -20,9 +20,11 @@ from memquorum.ports import SignConflict, SignedSlot
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS signed (slot TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, message BLOB);
+CREATE TABLE IF NOT EXISTS decided (scope TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS unsettled ON signed (slot) WHERE message IS NOT NULL;
 """
 _LAST = "\U0010ffff"  # sorts after whatever may follow a prefix
+_DECIDED = "INSERT INTO decided VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)"
 _LOAD = """
 SELECT slot, digest, message FROM signed
 WHERE message IS NOT NULL AND slot >= ? AND slot < ? ORDER BY slot
@@ -45,6 +47,7 @@ class SqliteSignState:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
         self._settled: list[str] = []
+        self._through: dict[str, int] = {}
         # No waiting for locks: whoever holds the lease holds it for as long as it lives.
         self._db = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=16)
         try:
@@ -80,12 +83,14 @@ class SqliteSignState:
             answers = [self._claim(*slot) for slot in slots]
             for slot in self._settled:
                 self._db.execute("UPDATE signed SET message = NULL WHERE slot = ?", (slot,))
+            self._db.executemany(_DECIDED, list(self._through.items()))
             self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:  # a full disk has ended it already
                 self._db.execute("ROLLBACK")
             raise
         self._settled.clear()
+        self._through.clear()
         return answers
 
     def _claim(self, slot: str, digest: bytes, message: bytes) -> bytes:
@@ -100,9 +105,22 @@ class SqliteSignState:
         rows = self._db.execute(_LOAD, (prefix, prefix + _LAST))
         return {slot: SignedSlot(digest, message) for slot, digest, message in rows}
 
-    def settle(self, slots: Sequence[str]) -> None:
+    def fresh(self, scope: str) -> bool:
+        """Whether nothing was ever claimed in a scope."""
+        found = self._db.execute(
+            "SELECT 1 FROM signed WHERE slot >= ? AND slot < ? LIMIT 1", (f"{scope}/", f"{scope}/{_LAST}")
+        )
+        return found.fetchone() is None
+
+    def through(self, scope: str) -> int:
+        """The last sequence of a scope that is decided."""
+        row = self._db.execute("SELECT seq FROM decided WHERE scope = ?", (scope,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:
         """Lets the messages of decided slots go; written with the next claim."""
         self._settled += slots
+        self._through.update(through or {})
 
     def close(self) -> None:
         """Gives the lease back."""
@@ -123,6 +141,7 @@ class MemorySignState:
     def __init__(self) -> None:
         self._signed: dict[str, SignedSlot] = {}
         self._settled: set[str] = set()
+        self._through: dict[str, int] = {}
 
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
         """What to send for each (slot, digest, message); see the port."""
@@ -137,9 +156,19 @@ class MemorySignState:
         """What was signed for slots of the prefix and is not settled."""
         return {s: v for s, v in sorted(self._signed.items()) if s.startswith(prefix) and s not in self._settled}
 
-    def settle(self, slots: Sequence[str]) -> None:
+    def fresh(self, scope: str) -> bool:
+        """Whether nothing was ever claimed in a scope."""
+        return not any(slot.startswith(f"{scope}/") for slot in self._signed)
+
+    def through(self, scope: str) -> int:
+        """The last sequence of a scope that is decided."""
+        return self._through.get(scope, 0)
+
+    def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:
         """Lets the messages of decided slots go."""
         self._settled.update(slots)
+        for scope, seq in (through or {}).items():
+            self._through[scope] = max(seq, self.through(scope))
 
 
 def _answer(slot: str, held: SignedSlot, digest: bytes, message: bytes) -> bytes:

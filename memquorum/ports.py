@@ -195,12 +195,22 @@ class SignState(Protocol):
         """
         ...
 
+    def fresh(self, scope: str) -> bool:
+        """Whether nothing was ever claimed in a scope: what this identity signed before, if anything, is not known."""
+        ...
+
+    def through(self, scope: str) -> int:
+        """The last sequence of a scope that `settle` was told is decided; 0 before the first."""
+        ...
+
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
         """What was signed for slots that begin with the prefix and is not settled, to be emitted again on start."""
         ...
 
-    def settle(self, slots: Sequence[str]) -> None:
+    def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:
         """These slots are decided: their messages are never sent again and need not be kept.
+
+        `through`: by scope, a sequence that is decided, with all before it.
 
         Their digests stay for good, and what `claim` refuses stays refused. May take effect with a later claim, or
         never.

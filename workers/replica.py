@@ -105,6 +105,8 @@ def run(
                     sign=lambda body: codec.encode(sign(genesis.cluster, signer, seed, body)),
                     timings=Timings(ballot_grace_ms=ballot_grace_ms),
                     signed=signed.load(f"{genesis.config}/{shard}/"),
+                    through=signed.through(f"{genesis.config}/{shard}"),
+                    fresh=signed.fresh(f"{genesis.config}/{shard}"),
                     clock=clock,
                     own_clock=own_clock,
                     shown=shown,
@@ -126,8 +128,8 @@ def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, by
     """
     for seat in seats:
         if seat.settled:
-            signed.settle(seat.settled)
-            seat.settled = []
+            signed.settle(seat.settled, {seat.scope: seat.through} if seat.through else None)
+            seat.settled, seat.through = [], 0
     wanted = [(seat, effect) for seat in seats for effect in seat.outbox]
     if not wanted:
         return []

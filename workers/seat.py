@@ -72,14 +72,20 @@ class Seat:
         sign: Callable[[bytes], bytes],
         timings: t.Timings,
         signed: Mapping[str, SignedSlot],
+        through: int = 0,
+        fresh: bool = False,
         clock: Callable[[], float],
         own_clock: OwnClock | None = None,
         shown: Stage | None = None,
     ) -> None:
-        """`signed`: this identity's unsettled slots of the shard. `clock`: seconds that never run backwards.
-        `own_clock`: what a vote's time is held against; None where the fleet's time is driven."""
+        """`signed`: this identity's unsettled slots of the shard; `through`, `fresh`: see `Restarted`.
+
+        `clock`: seconds that never run backwards. `own_clock`: what a vote's time is held against; None where the
+        fleet's time is driven.
+        """
         self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send | t.Keep] = []
+        self.scope, self.through = f"{genesis.config}/{shard}", 0
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
         self.live = False
@@ -97,7 +103,8 @@ class Seat:
         self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
         self.settled = [slot for slot in signed if t.is_decided(slot, progress.seq, progress.epoch)]
         self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, progress=progress)
-        self._carry_out(self.core.handle(t.Restarted({s: v for s, v in signed.items() if s not in self.settled})))
+        begin = t.Restarted({s: v for s, v in signed.items() if s not in self.settled}, through, fresh)
+        self._carry_out(self.core.handle(begin))
 
     # Records -------------------------------------------------------------------------------------------------------
 
@@ -259,6 +266,7 @@ class Seat:
                     self.outbox.append(effect)
                 case t.Settle():
                     self.settled += effect.slots
+                    self.through = max(self.through, effect.through)
                 case t.NeedBallot():
                     self._need, self._retry_at = effect, 0.0
                     self._late_at = self._clock() + _SPINE_LATE_S

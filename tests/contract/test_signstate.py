@@ -151,3 +151,22 @@ def test_a_failed_write_is_raised_and_leaves_nothing(tmp_path: Path) -> None:
         with pytest.raises(sqlite3.OperationalError, match="full"):
             state.claim([("a/2", b"d", b"m"), ("a/3", b"d", bytes(100_000))])
         assert list(state.load("a/")) == ["a/1"]
+
+
+def test_how_far_a_scope_is_decided_survives_and_never_goes_back(again: Callable[[], SignState]) -> None:
+    state = again()
+    assert state.through("0/1") == 0
+    state.settle(["a/1"], {"0/1": 7, "0/2": 3})
+    state.claim([("a/3", b"d", b"m")])
+    state.settle([], {"0/1": 5})
+    state.claim([("a/4", b"d", b"m")])
+    state = again()
+    assert (state.through("0/1"), state.through("0/2"), state.through("0/10")) == (7, 3, 0)
+
+
+def test_a_scope_is_fresh_until_something_is_claimed_in_it(again: Callable[[], SignState]) -> None:
+    assert again().fresh("0/1")
+    again().claim([("0/10/1/ballot", b"d", b"m")])
+    assert again().fresh("0/1")
+    again().claim([("0/1/1/ballot", b"d", b"m")])
+    assert not again().fresh("0/1")

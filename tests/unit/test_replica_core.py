@@ -536,6 +536,38 @@ def test_what_was_signed_for_a_later_slot_waits_for_it() -> None:
     assert [s.slot for s in of(core.decided(), t.Send)] == ["0/0/2/ballot"]
 
 
+def test_with_its_view_lost_it_is_silent_until_it_is_where_it_was() -> None:
+    """The broker withholds what was decided: what it signed for that is settled, so it knows nothing of it any more."""
+    core = Core(live=False)
+    core.core.handle(t.Restarted({}, through=1))
+    assert core.core.handle(t.CaughtUp()) == []
+    assert core.read(Message.NOMINATION, NOMINATION) == []
+    assert core.read(Message.PRE_PREPARE, PRE_PREPARE) == []
+    assert core.read(Message.BALLOT, *BALLOTS) == []
+    core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    (need,) = of(core.read(Message.NOMINATION, nomination(2)), t.NeedBallot)
+    assert need.nominated.record.epoch == 2
+
+
+def test_with_its_sign_state_lost_it_is_silent_until_what_is_in_flight_is_decided() -> None:
+    core = Core(live=False)
+    core.core.handle(t.Restarted({}, fresh=True))
+    core.read(Message.BALLOT, BALLOTS[1])  # its own: so there was a life before this one
+    core.core.handle(t.CaughtUp())
+    core.read(Message.NOMINATION, NOMINATION)
+    assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
+    core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    assert of(core.read(Message.NOMINATION, nomination(2)), t.NeedBallot)
+
+
+def test_a_first_life_is_not_silent() -> None:
+    core = Core(live=False)
+    core.core.handle(t.Restarted({}, fresh=True))
+    core.read(Message.BALLOT, BALLOTS[0], ballot(1, NOMINATION)[:-1], b"rubbish")
+    core.core.handle(t.CaughtUp())
+    assert of(core.read(Message.NOMINATION, NOMINATION), t.NeedBallot)
+
+
 # Somebody else with this member's key ---------------------------------------------------------------------------------
 
 

@@ -52,6 +52,8 @@ class Gate:
     def __init__(self, genesis: Genesis, shard: int, me: int) -> None:
         self.shard, self.me = shard, me
         self.ignored: Counter[str] = Counter()
+        # Whether the log holds anything that this member signed, however old: then this is not its first life.
+        self.heard_itself = False
         self._genesis = genesis
         self._found: list[Noted | Halt] = []
 
@@ -59,6 +61,11 @@ class Gate:
         """What was found since this was last asked."""
         found, self._found = self._found, []
         return found
+
+    def listen(self, new: Incoming) -> None:
+        """Every message that is read passes here, also those that do not count."""
+        if new.member == self.me and not self.heard_itself:
+            self.heard_itself = self.authentic(new)
 
     def authentic(self, new: Incoming) -> bool:
         """Whether its signer signed it."""

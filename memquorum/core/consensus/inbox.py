@@ -108,6 +108,7 @@ class Inbox:
             self._gate.ignore("stranger")
             return
         new = Incoming(event.message, event.data, event.at, signed, record)
+        self._gate.listen(new)
         if self._in_window(new):
             match new.message:
                 case Message.NOMINATION:

@@ -64,7 +64,9 @@ class ShardReplica:
         voice = Voice(codec, genesis, shard=shard, me=me, sign=sign)
         self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self._gate, timings=timings)
         self._recollection = Recollection({})
-        self._speaks = False
+        self._caught_up = False
+        # It says nothing up to this sequence; and whether what it signed before it started is unknown.
+        self._silent_through, self._fresh, self._lived = 0, False, progress.seq > 1
         self._effects: list[t.Effect] = []
 
     @property
@@ -81,6 +83,10 @@ class ShardReplica:
     def view(self) -> int:
         """The current view."""
         return self._inbox.view
+
+    @property
+    def _speaks(self) -> bool:
+        return self._caught_up and self.seq > self._silent_through
 
     @property
     def ignored(self) -> Counter[str]:
@@ -104,8 +110,10 @@ class ShardReplica:
             case t.Restarted():
                 self._restart(event)
             case t.CaughtUp():
-                self._speaks = True
+                self._caught_up = True
                 self._inbox.caught_up()
+                if self._fresh and (self._lived or self._gate.heard_itself):
+                    self._silent_through = self.seq
         self._run()
         if self._speaks and self.phase in _LIVE:
             self._effects += self._speech.speak(self.phase, self._commits)
@@ -141,6 +149,7 @@ class ShardReplica:
 
     def _restart(self, event: t.Restarted) -> None:
         self._recollection = Recollection(event.signed)
+        self._silent_through, self._fresh = event.through, event.fresh
         self._views.restore(event.signed)
         self._inbox.view = self._views.view
         self._enter_slot()
@@ -286,7 +295,7 @@ class ShardReplica:
         self._commits = found.commits[: self._genesis.quorum]
         self._step(Step.COMMITTED)
         self._effects.append(t.Decided(self.seq, self.epoch, checked, found.commits))
-        self._settle(self._speech.signed_for(slot))
+        self._effects.append(t.Settle(self._speech.signed_for(slot), self.seq))
         self._effects += slot.stop_timers()
         self._views.calm(self.seq)
         self._effects += self._inbox.advance(held.pre_prepare.at)

@@ -29,7 +29,10 @@ Rules that the table cannot show:
    the sign-state, and so does the new view that it entered last (`Keep`). Views never go back.
 7. Nobody commits what it could not prove to have been prepared: the certificate is kept with the commit, in one
    transaction, and goes into every view change until the sequence is decided.
-8. The view stays when a slot is decided. Time limits double with every view since the last decision.
+8. Whoever knows less than before says nothing until it has caught up with itself. With its view file lost, until it is
+   past the last sequence that its sign-state knows is decided. With its sign-state lost, until the sequence that it
+   finds in flight is decided without it: what it promised for that one, it cannot know.
+9. The view stays when a slot is decided. Time limits double with every view since the last decision.
 """
 
 from __future__ import annotations
@@ -253,9 +256,14 @@ class TimerFired:
 
 @dataclass(frozen=True, slots=True)
 class Restarted:
-    """First event after a start: what this identity has signed for slots that may be undecided, by slot name."""
+    """First event after a start: what this identity has signed for slots that may be undecided, by slot name.
+
+    `through`: the last sequence that it knew to be decided; `fresh`: nothing is known of what it may have signed.
+    """
 
     signed: Mapping[str, SignedSlot]
+    through: int = 0
+    fresh: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,9 +309,13 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """The sign-state may let go of what it keeps for these slots, not of their digests."""
+    """The sign-state may let go of what it keeps for these slots, not of their digests.
+
+    `through`: a sequence that is decided, with all before it; 0: nothing new.
+    """
 
     slots: tuple[str, ...]
+    through: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,7 @@ class Views:
             except BadMessage:
                 continue
             new = Incoming(message, event.data, event.at, signed, record)
+            self._gate.listen(new)
             self._look_for_decisions(record, event.at, seq)
             if record.shard != self._gate.shard:
                 self._gate.ignore("stranger")
