@@ -84,6 +84,6 @@ def test_what_waits_unread_at_intake_is_bounded(monkeypatch: pytest.MonkeyPatch)
     """Of records of the largest size, librdkafka would hold four times as much."""
     given: dict[str, object] = {}
     monkeypatch.setattr(loop, "consumer", lambda *_, **settings: given.update(settings))
-    monkeypatch.setattr(loop, "producer", lambda *_: None)
+    monkeypatch.setattr(loop, "producer", lambda *_, **__: None)
     Intake("broker", genesis.make(), Codec([]), InMemoryVault(), stop=loop.Stop())
     assert given["queued.max.messages.kbytes"] == 16_384

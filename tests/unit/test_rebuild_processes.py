@@ -23,7 +23,7 @@ from workers.replay import dealt
 from workers.replay_apart import Apart, PartLost
 from workers.replaying import Counts, Course, Ended, Job, together
 
-_LONG_S = 5.0
+_LONG_S = 60.0
 
 
 def _links(first: Any = lambda: None) -> Iterator[tuple[int, Any]]:
