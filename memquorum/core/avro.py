@@ -29,6 +29,10 @@ class DecodeError(ValueError):
     """Bytes that are no record: the message says what was found at the start and what was expected."""
 
 
+class UnknownSchema(DecodeError):
+    """Bytes under a fingerprint that this codec does not have: a later release may have written them."""
+
+
 class Codec:
     """Encodes and decodes the records of `memquorum.core.records` against a set of schemas."""
 
@@ -108,7 +112,7 @@ class _Reader(NamedTuple):
 
 def _unknown(data: bytes) -> DecodeError:
     if data[:2] == _SINGLE_OBJECT and len(data) >= _PREFIX_BYTES:
-        return DecodeError(f"unknown schema fingerprint {data[2:10].hex()}")
+        return UnknownSchema(f"unknown schema fingerprint {data[2:10].hex()}")
     return DecodeError(f"no single-object Avro: the first bytes are {data[:4].hex() or 'none'}")
 
 

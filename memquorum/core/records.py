@@ -16,6 +16,9 @@ from memquorum.core.signed import (
     Commit as Commit,
 )
 from memquorum.core.signed import (
+    Misbehaved as Misbehaved,
+)
+from memquorum.core.signed import (
     NewView as NewView,
 )
 from memquorum.core.signed import (

@@ -106,6 +106,19 @@ class NewView:
 
 
 @dataclass(frozen=True, slots=True)
+class Misbehaved:
+    """A member signed what no honest member signs: who says so, and the messages that prove it."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    member: int
+    accused: int
+    rule: str
+    originals: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Signed:
     """Bytes and who signed them: Ed25519 over domain, cluster and the received body."""
 

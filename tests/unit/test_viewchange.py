@@ -367,3 +367,14 @@ def test_a_decision_that_is_not_proven_is_not_taken() -> None:
     for commits in (COMMITS[:2], (*COMMITS[:2], forged(commit(3, SAID))), (*COMMITS[:2], b"rubbish")):
         assert of(core.read(Message.VIEW_CHANGE, view_change(2, seq=2, commits=commits)), t.Decided) == []
     assert core.core.seq == 1
+
+
+def test_two_new_views_of_one_primary_for_one_view_are_evidence() -> None:
+    core = normal.Core(me=2)
+    first, second = (new_view([view_change(m) for m in members]) for members in ((0, 1, 3), (0, 2, 3)))
+    core.read(Message.VIEW_CHANGE, first)
+    assert of(core.read(Message.VIEW_CHANGE, first), t.Noted) == []
+    anothers = new_view([view_change(m) for m in (1, 2, 3)], member=3)
+    (noted,) = of(core.read(Message.VIEW_CHANGE, anothers, forged(second), second, second), t.Noted)
+    assert (noted.note, noted.message, noted.member) == (Note.CONFLICT, Message.NEW_VIEW, 1)
+    assert noted.originals == (first, second)

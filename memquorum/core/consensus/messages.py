@@ -17,6 +17,7 @@ from memquorum.core.records import (
     BallotCast,
     Commit,
     JournalHead,
+    Misbehaved,
     NewView,
     NominationProposed,
     Prepare,
@@ -28,7 +29,16 @@ from memquorum.core.records import (
 _DOMAIN = b"memquorum/signed/1\0"
 
 SignedRecord = TypeVar(
-    "SignedRecord", BallotCast, Commit, JournalHead, NewView, NominationProposed, Prepare, PrePrepare, ViewChange
+    "SignedRecord",
+    BallotCast,
+    Commit,
+    JournalHead,
+    Misbehaved,
+    NewView,
+    NominationProposed,
+    Prepare,
+    PrePrepare,
+    ViewChange,
 )
 
 # Who may sign what that is not a member's own.

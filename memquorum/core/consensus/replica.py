@@ -238,7 +238,7 @@ class ShardReplica:
         if checked is not None and not self._views.allows(self.seq, checked.digest):
             held.barred, opening = True, self._views.opening
             assert opening is not None
-            self._invalid(held.pre_prepare.data, f"view {self.view} has to begin with another proposal", opening.data)
+            self._invalid(f"view {self.view} has to begin with another proposal", held.pre_prepare.data, opening.data)
         if checked is None or held.barred:
             if self._speaks:
                 # It is signed, so it proves that its sender is a liar: there is nothing to wait for.
@@ -254,18 +254,20 @@ class ShardReplica:
         data = held.pre_prepare.data
         try:
             checked = check_pre_prepare(self._codec, self._genesis, data, self._inbox.ballots().verified)
-            if checked.body.epoch != self.epoch:
-                raise BadCertificate(f"pre-prepare: epoch {checked.body.epoch}, {self.epoch} is next")
         except BadCertificate as error:
             held.rejected = True
-            self._invalid(data, str(error))
+            self._invalid(str(error), data)
+            return None
+        if checked.body.epoch != self.epoch:
+            held.rejected = True
+            # Which epoch is next this member knows, not the message: that proves nothing to others.
+            self._invalid(f"pre-prepare: epoch {checked.body.epoch}, {self.epoch} is next")
             return None
         held.checked = checked
         return checked
 
-    def _invalid(self, pre_prepare: bytes, why: str, *beside: bytes) -> None:
-        primary = self._inbox.primary
-        self._effects.append(t.Noted(Note.INVALID, Message.PRE_PREPARE, primary, why, (pre_prepare, *beside)))
+    def _invalid(self, why: str, *originals: bytes) -> None:
+        self._effects.append(t.Noted(Note.INVALID, Message.PRE_PREPARE, self._inbox.primary, why, originals))
 
     def _prepared(self) -> bool:
         """q members stand behind the proposal; the primary does by its pre-prepare."""

@@ -356,7 +356,8 @@ class Note(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something to log and count; for CONFLICT and INVALID `originals` prove it to a third party."""
+    """Something to log and count. For CONFLICT and INVALID `originals` prove it to a third party (`evidence`); they are
+    empty where only this member's own state makes a message invalid."""
 
     note: Note
     message: Message

@@ -91,6 +91,8 @@ class Views:
             self._look_for_decisions(record, event.at, seq)
             if record.shard != self._gate.shard:
                 self._gate.ignore("stranger")
+            elif message == Message.NEW_VIEW and record.view == self.view:
+                self._opened_already(new)
             elif record.view <= self.view:
                 self._gate.ignore("old view")
             elif message == Message.VIEW_CHANGE:
@@ -168,6 +170,15 @@ class Views:
             self._next = check_new_view(self._codec, self._genesis, new.data, self._known)
         except BadCertificate as error:
             self._gate.invalid(Message.NEW_VIEW, new.member, str(error), new.data)
+
+    def _opened_already(self, new: Incoming) -> None:
+        """A new view for the one that this member is in: its primary may open it once."""
+        opened = self.opening
+        if opened is None or new.member != self._genesis.primary(self._gate.shard, new.view):
+            self._gate.ignore("stranger")
+            return
+        first = Held(digest(self._codec.decode_as(Signed, opened.data).body), opened.data, new.at)
+        self._gate.second(new, digest(new.signed.body), first, self._noted)
 
     def _known(self, data: bytes) -> Report | None:
         return next((ask.report for ask in self._asks.values() if ask.report.data == data), None)
