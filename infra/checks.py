@@ -18,7 +18,7 @@ from rich.console import Console
 from db.audit_rows import snapshot
 from db.migrate import migrate
 from db.queries import QUERIES
-from infra import genesis, roles
+from infra import evidence, genesis, roles
 from infra.settings import Settings, SettingsError
 from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
@@ -63,6 +63,8 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
         print(json.dumps(rendering.plain(report)))
     else:
         console.print("\n".join(rendering.lines(report)), markup=False)
+        if faults := evidence.reported(settings):
+            console.print(f"members report {faults} faults of others: see `python -m infra evidence --verify`")
     return 0 if report.ok else 1
 
 

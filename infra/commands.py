@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import dlq, logs, roles, settings
+from infra import dlq, evidence, logs, roles, settings
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -92,6 +92,7 @@ def parser() -> argparse.ArgumentParser:
     anew.add_argument("--json", action="store_true", help="the outcome as JSON")
     letters = command("dlq", _dlq, "List what intake refused, or publish it again where it came from.")
     dlq.options(letters)
+    evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
@@ -248,6 +249,13 @@ def _dlq(given: Settings, parsed: argparse.Namespace) -> int:
         return dlq.run(given, parsed)
     except dlq.UNREACHABLE as error:
         sys.exit(f"memquorum: the dead letters cannot be read: {error}")
+
+
+def _evidence(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return evidence.run(given, parsed)
+    except evidence.UNREACHABLE as error:
+        sys.exit(f"memquorum: the evidence cannot be read: {error}")
 
 
 def _run(given: Settings, parsed: argparse.Namespace) -> int:

@@ -197,6 +197,7 @@ class Replica:
             for seat in self._seats:
                 seat.turn()
         self._say()
+        self._accuse()
         self._read_again()
         self._balance()
         self._producer.poll(0)
@@ -241,19 +242,31 @@ class Replica:
 
     def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
         parent, hop = seat.watch.sending(send, TOPIC_OF[send.message])
+        headers = loop.headers("Signed", self._source, send.slot, parent)
+        delivered = partial(self._delivered, TOPIC_OF[send.message], hop)
+        self._append(TOPIC_OF[send.message], seat.shard, data, headers=headers, on_delivery=delivered)
+
+    def _accuse(self) -> None:
+        """Publishes what proves members to be liars. Nothing waits for it, and nothing ends if it cannot be written."""
+        for seat in self._seats:
+            for report in seat.accuser.take():
+                headers = loop.headers("Signed", self._source, report.name)
+                told = self._evidence_told
+                self._append(topics.EVIDENCE, seat.shard, report.data, headers=headers, on_delivery=told)
+
+    def _append(self, topic: str, shard: int, data: bytes, **more: Any) -> None:
         while True:
             try:
-                self._producer.produce(
-                    TOPIC_OF[send.message],
-                    value=data,
-                    key=str(seat.shard).encode(),
-                    partition=seat.shard,
-                    headers=loop.headers("Signed", self._source, send.slot, parent),
-                    on_delivery=partial(self._delivered, TOPIC_OF[send.message], hop),
-                )
+                self._producer.produce(topic, value=data, key=str(shard).encode(), partition=shard, **more)
                 return
             except BufferError:
                 self._producer.poll(0.1)
+
+    def _evidence_told(self, error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            _LOG.error("evidence could not be published: %s", error)
+        else:
+            self._shown.sent(topics.EVIDENCE)
 
     def _delivered(self, topic: str, hop: Hop, error: KafkaError | None, _: Message) -> None:
         self._failed = self._failed or error

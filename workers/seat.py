@@ -1,7 +1,7 @@
 """A member's seat in one shard: its consensus core, its walk along the accepted stream, its timers and its ballot.
 
-No Kafka and no sign-state here: what the core wants said lands in `outbox`, what it wants read again in `rereads`, and
-the loop of `workers.replica` sees to both.
+No Kafka and no sign-state here: what the core wants said lands in `outbox`, what it wants read again in `rereads`, what
+proves another member a liar in `accuser`, and the loop of `workers.replica` sees to both.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from memquorum.core.records import (
 )
 from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
 from memquorum.telemetry.bundle import Stage
+from workers.accuser import Accuser
 from workers.judge import Judge
 from workers.ownclock import OwnClock
 from workers.votes import VoteWatch
@@ -101,6 +102,8 @@ class Seat:
         self._late_at = self._retry_at = 0.0
         progress = view.progress(shard)
         self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
+        meters = self.watch.shown.meters
+        self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=sign, meters=meters)
         self.settled = [slot for slot in signed if t.is_decided(slot, progress.seq, progress.epoch)]
         self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, progress=progress)
         begin = t.Restarted({s: v for s, v in signed.items() if s not in self.settled}, through, fresh)
@@ -283,6 +286,7 @@ class Seat:
                     _LOG.warning("shard %d: view %d, member %d is primary", self.shard, effect.view, effect.primary)
                 case t.Noted():
                     _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
+                    self.accuser.noted(effect)
                 case t.Reread():
                     self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
                     self._ended.discard(LOGS[effect.message])

@@ -97,6 +97,10 @@ VIEW = Definition(
     "memquorum_view", "gauge", ("shard",),
     "The view that a member is in: how often the shard has changed its primary.",
 )  # fmt: skip
+MISBEHAVIOUR = Definition(
+    "memquorum_misbehaviour_total", "counter", ("member", "rule"),
+    "Faults that a member's own signatures prove, by rule, each once: what this replica has published as evidence.",
+)  # fmt: skip
 REQUESTS = Definition(
     "http_server_request_duration_seconds", "histogram", ("http_route", "http_response_status_code"),
     "How long retrieval took to answer a request, by route and status.",
@@ -104,7 +108,7 @@ REQUESTS = Definition(
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS,
-    LATE, VIEW, REQUESTS,
+    LATE, VIEW, MISBEHAVIOUR, REQUESTS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -127,6 +131,7 @@ class Meters:
         self.epochs = self._counter(EPOCHS)
         self.late = self._counter(LATE)
         self.view = Gauge(VIEW.name, VIEW.sentence, VIEW.labels, registry=self.registry)
+        self.misbehaviour = self._counter(MISBEHAVIOUR)
         self.requests = self._histogram(REQUESTS)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)

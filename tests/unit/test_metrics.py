@@ -31,6 +31,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     for definition, meter in (
         (metrics.CONSUMED, meters.consumed), (metrics.SENT, meters.sent), (metrics.REFUSED, meters.refused),
         (metrics.JOURNALLED, meters.journalled), (metrics.DECISIONS, meters.decisions), (metrics.LATE, meters.late),
+        (metrics.MISBEHAVIOUR, meters.misbehaviour),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()

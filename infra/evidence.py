@@ -1,0 +1,96 @@
+"""The operator's `evidence`: which members signed what no honest member signs, and whether their own words prove it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from confluent_kafka import KafkaException
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from infra import genesis
+from infra.settings import Settings
+from memquorum.core.retrieval.telling import moment
+from memquorum.schema_files import load_codec
+from workers import evidence
+from workers.evidence import Fault
+from workers.partition import TopicUnreadable
+
+# The topic cannot be reached: nothing was said about anybody.
+UNREACHABLE = (KafkaException, TopicUnreadable)
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """Adds what `evidence` takes."""
+    command.add_argument("--verify", action="store_true", help="judge each anew, from the signed messages alone")
+    command.add_argument("--json", action="store_true", help="a JSON object a line")
+
+
+def run(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Lists the faults. Returns 1 where one is reported, with --verify where one is proven; else 0."""
+    settings.require("bootstrap")
+    made, codec = genesis.read(settings), load_codec()
+    reports, strangers = evidence.read(settings.bootstrap, made, codec)
+    found = evidence.faults(codec, made, reports, verify=parsed.verify)
+    held = [fault for fault in found if fault.wrong is None]
+    if parsed.json:
+        for fault in found:
+            print(json.dumps(_plain(fault, parsed.verify)))
+    else:
+        _tell(found, strangers, parsed.verify)
+    return 1 if held else 0
+
+
+def reported(settings: Settings) -> int:
+    """How many faults are reported; 0 where the topic does not exist yet."""
+    made, codec = genesis.read(settings), load_codec()
+    try:
+        reports, _ = evidence.read(settings.bootstrap, made, codec)
+    except KafkaException:
+        return 0
+    return len(evidence.faults(codec, made, reports, verify=False))
+
+
+def _tell(found: list[Fault], strangers: int, verify: bool) -> None:
+    console = Console(highlight=False)
+    if found:
+        table = Table("first reported", "member", "what it signed", "reported by", box=None, pad_edge=False)
+        if verify:
+            table.add_column("verdict")
+        for fault in found:
+            cells = [moment(fault.first_at), str(fault.accused), fault.what, _members(fault), *_verdict(fault, verify)]
+            table.add_row(*map(Text, cells))
+        console.print(table)
+    else:
+        console.print("no evidence against anybody")
+    if strangers:
+        console.print(f"passed over: {strangers:,} records that no member signed", style="dim")
+    if found and not verify:
+        console.print("as reported; --verify judges each from the signed messages alone", style="dim")
+
+
+def _verdict(fault: Fault, verify: bool) -> list[str]:
+    if not verify:
+        return []
+    return ["proven: " + fault.verdict.detail if fault.verdict is not None else f"NOT PROVEN: {fault.wrong}"]
+
+
+def _members(fault: Fault) -> str:
+    return ", ".join(map(str, sorted(fault.reporters)))
+
+
+def _plain(fault: Fault, verify: bool) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "first_reported_at": fault.first_at,
+        "shard": fault.shard,
+        "member": fault.accused,
+        "what": fault.what,
+        "reported_by": sorted(fault.reporters),
+    }
+    if verify:
+        proven = fault.verdict is not None
+        told |= {"proven": proven, "detail": fault.verdict.detail if fault.verdict is not None else fault.wrong}
+    return told

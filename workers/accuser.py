@@ -1,0 +1,72 @@
+"""What a seat reports of members that lie: judged as a third party would, signed, each fault once, and not too many."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.evidence import BadEvidence, charge, convict
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.transitions import Noted
+from memquorum.telemetry.metrics import Meters
+
+_LOG = logging.getLogger("memquorum.replica")
+
+# Of one member in one shard, from one start to the next. The first proves it a liar; more must not fill the topic.
+_MOST = 32
+# What the topic takes, less the room that Kafka needs for itself (schemas/topics).
+_BYTES_MAX = 8 * 1024 * 1024 - 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A signed `Misbehaved`, ready to be published. `name`: the fault's, the same whoever reports it."""
+
+    name: str
+    data: bytes
+
+
+class Accuser:
+    """One seat's: it hears of every `Noted`, and gathers what is to be published until that is taken."""
+
+    def __init__(
+        self, codec: Codec, genesis: Genesis, *, shard: int, me: int, sign: Callable[[bytes], bytes], meters: Meters
+    ) -> None:
+        self._codec, self._genesis, self._shard, self._me = codec, genesis, shard, me
+        self._sign, self._meters = sign, meters
+        self._reports: list[Report] = []
+        self._known: set[str] = set()
+        self._against: Counter[int] = Counter()
+
+    def noted(self, noted: Noted) -> None:
+        """Reports what the originals prove. What they do not prove must not be published: its reporter would be the
+        liar then."""
+        record = charge(self._genesis, noted, shard=self._shard, reporter=self._me)
+        if record is None or self._against[record.accused] >= _MOST:
+            return
+        try:
+            verdict = convict(self._codec, self._genesis, record)
+        except BadEvidence as error:
+            _LOG.info("shard %d: of member %d nothing is proven: %s", self._shard, noted.member, error)
+            return
+        name = f"{verdict.slot}/{verdict.accused}/{verdict.rule}"
+        if name in self._known:
+            return
+        self._known.add(name)
+        self._against[verdict.accused] += 1
+        self._meters.misbehaviour.labels(str(verdict.accused), verdict.rule).inc()
+        data = self._sign(self._codec.encode(record))
+        if len(data) > _BYTES_MAX:
+            _LOG.error(
+                "shard %d: the evidence against member %d is too large to be published", self._shard, noted.member
+            )
+            return
+        self._reports.append(Report(name, data))
+
+    def take(self) -> list[Report]:
+        """What is to be published; it is forgotten here."""
+        found, self._reports = self._reports, []
+        return found
