@@ -15,16 +15,19 @@ from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
 from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.consensus.messages import digest, open_signed, sign
 from memquorum.core.crypto import sealing
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,
     ClockTicked,
+    Commit,
     EpisodeAccepted,
     EpisodeScored,
     MemoryReencoded,
+    Misbehaved,
     NominationProposed,
     Opinion,
     Proposal,
@@ -703,3 +706,17 @@ def test_a_timer_that_another_one_stops_in_the_same_turn_is_over(table: Table, m
     with table.view.batch():
         table.seat.turn()
     assert fired == [t.TimerFired(t.Timer.SEARCH, 1, 0)]
+
+
+# Liars ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_proves_a_liar_is_ready_to_be_published(table: Table) -> None:
+    for said in (b"a" * 32, b"b" * 32):
+        table.put(
+            topics.COMMITS, votes.signed(CODEC, GENESIS, "member:3", Commit(GENESIS.cluster, 0, 0, 0, 1, 3, said))
+        )
+    (report,) = table.seat.accuser.take()
+    _, record = open_signed(CODEC, GENESIS, report.data, Misbehaved)
+    assert (record.member, record.accused, record.rule) == (ME, 3, "equivocation")
+    assert convict(CODEC, GENESIS, record).accused == 3
