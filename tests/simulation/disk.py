@@ -1,4 +1,4 @@
-"""A replica's disk: what it signed, which is never lost, and its view file, of which a power cut may lose the last."""
+"""A replica's disk: what it signed, which no crash loses, and its view file, of which a power cut may lose the last."""
 
 from __future__ import annotations
 
@@ -57,3 +57,9 @@ class Disk:
     def wipe(self) -> None:
         """The view file is gone."""
         self.versions = [ViewFile()]
+
+    def forget(self, *, view: bool) -> None:
+        """The sign-state is gone, as no operator may let it go; the view file as well, or not."""
+        self.signed = MemorySignState()
+        if view:
+            self.wipe()

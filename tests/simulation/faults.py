@@ -47,6 +47,10 @@ def _hit(node: Node, fault: Fault) -> None:
         case "wipe":
             node.disk.wipe()
             node.crash(fault.lasts)
+        case "amnesia":
+            node.disk.forget(view=bool(number % 2))
+            world.watch.forgot(node)
+            node.crash(fault.lasts)
         case "stall":
             for each in LOGS if number % 3 == 0 else (log,):
                 node.stalled[each] = world.now + fault.lasts

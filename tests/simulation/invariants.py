@@ -57,6 +57,10 @@ class Watch:
         self._views[node.reader] = (core, core.view)
         self.highest_view = max(self.highest_view, core.view)
 
+    def forgot(self, node: Node) -> None:
+        """What a member asked for and forgot before it stood in the log binds it no more: it is a fault among the f."""
+        self._asked.pop(node.me, None)
+
     def claimed(self, node: Node, send: t.Send, data: bytes) -> None:
         """Once for a slot, by its name in the sign-state; and no new vote in a view below one that was asked for."""
         known = self._claims.get((node.me, send.slot))

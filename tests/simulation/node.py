@@ -60,6 +60,7 @@ class Node:
         self.ballots: list[tuple[int, t.NeedBallot]] = []
         self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
+        self.through = 0
         self.live = False
         self.ends: dict[Message, int] = {}
         self.view = view
@@ -80,7 +81,8 @@ class Node:
         self.settled = [slot for slot in signed if t.is_decided(slot, view.progress.seq, view.progress.epoch)]
         self.core = world.make_core(self, view)
         world.tell(self, f"starts at sequence {view.progress.seq}")
-        self._do(t.Restarted({s: v for s, v in signed.items() if s not in self.settled}))
+        scope, left = world.scope, {s: v for s, v in signed.items() if s not in self.settled}
+        self._do(t.Restarted(left, self.disk.signed.through(scope), self.disk.signed.fresh(scope)))
         self.turn()
 
     def crash(self, down: int) -> None:
@@ -243,6 +245,7 @@ class Node:
                 self._keep_places()
             case t.Settle():
                 self.settled += effect.slots
+                self.through = max(self.through, effect.through)
             case t.Entered():
                 world.tell(self, f"enters view {effect.view}, member {effect.primary} is primary")
             case t.Halt():
@@ -303,8 +306,8 @@ class Node:
         except SignConflict as error:
             self.halted(str(error))
             raise Crash(MS) from None
-        self.disk.signed.settle(self.settled)
-        self.settled = []
+        self.disk.signed.settle(self.settled, {self.world.scope: self.through} if self.through else None)
+        self.settled, self.through = [], 0
         if failing is not None:
             raise DiskError("its sign-state says that it could not be written, but it was")
         found = []

@@ -70,6 +70,7 @@ class Fault:
             "crash": f"{who} crashes {POINTS[self.number % len(POINTS)]}, for {ms} ms",
             "power": f"{who} loses power {POINTS[self.number % len(POINTS)]}, for {ms} ms",
             "wipe": f"{who} crashes and its view file is deleted, for {ms} ms",
+            "amnesia": f"{who} loses its sign-state{' and its view file' if self.number % 2 else ''}, for {ms} ms",
             "claim-fails": f"{who}'s sign-state cannot be written ({'but was' if self.number % 2 else 'nor was'})",
             "view-fails": f"{who}'s view file cannot be written",
             "stall": f"{who} reads nothing new of {'every log' if self.number % 3 == 0 else 'one log'} for {ms} ms",
@@ -140,6 +141,16 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
     size = n or dice.pick(SIZES, "size")
     count = epochs or 2 + dice.roll(3, "epochs")
     timings, network = _timings(dice), _network(dice)
+    liars = _liars(dice, size, behaviours)
+    faults = _faults(dice, size, count, network, timings)
+    # Whoever forgot what it signed is a fault among the f: it keeps silent for a while. Before anything of it stands in
+    # the log nobody can tell that it was there at all, so this comes in the second epoch at the soonest.
+    if count > 2 and len(liars) < (size - 1) // 3 and dice.chance(250, "somebody forgets"):
+        who = dice.pick([m for m in range(size) if m not in dict(liars)], "who")
+        epoch, after = 2 + dice.roll(count - 2, "forgets in which epoch"), dice.roll(100, "forgets when") * MS
+        late = Fault(epoch, 0, "mute", who, lasts=after + 100 * MS)  # and what it said last is not in the log yet
+        forgets = Fault(epoch, after, "amnesia", who, dice.roll(2, "how much"), 20 * MS)
+        faults = tuple(sorted((*faults, late, forgets), key=_by_time))
     return Plan(
         seed=seed,
         n=size,
@@ -148,8 +159,8 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
         # Long enough for a few timers to run out while the world is still bad.
         heal_by=(timings.request_ms * (1 + dice.roll(12, "heal")) + 100) * count * MS,
         gap=dice.pick((0, 0, 5, 50), "gap") * MS,
-        liars=_liars(dice, size, behaviours),
-        faults=_faults(dice, size, count, network, timings),
+        liars=liars,
+        faults=faults,
         network=network,
         timings=timings,
         repent=dice.chance(400, "repent"),
@@ -207,7 +218,11 @@ def _faults(dice: Dice, n: int, epochs: int, network: Network, timings: Timings)
         found.append(fault)
     if dice.chance(300, "one decides alone"):
         found += _alone(dice, n, epochs, network, timings)
-    return tuple(sorted(found, key=lambda fault: (fault.epoch, fault.after, fault.kind, fault.member)))
+    return tuple(sorted(found, key=_by_time))
+
+
+def _by_time(fault: Fault) -> tuple[int, int, str, int]:
+    return fault.epoch, fault.after, fault.kind, fault.member
 
 
 def _alone(dice: Dice, n: int, epochs: int, network: Network, timings: Timings) -> tuple[Fault, ...]:

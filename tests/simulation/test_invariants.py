@@ -51,6 +51,11 @@ def small_quorum(patch: Patch) -> None:
 def no_sign_state(patch: Patch) -> None:
     patch.setattr(MemorySignState, "claim", lambda self, slots: [data for _, _, data in slots])
     patch.setattr(MemorySignState, "load", lambda self, prefix: {})
+    patch.setattr(MemorySignState, "fresh", lambda self, scope: False)
+
+
+def no_silence_after_amnesia(patch: Patch) -> None:
+    patch.setattr(ShardReplica, "_speaks", property(lambda self: self._caught_up))
 
 
 def no_memory_of_what_was_signed(patch: Patch) -> None:
@@ -195,10 +200,26 @@ def crashes(plan: Plan) -> Plan:
 
 
 CONVICTED = "evidence convicts no honest member"
+
+
+def amnesia(plan: Plan) -> Plan:
+    """One member forgets what it has just signed, and what is not in the log yet."""
+    dice = Dice(plan.seed)
+    who, when = dice.roll(4, "who"), 10 + dice.roll(60, "when")
+    faults = (Fault(1, 0, "mute", who, lasts=200 * MS), Fault(1, when * MS, "amnesia", who, 1, MS))
+    return replace(plan, liars=(), faults=faults, network=CALM, yes_permille=500)
+
+
 SABOTAGES = (
     Sabotage("a quorum of one less", small_quorum, ("agreement",), ("two-proposals", "assents", "opposite-votes")),
     Sabotage("no sign-state", no_sign_state, ("one digest per slot", "views never regress")),
     Sabotage("no memory of what was signed", no_memory_of_what_was_signed, ("no honest member halts",), world=crashes),
+    Sabotage(
+        "no silence after a loss",
+        no_silence_after_amnesia,
+        ("one digest per slot", "no honest member halts"),
+        world=amnesia,
+    ),
     Sabotage("commits on anything", commits_on_anything, ("a decision is proven",)),
     Sabotage("prepares on anything", prepares_on_anything, (CONVICTED, "agreement")),
     Sabotage("no prepared certificates", no_prepared_certificates, ("agreement",), world=alone),

@@ -12,8 +12,9 @@ SEEDS = 2_000
 _PART = 100
 SIZE = Size(cheap=True)
 
-# Seeds that broke a rule once. They stay here for good.
-ONCE_FAILED = ()
+# Seeds that broke a rule when a liar's second vote did not count, so that who had counted it went on alone; or when a
+# part of a log was read again from too far ahead; or when a refused nomination was waited for.
+ONCE_FAILED = (55, 124, 492, 511, 563, 585, 656)
 
 
 def failures(seeds: Iterable[int], size: Size) -> list[str]:
@@ -32,4 +33,4 @@ def test_no_seed_breaks_a_rule(first: int) -> None:
 
 
 def test_no_seed_breaks_a_rule_under_real_signatures() -> None:
-    assert not failures(tuple(range(SEEDS, SEEDS + 20)), Size())
+    assert not failures((*range(SEEDS, SEEDS + 10), *ONCE_FAILED), Size())

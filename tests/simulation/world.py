@@ -64,6 +64,7 @@ class World:
     def __init__(self, plan: Plan, signatures: Signatures, story: Story) -> None:
         self.plan, self.signatures, self.story = plan, signatures, story
         self.dice, self.codec, self.genesis = Dice(plan.seed), SharedCodec(), genesis(plan.n, SHARDS)
+        self.scope = f"{self.genesis.config}/{plan.shard}"  # of this shard in a sign-state
         self.now = self.events = 0
         self.healed_at: int | None = None
         self.nominations: dict[bytes, NominationProposed] = {}
