@@ -1,0 +1,158 @@
+"""The tally over every certificate there can be, for four and for seven members (DESIGN 11).
+
+A certificate holds, of each member, no ballot, or one that says no or yes; N−f of them at least. That is every pattern
+of honest opinions, every lie of f members and every choice of the primary at once: an honest ballot is what its member
+thinks, a liar's is anything, and the primary picks whose to show. So what holds for every certificate and every set of
+liars holds for all of these together, also where a liar shows two ballots to two certificates. A promotion has a gate
+of its own; a yes for it is strong, or weak: contradicted by what the member saw lately.
+
+Claimed and checked, for weights of which the f heaviest stay below a third:
+
+1. What is forgotten or promoted has a majority of the honest members behind it, in number and in weight.
+2. Leaving a ballot out, or turning a yes into a no, never decides what was kept.
+3. A certificate that decides and one in which q members say no have more than f members who signed both.
+4. Where no member signs two ballots, of two certificates that end differently the one that keeps leaves out a yes of
+   the other, and the one with the ballots of both decides.
+5. Where all honest members say yes, their ballots are shown and they have the share of the weight that the kind asks
+   for, no liar prevents it. To forget takes two thirds, which they always have. To promote takes 67 hundredths, which
+   they have unless the liars hold nearly a third: then f heavy members can delay a promotion for as long as they like.
+
+Not claimed: that two certificates end the same way. A primary that leaves a yes out, or a liar that says yes here and
+no there, can make one keep what another would forget. That delays, and which of the two counts is PBFT's to say.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+import pytest
+
+from memquorum.core.ballots.kinds import KINDS, PROMOTE
+from memquorum.core.consensus.membership import Genesis, GenesisError
+from memquorum.core.consensus.tally import tally
+from memquorum.core.policy import PPM
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from tests.unit.genesis import make
+
+ABSENT, NO, WEAK, YES = range(4)
+Certificate = tuple[int, ...]
+
+# The last two of each are as uneven as may be: a little more at the top, or less at the bottom, is refused.
+WEIGHTS = {
+    4: [(1000,) * 4, (1500, 1500, 1000, 1000), (1499, 1000, 1000, 1000), (1000, 1000, 1000, 1)],
+    7: [(1000,) * 7, (1249, 1249, 1000, 1000, 1000, 1000, 1000), (1000,) * 6 + (1,)],
+}
+TOO_UNEVEN = [(1500, 1000, 1000, 1000), (1000, 1000, 1000, 0), (1250, 1250, *(1000,) * 5), (*(1000,) * 6, 0)]
+EVERY = [(n, kind, weights) for n in (4, 7) for kind in ("forget", "promote") for weights in WEIGHTS[n]]
+each_election = pytest.mark.parametrize(("n", "kind", "weights"), EVERY)
+
+
+@cache
+def election(n: int, kind: str, weights: tuple[int, ...]) -> tuple[Genesis, dict[Certificate, bool]]:
+    """Whether the real tally decides, for every certificate."""
+    genesis = make(n, weights=weights)
+    proposal = Proposal("m", "space", kind, "test", 0, 0, 0)
+    nomination = NominationProposed(b"", 0, 0, 1, 1_000, 0, "interval", (proposal,))
+    cast = {
+        (member, code): BallotCast(b"", 0, 0, 1, member, b"", (opinion(kind, code, genesis),))
+        for member in range(n)
+        for code in codes(kind)
+    }
+    found = {}
+    for certificate in certificates(genesis, kind):
+        ballots = [cast[member, code] for member, code in enumerate(certificate) if code != ABSENT]
+        (outcome,) = tally(genesis, nomination, ballots)
+        found[certificate] = outcome.decided
+    return genesis, found
+
+
+def codes(kind: str) -> tuple[int, ...]:
+    return (NO, WEAK, YES) if kind == "promote" else (NO, YES)
+
+
+def opinion(kind: str, code: int, genesis: Genesis) -> Opinion:
+    if kind == "forget":
+        return Opinion(code == YES, 0 if code == YES else PPM, (0, 0, 0) if code == YES else (PPM, PPM, 0))
+    terms = {NO: (0, 0, 0, PPM), WEAK: (PPM, PPM, 100_000, 0), YES: (PPM, PPM, PPM, 0)}[code]
+    score = PROMOTE.score(terms, genesis.policy)
+    assert PROMOTE.yes(score, genesis.policy) == (code != NO)
+    return Opinion(code != NO, score, terms)
+
+
+def certificates(genesis: Genesis, kind: str) -> Iterator[Certificate]:
+    for certificate in itertools.product((ABSENT, *codes(kind)), repeat=genesis.n):
+        if sum(code != ABSENT for code in certificate) >= genesis.n - genesis.f:
+            yield certificate
+
+
+def liars(genesis: Genesis) -> Iterator[frozenset[int]]:
+    for count in range(genesis.f + 1):
+        yield from (frozenset(chosen) for chosen in itertools.combinations(range(genesis.n), count))
+
+
+def changed(certificate: Certificate, member: int, code: int) -> Certificate:
+    return (*certificate[:member], code, *certificate[member + 1 :])
+
+
+@pytest.mark.parametrize("weights", TOO_UNEVEN)
+def test_weights_less_even_than_these_are_refused(weights: tuple[int, ...]) -> None:
+    with pytest.raises(GenesisError):
+        make(len(weights), weights=weights)
+
+
+@each_election
+def test_nothing_is_decided_without_a_majority_of_the_honest(n: int, kind: str, weights: tuple[int, ...]) -> None:
+    genesis, decides = election(n, kind, weights)
+    decided = np.array([certificate for certificate, yes in decides.items() if yes])
+    assert len(decided)
+    for lying in liars(genesis):
+        honest = [member for member in range(n) if member not in lying]
+        shares = np.array([weights[member] for member in honest])
+        theirs = decided[:, honest]
+        assert (2 * (theirs == YES).sum(axis=1) > len(honest)).all()
+        assert (2 * (theirs >= WEAK) @ shares > shares.sum()).all()
+
+
+@each_election
+def test_leaving_a_ballot_out_or_a_no_for_a_yes_never_decides(n: int, kind: str, weights: tuple[int, ...]) -> None:
+    _, decides = election(n, kind, weights)
+    lower = {YES: tuple(code for code in codes(kind) if code < YES), WEAK: (NO,), NO: (), ABSENT: ()}
+    for certificate, decided in decides.items():
+        if decided:
+            continue
+        for member, code in enumerate(certificate):
+            assert not decides.get(changed(certificate, member, ABSENT), False)
+            assert not any(decides[changed(certificate, member, less)] for less in lower[code])
+
+
+@pytest.mark.parametrize(("n", "kind", "weights"), [each for each in EVERY if each[0] == 4 or each[1] == "forget"])
+def test_certificates_that_end_differently(n: int, kind: str, weights: tuple[int, ...]) -> None:
+    """Every pair: of those who signed one opinion only, who decides needs q; who keeps has left out a yes."""
+    genesis, decides = election(n, kind, weights)
+    every = np.array(list(decides), np.int8)
+    outcome = np.array(list(decides.values()))
+    kept = every[~outcome]
+    against = (kept == NO).sum(axis=1) >= genesis.quorum
+    for certificate in every[outcome]:
+        both = (certificate != ABSENT) & (kept != ABSENT)
+        twice = (both & (certificate != kept)).sum(axis=1)
+        assert (twice[against] > genesis.f).all()
+        left_out = ((certificate >= WEAK) & (kept == ABSENT)).any(axis=1)
+        assert left_out[twice == 0].all()
+        together = np.maximum(kept, certificate)[twice == 0]
+        assert all(decides[tuple(one)] for one in np.unique(together, axis=0).tolist())
+
+
+@each_election
+def test_no_liar_prevents_what_all_honest_members_say(n: int, kind: str, weights: tuple[int, ...]) -> None:
+    genesis, decides = election(n, kind, weights)
+    for lying in liars(genesis):
+        for lies in itertools.product((ABSENT, *codes(kind)), repeat=len(lying)):
+            shown = dict(zip(sorted(lying), lies, strict=True))
+            certificate = tuple(shown.get(member, YES) for member in range(n))
+            weight = sum(weights[member] for member, code in enumerate(certificate) if code in (WEAK, YES))
+            assert decides[certificate] == (weight >= KINDS[kind].needed(genesis.policy) * sum(weights))
+            assert decides[certificate] or (kind == "promote" and max(weights) != min(weights))
