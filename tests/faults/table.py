@@ -30,7 +30,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "kill postgres": ("its WAL; every connection is made again; nothing is read on meanwhile", _AGAIN),
     "freeze intake": ("records wait in the outside topics; its group takes it in again", _STILL),
     "freeze streams": ("records wait in the accepted stream; its group takes it in again", _STILL),
-    "freeze replica": ("three of four decide; a shard whose primary it is waits", _STILL),
+    "freeze replica": ("three of four decide; where it is primary they replace it", _STILL),
     "freeze commit": ("the accepted stream is the queue, decisions wait beside it", _STILL),
     "freeze retrieval": ("nothing waits for it", _STILL),
     "freeze kafka": ("everyone waits for its answers, none gives up",
