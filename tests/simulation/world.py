@@ -246,10 +246,6 @@ class World:
         true = self.signatures.sign(self.genesis.cluster, f"member:{liar}", self.codec.encode(record))
         return self.codec.encode(replace(true, signer=f"member:{record.member}"))
 
-    def verify(self, signed: Signed) -> None:
-        """Raises BadMessage."""
-        self.signatures.verify(self.genesis, signed)
-
     proposal_digest = staticmethod(proposal_digest)
 
     def say(
