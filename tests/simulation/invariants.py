@@ -141,7 +141,7 @@ class Watch:
             try:
                 convict(world.codec, world.genesis, record)
             except BadEvidence as error:
-                # A spoilt part can look like a schema of later: then a liar gets off rather than an honest member caught.
+                # A spoilt part can look like a schema of later: rather let a liar off than convict an honest member.
                 if "a later release" not in str(error):
                     raise Violation("evidence proves", f"{error}: {where}") from None
             self._convicted.add(case)
