@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message
 from nacl.signing import SigningKey
 
 from db.signstate import SqliteSignState
@@ -38,17 +38,17 @@ from memquorum.telemetry.tracing import Hop
 from workers import loop
 from workers.judge import Judge
 from workers.ownclock import OwnClock
+from workers.reading import SPINE, Place, Reading
 from workers.seat import LOGS, TOPIC_OF, Seat
 from workers.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.replica")
 
-_BATCH = 1_000
 _IDLE_S = 0.25
 _REPORT_S = 60.0
 # How long a question to Kafka may take before it is asked again.
 _PATIENCE_S = 3.0
-_READ = (topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values())
+_READ = (*SPINE, *LOGS.values())
 _VOTES = frozenset(LOGS.values())
 # Of these the replica can do without what has expired: a commit certificate carries on without them.
 _EXPIRING = (topics.NOMINATIONS, topics.BALLOTS, topics.PREPARES)
@@ -159,11 +159,9 @@ class Replica:
         shown.meters.follow(metrics.IGNORED, lambda: {(shown.name, why): n for why, n in self._ignored().items()})
         self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
         self._strangers = strangers
-        settings: dict[str, Any] = {"enable.partition.eof": True}
-        self._consumer = loop.consumer(bootstrap, None, **settings)
+        self._reading = Reading(bootstrap)
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
-        self._paused: set[tuple[str, int]] = set()
         self._report_at = clock() + _REPORT_S
         self._reported: Counter[str] = Counter()
 
@@ -174,7 +172,7 @@ class Replica:
         announced = False
         while not stop:
             ended: set[tuple[str, int]] = set()
-            messages = loop.records(self._consumer, _BATCH, self._patience(), ended)
+            messages = self._reading.records(self._patience(), ended)
             self.turn(messages, ended)
             if not announced and all(seat.live for seat in self._seats):
                 announced = True
@@ -183,7 +181,7 @@ class Replica:
 
     def close(self) -> None:
         """Leaves Kafka; what was claimed and not delivered is said again on the next start."""
-        self._consumer.close()
+        self._reading.close()
         self._producer.flush(2)
 
     def turn(self, messages: Sequence[Message], ended: Iterable[tuple[str, int]]) -> None:
@@ -280,22 +278,21 @@ class Replica:
         """Every partition from where the view says."""
         for seat in self._seats:
             for topic in _READ:
-                place = TopicPartition(topic, seat.shard)
+                place = (topic, seat.shard)
                 bounds = self._bounds(place, stop)
                 if bounds is None:
                     return
                 seat.positions[topic] = _start(self._view.position(topic, seat.shard), *bounds, place)
         positions = {(topic, seat.shard): at for seat in self._seats for topic, at in seat.positions.items()}
-        loop.assign(self._consumer, positions)
+        self._reading.assign(positions)
         for (topic, shard), at in positions.items():
             self._shown.at(topic, shard, at)
 
-    def _bounds(self, place: TopicPartition, stop: loop.Stop) -> tuple[int, int] | None:
+    def _bounds(self, place: Place, stop: loop.Stop) -> tuple[int, int] | None:
         """First and next offset of a partition, once Kafka answers; None if it is time to stop."""
         while not stop:
             try:
-                low, end = self._consumer.get_watermark_offsets(place, timeout=_PATIENCE_S)
-                return low, end
+                return self._reading.bounds(place, _PATIENCE_S)
             except KafkaException as error:
                 _LOG.warning("waiting for Kafka: %s", error)
                 self._shown.health.turn()
@@ -305,23 +302,14 @@ class Replica:
     def _read_again(self) -> None:
         for seat in self._seats:
             for message, at in seat.rereads.items():
-                self._consumer.seek(TopicPartition(LOGS[message], seat.shard, at))
+                self._reading.seek((LOGS[message], seat.shard), at)
                 seat.positions[LOGS[message]] = at
             seat.rereads.clear()
 
     def _balance(self) -> None:
         """Pauses a stream that runs ahead of the one that it waits for."""
-        for seat in self._seats:
-            for topic, full in seat.walk.full().items():
-                place = (topic, seat.shard)
-                if full and place not in self._paused:
-                    self._consumer.pause([TopicPartition(*place)])
-                    self._paused.add(place)
-                elif not full and place in self._paused:
-                    self._consumer.resume([TopicPartition(*place)])
-                    self._paused.remove(place)
-        for topic in (topics.ACCEPTED, topics.SCORED):
-            paused = sum(topic == place[0] for place in self._paused)
+        full = ((topic, seat.shard) for seat in self._seats for topic, full in seat.walk.full().items() if full)
+        for topic, paused in self._reading.balance(full).items():
             self._shown.health.slow(topic, f"{paused} partitions are not read on: see the lag" if paused else None)
 
     def _patience(self) -> float:
@@ -342,14 +330,15 @@ class Replica:
         return sum((seat.core.ignored.copy() for seat in self._seats), Counter[str]())
 
 
-def _start(stored: int | None, low: int, end: int, place: TopicPartition) -> int:
+def _start(stored: int | None, low: int, end: int, place: Place) -> int:
     """The offset to begin at, within what the partition holds. Raises LogLost."""
-    where = f"{place.topic}/{place.partition}"
+    topic, partition = place
+    where = f"{topic}/{partition}"
     if stored is None:
         # First start: from the beginning, which must still be there but for what certificates replace.
-        stored = low if place.topic in _EXPIRING else 0
+        stored = low if topic in _EXPIRING else 0
     if stored > end:
         raise LogLost(f"{where} ends at {end}, but {stored} was read before: the log has lost its tail")
-    if stored < low and place.topic not in _EXPIRING:
+    if stored < low and topic not in _EXPIRING:
         raise LogLost(f"{where} begins at {low}, but {stored} is to be read: its retention must be unlimited")
     return max(stored, low)

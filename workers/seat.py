@@ -48,6 +48,7 @@ _MESSAGES = {topic: message for message, topic in LOGS.items()}
 
 # A nomination that speaks of what this replica has not read so long after is told of. It is waited for all the same.
 _SPINE_LATE_S = 30.0
+_SPINE_LOOK_S = 0.005
 _VAULT_RETRY_S = 0.5
 # How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
 _CLOCK_RETRY_MS = 5_000
@@ -181,11 +182,12 @@ class Seat:
     def wake_at(self) -> float:
         """When `turn` has something to do though no record came; infinity: never."""
         # A time limit that waits for the logs is looked at again when a record or an end comes, and now and then.
-        soon = self._clock() + _LAG_LOOK_S if len(self._at_end) < len(LOGS) else 0.0
+        now = self._clock()
+        soon = now + _LAG_LOOK_S if len(self._at_end) < len(LOGS) else 0.0
         times = [max(when, soon) if timer in _OF_PRIMARIES else when for timer, (when, _) in self._timers.items()]
-        # What waits for the accepted stream is woken by its records.
-        if self._need is not None and self._retry_at > self._clock():
-            times.append(self._retry_at)
+        # The accepted stream is only read along: what waits for it looks there soon.
+        if self._need is not None:
+            times.append(self._retry_at if self._retry_at > now else now + _SPINE_LOOK_S)
         return min(times, default=float("inf"))
 
     def _vote(self) -> None:
