@@ -150,6 +150,9 @@ class Kafka:
             "broker.session.timeout.ms": "3000",
             "broker.heartbeat.interval.ms": "500",
             "inter.broker.listener.name": "PLAINTEXT",
+            # It shares two cores with the whole line: more threads only hand its requests back and forth.
+            "num.network.threads": "1",
+            "num.io.threads": "2",
             "log.dirs": str(self.folder / "data"),
             "offsets.topic.replication.factor": "1",
             "transaction.state.log.replication.factor": "1",
