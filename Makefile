@@ -12,7 +12,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page soak simulate guards lint format lock clean torch test-torch
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page soak simulate exhaustive guards lint format lock clean torch test-torch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,9 @@ soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the out
 
 simulate: setup  ## the consensus core among liars, faults and crashes: SEEDS=2000, FIRST=0; a failing seed tells its story
 	@$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),2000) --first $(or $(FIRST),0)
+
+exhaustive: setup  ## every reachable state of four members, one of them a liar, in one slot with one view change
+	@$(BIN)/python -m tests.exhaustive $(if $(KEEP),--keep)
 
 guards: setup  ## removes every guard in turn: the test that watches it must turn red
 	@$(BIN)/python -m tests.guards

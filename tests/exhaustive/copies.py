@@ -1,0 +1,97 @@
+"""A replica's state as a value, and copies of a replica: what it takes to explore the core without running it anew.
+
+The value is everything that a replica holds but: what it verified before (a cache), counters, what it has noted as
+evidence (it notes it once), and which timers run with what patience. The last is left out because the exploration lets
+timers fire at any time. The order in which messages lie in a buffer is left out too: the core asks how many there are,
+or takes them in the order of their members.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import is_dataclass
+from enum import Enum
+from typing import Any
+
+from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
+from memquorum.core.consensus.gate import Gate
+from memquorum.core.consensus.inbox import Inbox
+from memquorum.core.consensus.recollection import Recollection
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.speech import Speech
+from memquorum.core.consensus.views import Views
+
+_OURS = (ShardReplica, Gate, Inbox, Views, Speech, Recollection, Slot, Round, EpochBuffer)
+# The other parts of a replica are reached from the replica itself.
+_LEFT_OUT = {
+    "_codec", "_genesis", "_timings", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",
+    "noted", "_noted", "timers", "timed", "_calm", "kept",
+}  # fmt: skip
+_KEPT_APART = (str, bytes, int, bool, type(None), Enum)
+
+
+def copied(replica: ShardReplica) -> ShardReplica:
+    """The same again; what cannot change is shared."""
+    found: ShardReplica = _copied(replica, {})
+    return found
+
+
+def _copied(what: Any, known: dict[int, Any]) -> Any:
+    kind = type(what)
+    if kind is dict:
+        return {key: _copied(value, known) for key, value in what.items()}
+    if kind is list:
+        return [_copied(each, known) for each in what]
+    if kind is set:
+        return set(what)
+    if kind is Counter:
+        return Counter(what)
+    if kind not in _OURS:
+        return what
+    found = known.get(id(what))
+    if found is None:
+        found = known[id(what)] = kind.__new__(kind)
+        for name, value in _attributes(what):
+            object.__setattr__(found, name, _copied(value, known))
+    return found
+
+
+def _attributes(what: Any) -> list[tuple[str, Any]]:
+    if hasattr(what, "__dict__"):
+        return list(vars(what).items())
+    return [(name, getattr(what, name)) for name in type(what).__slots__]
+
+
+class Values:
+    """Gives replicas' states as values that can be compared and hashed; equal parts are hashed once."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Any, int] = {}
+        self._by_id: dict[int, tuple[Any, int]] = {}
+
+    def of(self, replica: ShardReplica) -> Any:
+        """The value of its state."""
+        return self._value(replica)
+
+    def _value(self, what: Any) -> Any:
+        if isinstance(what, _KEPT_APART):
+            return what
+        kind = type(what)
+        if kind is dict:
+            return frozenset((self._value(key), self._value(value)) for key, value in what.items())
+        if kind in (set, frozenset):
+            return frozenset(self._value(each) for each in what)
+        if kind in (list, tuple):
+            return tuple(self._value(each) for each in what)
+        if kind in _OURS:
+            return tuple(self._value(value) for name, value in _attributes(what) if name not in _LEFT_OUT)
+        assert is_dataclass(what), f"{kind} is neither a buffer nor a record"
+        return self._number(what)
+
+    def _number(self, record: Any) -> tuple[str, int]:
+        """A frozen record, by a number: the same for equal ones."""
+        held = self._by_id.get(id(record))
+        if held is None:
+            number = self._numbers.setdefault(record, len(self._numbers))
+            held = self._by_id[id(record)] = (record, number)
+        return "record", held[1]
