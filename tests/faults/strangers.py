@@ -34,6 +34,7 @@ from memquorum.core.records import (
     JournalAppended,
     JournalEntry,
     JournalHead,
+    Misbehaved,
     NominationProposed,
     Opinion,
     Prepare,
@@ -50,6 +51,7 @@ INTERNAL = tuple(topic for topic in topics.ALL if topic not in topics.OUTSIDE)
 SIGNED = {
     topics.NOMINATIONS: NominationProposed, topics.BALLOTS: BallotCast, topics.PRE_PREPARES: PrePrepare,
     topics.PREPARES: Prepare, topics.COMMITS: Commit, topics.HEADS: JournalHead,
+    topics.EVIDENCE: Misbehaved,
 }  # fmt: skip
 # A time that nobody comes back from.
 DOOM = 4_102_444_800_000
@@ -145,6 +147,7 @@ def _said(made: Genesis, kind: type, shard: int, member: int, **changes: Any) ->
         PrePrepare: {**slot, "epoch": 1, "nomination": b"n", "ballots": (b"b",) * 4},
         Prepare: {**slot, "digest": bytes(32)},
         Commit: {**slot, "digest": bytes(32)},
+        Misbehaved: {**common, "member": member, "accused": 0, "rule": "equivocation", "originals": (b"a", b"b")},
         JournalHead: {"cluster": made.cluster, "shard": shard, "seq": 10**9, "hash": bytes(32), "as_of": DOOM},
     }  # fmt: skip
     return kind(**(fields[kind] | changes))

@@ -98,6 +98,8 @@ def test_no_forgery_on_an_internal_topic_is_acted_upon(line: Settings) -> None:
     assert (
         report.strangers > sum(f.kind != "repeated" and f.topic in (topics.JOURNAL, topics.HEADS) for f in forged) / 2
     )
+    # What strangers wrote among the evidence accuses nobody.
+    assert command(line, "evidence") == 0
     # Who audits from outside, with the genesis file alone, is told that something does not belong there.
     outside = audit.verify(line.bootstrap, genesis.read(line), load_codec(), patience_s=0.5)
     assert {Kind.UNREADABLE, Kind.FOREIGN_ENTRY, Kind.HEAD_FORGED} <= {finding.kind for finding in outside.findings}

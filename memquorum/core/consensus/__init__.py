@@ -6,5 +6,6 @@
 4. `viewchange` and `views`: what asks for another primary proves, and who asks;
 5. `gate`, `inbox` and `buffers`: which messages count, and what is held of them;
 6. `certificate` and `tally`: what proves an outcome, and what ballots decide;
-7. `membership` and `messages`: who votes with what weight, and what a signature covers.
+7. `evidence`: what proves to others that a member lied;
+8. `membership` and `messages`: who votes with what weight, and what a signature covers.
 """

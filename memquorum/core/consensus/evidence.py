@@ -71,6 +71,10 @@ class BadEvidence(ValueError):
     """A record that convicts nobody. The text says why."""
 
 
+class UnknownRelease(BadEvidence):
+    """A part is under a schema that is not known here. A liar may hide behind that; an honest later release must."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """`accused` broke the rule. `slot`: for which message, as a sign-state names it; `detail`: how, in words."""
@@ -284,13 +288,13 @@ def _body(codec: Codec, data: bytes) -> Any:
 
 
 def _familiar(codec: Codec, data: bytes, depth: int = _DEPTH_MAX) -> None:
-    """Raises BadEvidence if any part was written by a schema that is not known here: its reader would know better."""
+    """Raises UnknownRelease if any part was written by a schema that is not known here: its own readers know better."""
     if not depth:
         return
     try:
         record = codec.decode(data)
     except UnknownSchema as error:
-        raise BadEvidence(f"a later release may have written it: {error}") from None
+        raise UnknownRelease(f"a later release may have written it: {error}") from None
     except DecodeError:
         return
     parts: tuple[bytes | None, ...] = ()
