@@ -24,6 +24,8 @@ from tests.exhaustive.member import Member
 
 State = tuple[int, ...]
 Said = tuple[frozenset[Word], ...]
+Came = dict[State, tuple[State, int, Step] | None]
+"""Of each state the one before it, who took the step, and the step."""
 
 
 @dataclass
@@ -67,7 +69,7 @@ class Cluster:
         """Every state, breadth first, to the first violation."""
         found = Found(self.liar)
         first: State = (0,) * len(self.honest)
-        came: dict[State, tuple[State, int, Step] | None] = {first: None}
+        came: Came = {first: None}
         todo = deque([first])
         while todo:
             state = todo.popleft()
@@ -167,17 +169,23 @@ class Cluster:
 
     # A story ---------------------------------------------------------------------------------------------------------
 
-    def _story(self, state: State, came: dict[State, tuple[State, int, Step] | None]) -> list[str]:
-        """How it came to this, from the beginning. Where members 2 and 3 changed places, so do their names."""
-        steps = []
+    def _story(self, state: State, came: Came) -> list[str]:
+        """How it came to this, from the beginning."""
+        path: list[tuple[State, int, Step, State]] = []
         here = came[state]
         while here is not None:
             before, at, step = here
+            path.append((before, at, step, state))
+            state, here = before, came[before]
+        told, names = [f"member {self.liar} lies"], list(self.honest)
+        for before, at, step, after in reversed(path):
             reads = ", ".join(_spelled(unit) for unit in step.reads)
             says = ", ".join(_spelled(word) for word in step.says)
-            steps.append(f"member {self.honest[at]} reads {reads}; it says {says}")
-            here = came[before]
-        return [f"member {self.liar} lies", *reversed(steps)]
+            told.append(f"member {names[at]} reads {reads}; it says {says}")
+            if (*before[:at], step.to, *before[at + 1 :]) != after:
+                # The two members in the mirror have changed places.
+                names[-2:] = names[:-3:-1]
+        return told
 
 
 def _spelled(word: Word) -> str:
