@@ -26,7 +26,9 @@ def explored(alphabet: Alphabet, *members: int) -> dict[int, Member]:
 
 @pytest.fixture(scope="module")
 def two_views() -> Iterator[dict[int, Member]]:
-    alphabet = Alphabet(proofs=False)
+    """Decisions do not travel in view changes, and the primary of view 0 proposes A if it is honest: a tenth of what
+    `python -m tests.exhaustive` explores."""
+    alphabet = Alphabet(proofs=False, left_out=[("grace",)])
     with alphabet.signatures.installed():
         yield explored(alphabet, 0, 1, 2)
 
