@@ -92,6 +92,8 @@ def test_the_shards_of_all_processes_are_counted_and_told_of() -> None:
 @pytest.mark.parametrize(("what", "raised"), [(_interrupt, KeyboardInterrupt), (_fail, OSError)])
 @pytest.mark.parametrize("others", [[], [[3, 4]]], ids=["threads", "processes"])
 def test_no_shard_is_gone_on_with(what: Any, raised: type[BaseException], others: list[list[int]]) -> None:
+    # A shell lets what it starts in the background ignore Ctrl-C.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     began = time.monotonic()
     with pytest.raises(raised):
         _rebuild(Walk(None, 0, what), [0, 1, 2], *others)
