@@ -256,6 +256,15 @@ def test_a_primary_that_begins_with_another_proposal_is_left_at_once_and_proven_
     assert [d.checked.digest for d in of(found, t.Decided)] == [OTHER]
 
 
+def test_a_proposal_of_a_view_that_was_left_is_held_against_who_was_its_primary() -> None:
+    core = normal.Core(me=2)
+    core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
+    bad = pre_prepare(NOMINATION, BALLOTS[:2])
+    core.read(Message.PRE_PREPARE, bad)
+    found = core.read(Message.COMMIT, *(commit(m, proposed(bad)) for m in (0, 1, 3)))
+    assert [(n.note, n.member, n.originals) for n in of(found, t.Noted)] == [(Note.INVALID, 0, (bad,))]
+
+
 def test_the_time_limit_doubles_from_view_to_view_until_something_is_decided() -> None:
     core = normal.Core(me=2)
     limits = []

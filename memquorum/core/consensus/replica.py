@@ -234,11 +234,12 @@ class ShardReplica:
         held = self._inbox.round()
         if self.phase not in _WAITING or held.pre_prepare is None or held.rejected or held.barred:
             return False
-        checked = self._check(held)
+        checked = self._check(held, self.view)
         if checked is not None and not self._views.allows(self.seq, checked.digest):
             held.barred, opening = True, self._views.opening
             assert opening is not None
-            self._invalid(f"view {self.view} has to begin with another proposal", held.pre_prepare.data, opening.data)
+            originals = (held.pre_prepare.data, opening.data)
+            self._invalid(self.view, f"view {self.view} has to begin with another proposal", *originals)
         if checked is None or held.barred:
             if self._speaks:
                 # It is signed, so it proves that its sender is a liar: there is nothing to wait for.
@@ -247,8 +248,8 @@ class ShardReplica:
         self._step(Step.PROPOSED)
         return True
 
-    def _check(self, held: Round) -> Checked | None:
-        """The round's pre-prepare, checked whole; None if it does not hold."""
+    def _check(self, held: Round, view: int) -> Checked | None:
+        """The pre-prepare of a view's round, checked whole; None if it does not hold."""
         if held.checked is not None or held.pre_prepare is None or held.rejected:
             return held.checked
         data = held.pre_prepare.data
@@ -256,18 +257,18 @@ class ShardReplica:
             checked = check_pre_prepare(self._codec, self._genesis, data, self._inbox.ballots().verified)
         except BadCertificate as error:
             held.rejected = True
-            self._invalid(str(error), data)
+            self._invalid(view, str(error), data)
             return None
         if checked.body.epoch != self.epoch:
             held.rejected = True
             # Which epoch is next this member knows, not the message: that proves nothing to others.
-            self._invalid(f"pre-prepare: epoch {checked.body.epoch}, {self.epoch} is next")
+            self._invalid(view, f"pre-prepare: epoch {checked.body.epoch}, {self.epoch} is next")
             return None
         held.checked = checked
         return checked
 
-    def _invalid(self, why: str, *originals: bytes) -> None:
-        self._effects.append(t.Noted(Note.INVALID, Message.PRE_PREPARE, self._inbox.primary, why, originals))
+    def _invalid(self, view: int, why: str, *originals: bytes) -> None:
+        self._effects.append(t.Noted(Note.INVALID, Message.PRE_PREPARE, self._primary(view), why, originals))
 
     def _prepared(self) -> bool:
         """q members stand behind the proposal; the primary does by its pre-prepare."""
@@ -290,7 +291,7 @@ class ShardReplica:
         if self.phase not in _LIVE or found is None:
             return False
         held, committed = slot.round(found.view), found.digest
-        checked = self._check(held) if held.pre_prepare and held.pre_prepare.digest == committed else None
+        checked = self._check(held, found.view) if held.pre_prepare and held.pre_prepare.digest == committed else None
         if checked is None or held.pre_prepare is None:
             self._want(slot, held, committed)
             return False
