@@ -7,11 +7,10 @@ What was published without an event id keeps, when it is published again, the id
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message
 
 from memquorum import topics
 from memquorum.core import intake
@@ -24,14 +23,11 @@ from memquorum.core.records import IntakeRefused
 from memquorum.ports import Vault
 from workers import loop
 from workers.arrivals import FIRST_AT
-from workers.partition import TopicUnreadable
+from workers.partition import TopicUnreadable, standing
 from workers.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.deadletters")
 _SOURCE = "memquorum/dead-letters"
-_READ_MOST = 1_000
-_POLL_S = 0.2
-_STALLED_S = 60.0
 _FLUSH_S = 30.0
 # Keys asked of the vault at a time.
 _OPEN_MOST = 500
@@ -92,7 +88,7 @@ def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None, wante
     """
     found: dict[str, Letter] = {}
     strangers = Strangers(_LOG, stamps)
-    for message in _messages(bootstrap, shards):
+    for message in standing(bootstrap, topics.REFUSED, shards):
         if strangers.wrote(message):
             continue
         try:
@@ -104,29 +100,6 @@ def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None, wante
         if letter in wanted:
             found.setdefault(record.key_id, letter)
     return sorted(found.values(), key=lambda letter: letter.record.refused_at)
-
-
-def _messages(bootstrap: str, shards: int) -> Iterator[Message]:
-    reader = loop.consumer(bootstrap)
-    try:
-        left: dict[tuple[str, int], int] = {}
-        for shard in range(shards):
-            low, end = reader.get_watermark_offsets(TopicPartition(topics.REFUSED, shard), timeout=10)
-            if end > low:
-                left[topics.REFUSED, shard] = end
-        loop.assign(reader, dict.fromkeys(left))
-        heard = time.monotonic()
-        while left:
-            for message in loop.records(reader, _READ_MOST, _POLL_S):
-                heard, place = time.monotonic(), loop.place(message)
-                if loop.offset(message) < left.get(place, 0):
-                    yield message
-                if loop.offset(message) + 1 >= left.get(place, 2**63):
-                    del left[place]
-            if time.monotonic() - heard > _STALLED_S:
-                raise TopicUnreadable(f"{topics.REFUSED}: nothing has come for {_STALLED_S:.0f} s. Are all brokers up?")
-    finally:
-        reader.close()
 
 
 def payloads(vault: Vault, letters: Sequence[Letter]) -> dict[str, bytes]:

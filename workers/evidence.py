@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-
-from confluent_kafka import TopicPartition
 
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -14,11 +11,7 @@ from memquorum.core.consensus.evidence import BadEvidence, Verdict, convict, des
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, open_signed
 from memquorum.core.records import Misbehaved
-from workers import loop
-from workers.partition import TopicUnreadable
-
-_READ_MOST = 500
-_STALLED_S = 60.0
+from workers.partition import standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +41,14 @@ def read(bootstrap: str, genesis: Genesis, codec: Codec) -> tuple[list[Report], 
     Raises KafkaException or TopicUnreadable.
     """
     found, strangers = list[Report](), 0
-    for shard, at, data in _records(bootstrap, genesis.shards):
+    for message in standing(bootstrap, topics.EVIDENCE, genesis.shards):
         try:
-            _, record = open_signed(codec, genesis, data, Misbehaved)
+            _, record = open_signed(codec, genesis, message.value() or b"", Misbehaved)
         except BadMessage:
             strangers += 1
             continue
-        if record.shard == shard:
-            found.append(Report(at, record))
+        if record.shard == message.partition():
+            found.append(Report(message.timestamp()[1], record))
         else:
             strangers += 1
     return sorted(found, key=lambda report: report.at), strangers
@@ -78,27 +71,3 @@ def faults(codec: Codec, genesis: Genesis, reports: Iterable[Report], *, verify:
         fault.reporters.add(record.member)
         fault.verdict, fault.wrong = fault.verdict or verdict, wrong
     return list(found.values())
-
-
-def _records(bootstrap: str, shards: int) -> Iterator[tuple[int, int, bytes]]:
-    """(shard, time, value) of everything that stands on the topic now."""
-    reader = loop.consumer(bootstrap)
-    try:
-        left: dict[tuple[str, int], int] = {}
-        for shard in range(shards):
-            low, end = reader.get_watermark_offsets(TopicPartition(topics.EVIDENCE, shard), timeout=10)
-            if end > low:
-                left[topics.EVIDENCE, shard] = end
-        loop.assign(reader, dict.fromkeys(left))
-        heard = time.monotonic()
-        while left:
-            for message in loop.records(reader, _READ_MOST, 0.2):
-                heard, place = time.monotonic(), loop.place(message)
-                if loop.offset(message) < left.get(place, 0):
-                    yield place[1], message.timestamp()[1], message.value() or b""
-                if loop.offset(message) + 1 >= left.get(place, 2**63):
-                    del left[place]
-            if time.monotonic() - heard > _STALLED_S:
-                raise TopicUnreadable(f"{topics.EVIDENCE}: nothing came for {_STALLED_S:.0f} s. Are all brokers up?")
-    finally:
-        reader.close()

@@ -1,11 +1,11 @@
-"""One partition read from its beginning, for whoever walks a whole topic: the audit and the rebuild."""
+"""Topics read from their beginning, for whoever walks a whole one: audit, rebuild, dead letters, evidence."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Message, TopicPartition
 
 from memquorum.core.audit.chain import Record, Source
 from workers import loop
@@ -19,6 +19,33 @@ _STALLED_S = 60.0
 
 class TopicUnreadable(RuntimeError):
     """Kafka does not deliver what it says that it has; the message names the partition and the offsets."""
+
+
+def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
+    """Every message that stands on a topic now, strangers' too; each partition's in its order.
+
+    Raises KafkaException where the broker cannot be reached, or has no such topic; TopicUnreadable.
+    """
+    reader = loop.consumer(bootstrap)
+    try:
+        left: dict[tuple[str, int], int] = {}
+        for partition in range(partitions):
+            low, end = reader.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
+            if end > low:
+                left[topic, partition] = end
+        loop.assign(reader, dict.fromkeys(left))
+        heard = time.monotonic()
+        while left:
+            for message in loop.records(reader, _READ_MOST, _POLL_S):
+                heard, place = time.monotonic(), loop.place(message)
+                if loop.offset(message) < left.get(place, 0):
+                    yield message
+                if loop.offset(message) + 1 >= left.get(place, 2**63):
+                    del left[place]
+            if time.monotonic() - heard > _STALLED_S:
+                raise TopicUnreadable(f"{topic}: nothing has come for {_STALLED_S:.0f} s. Are all brokers up?")
+    finally:
+        reader.close()
 
 
 class Partition:
