@@ -15,6 +15,7 @@ from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.transitions import Message, Received, Reread
+from memquorum.core.consensus.views import Views
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
 from memquorum.ports import SignedSlot
 
@@ -37,9 +38,11 @@ class Inbox:
     `seq` and `epoch` are in flight, in `view`; `window` is how many ahead are kept.
     """
 
-    def __init__(self, codec: Codec, genesis: Genesis, gate: Gate, *, seq: int, epoch: int, window: int) -> None:
-        self.view, self.seq, self.epoch, self.window = 0, seq, epoch, window
-        self._codec, self._genesis, self._gate = codec, genesis, gate
+    def __init__(
+        self, codec: Codec, genesis: Genesis, gate: Gate, views: Views, *, seq: int, epoch: int, window: int
+    ) -> None:
+        self.seq, self.epoch, self.window = seq, epoch, window
+        self._codec, self._genesis, self._gate, self._views = codec, genesis, gate, views
         self._slots: dict[int, Slot] = {}
         self._epochs: dict[int, EpochBuffer] = {}
         # (kind, member) → the first (number, position) seen beyond the window. An honest member's numbers rise along
@@ -48,6 +51,11 @@ class Inbox:
         self._at_end = False
         # No proposal of the sequence in flight lies before: its ballots were cast after the one here was decided.
         self.proposed_after = 0
+
+    @property
+    def view(self) -> int:
+        """The current view."""
+        return self._views.view
 
     @property
     def primary(self) -> int:

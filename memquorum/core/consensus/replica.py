@@ -58,8 +58,10 @@ class ShardReplica:
         self._codec, self._genesis, self._timings = codec, genesis, timings
         self._shard, self._me = shard, me
         self._gate = Gate(genesis, shard, me)
-        self._inbox = Inbox(codec, genesis, self._gate, seq=progress.seq, epoch=progress.epoch, window=window)
         self._views = Views(codec, genesis, self._gate)
+        self._inbox = Inbox(
+            codec, genesis, self._gate, self._views, seq=progress.seq, epoch=progress.epoch, window=window
+        )
         self._commits = progress.commits
         voice = Voice(codec, genesis, shard=shard, me=me, sign=sign)
         self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self._gate, timings=timings)
@@ -151,7 +153,6 @@ class ShardReplica:
         self._recollection = Recollection(event.signed)
         self._silent_through, self._fresh = event.through, event.fresh
         self._views.restore(event.signed)
-        self._inbox.view = self._views.view
         self._enter_slot()
         if self._views.waiting and self.phase != Phase.HALTED:
             self._step(Step.SUSPECTED)
@@ -208,7 +209,6 @@ class ShardReplica:
         opening = self._views.enter() if self.phase in _LIVE else None
         if opening is None:
             return False
-        self._inbox.view = opening.view
         slot, buffer = self._inbox.slot(), self._inbox.ballots()
         self._effects += slot.stop_timers()
         # The last ballots had their time in the view before.

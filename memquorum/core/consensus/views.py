@@ -240,8 +240,9 @@ class Views:
 
     def behind(self) -> tuple[str, ...]:
         """What the sign-state need not hold any more: of views left behind."""
-        over = {(v, what) for v, what in self.kept if v < (self.view if what == Kept.ENTERED else self.asked)}
-        over |= {(v, what) for v, what in self.kept if v <= self.view and what != Kept.ENTERED}
+        # Of what was asked for, the view that it has come to as well.
+        later = max(self.asked, self.view + 1)
+        over = {(v, what) for v, what in self.kept if v < (self.view if what == Kept.ENTERED else later)}
         self.kept -= over
         return tuple(view_slot(self._genesis.config, self._gate.shard, *each) for each in sorted(over))
 
