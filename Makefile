@@ -12,7 +12,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page soak simulate exhaustive guards lint format lock clean torch test-torch
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-scale soak simulate exhaustive guards lint format lock clean torch test-torch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +83,9 @@ $(TORCH_READY): $(READY) requirements-torch.lock
 
 test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own tests beside the default one
 	@$(TORCH)/bin/python -m pytest -rs tests/contract/test_encoder.py tests/torch
+
+bench-scale: setup  ## what an epoch costs the consensus core with MEMBERS="4 5 7 10 13 31 100", Kafka left out; KEEP=1, SILENT=1
+	@$(BIN)/python -m tests.simulation.scale $(if $(MEMBERS),--members $(MEMBERS)) $(if $(SILENT),--silent) $(if $(KEEP),--keep)
 
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
 	@$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)

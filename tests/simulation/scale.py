@@ -1,0 +1,181 @@
+"""What an epoch costs with more members: python -m tests.simulation.scale [--members 4 7 …] [--silent] [--keep].
+
+The real core with real Ed25519, on one log in memory that shows every record to everybody, in one process: what Kafka,
+disks and Postgres cost is not in it. A line says, for an epoch that all decided: records and bytes on the log,
+signatures made and checked, and processor time, of all members together.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import nacl.signing
+
+from memquorum.core.consensus import transitions as t
+from memquorum.schema_files import load_codec
+from tests.benchmarks import kept
+from tests.simulation.cluster import KINDS_OF_LOG, Cluster, Node
+from tests.unit.genesis import make
+
+MEMBERS = (4, 5, 7, 10, 13, 31, 100)
+RESULTS = Path(__file__).with_name("results") / "scale"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one decided epoch, all speaking members together. `cpu_s`: seconds of processor time of this process."""
+
+    n: int
+    silent: int
+    proposals: int
+    epochs: int
+    messages: float
+    bytes: float
+    signatures: float
+    verifications: float
+    cpu_s: float
+
+
+@dataclass
+class Count:
+    """Ed25519 operations."""
+
+    signed: int = 0
+    verified: int = 0
+
+
+class Bare(Cluster):
+    """What the cluster checks beside the core, at each decision of each member, is taken off the account."""
+
+    count: Count
+    apart_s = 0.0
+
+    def _decided(self, node: Node, decided: t.Decided) -> None:
+        signed, verified, began = self.count.signed, self.count.verified, time.process_time()
+        super()._decided(node, decided)
+        self.count.signed, self.count.verified = signed, verified
+        self.apart_s += time.process_time() - began
+
+
+@contextmanager
+def counted() -> Iterator[Count]:
+    """Counts what the library is asked to do meanwhile."""
+    count = Count()
+    sign, verify = nacl.signing.SigningKey.sign, nacl.signing.VerifyKey.verify
+
+    def signing(self: nacl.signing.SigningKey, *args: object, **named: object) -> object:
+        count.signed += 1
+        return sign(self, *args, **named)  # type: ignore[arg-type]
+
+    def verifying(self: nacl.signing.VerifyKey, *args: object, **named: object) -> object:
+        count.verified += 1
+        return verify(self, *args, **named)  # type: ignore[arg-type]
+
+    nacl.signing.SigningKey.sign = signing  # type: ignore[method-assign,assignment]
+    nacl.signing.VerifyKey.verify = verifying  # type: ignore[method-assign,assignment]
+    try:
+        yield count
+    finally:
+        nacl.signing.SigningKey.sign = sign  # type: ignore[method-assign]
+        nacl.signing.VerifyKey.verify = verify  # type: ignore[method-assign]
+
+
+def silence(cluster: Cluster, members: Sequence[int]) -> None:
+    """These never say or read anything."""
+    for member in members:
+        cluster.crash(cluster.nodes[member])
+        del cluster.nodes[member]
+
+
+def settle(cluster: Cluster) -> None:
+    """Everybody reads, answers and sends all there is; only when all rest, the shortest timer of each runs out."""
+    while True:
+        moved = False
+        for node in cluster.nodes.values():
+            assert node.halted is None, node.halted
+            for kind in KINDS_OF_LOG:
+                while node.positions[kind] < len(cluster.log[kind]):
+                    cluster.deliver(node, kind)
+                    moved = True
+            while node.ballots_due:
+                cluster.answer(node)
+                moved = True
+            while node.unsent:
+                cluster.send(node)
+                moved = True
+        if not moved and not _fire(cluster):
+            return
+
+
+def _fire(cluster: Cluster) -> bool:
+    for timer in (t.Timer.BALLOT_GRACE, t.Timer.SEARCH, t.Timer.REQUEST, t.Timer.VIEW_CHANGE):
+        nodes = [node for node in cluster.nodes.values() if timer in node.timers]
+        for node in nodes:
+            cluster.fire(node, timer)
+        if nodes:
+            return True
+    return False
+
+
+def measure(n: int, *, epochs: int = 3, proposals: int = 64, silent: Sequence[int] = ()) -> Cost:
+    """Decides so many epochs, the first apart; fails where not everybody that speaks decides each."""
+    cluster = Bare(load_codec(), make(n, shards=1))
+    silence(cluster, silent)
+    written, size, began = 0, 0, 0.0
+    with counted() as count:
+        cluster.count = count
+        for epoch in range(1, epochs + 2):
+            if epoch == 2:  # caches are filled, and a silent primary has been left
+                written, size = _log(cluster)
+                count.signed = count.verified = 0
+                cluster.apart_s, began = 0.0, time.process_time()
+            cluster.nominate(epoch, proposals)
+            settle(cluster)
+            behind = [m for m in cluster.nodes if epoch not in cluster.decisions[m]]
+            assert not behind, f"N = {n}: epoch {epoch} is not decided by {behind}"
+        used = time.process_time() - began - cluster.apart_s
+        after, bytes_after = _log(cluster)
+        return Cost(
+            n, len(silent), proposals, epochs, (after - written) / epochs, (bytes_after - size) / epochs,
+            count.signed / epochs, count.verified / epochs, used / epochs,
+        )  # fmt: skip
+
+
+def _log(cluster: Cluster) -> tuple[int, int]:
+    records = [data for log in cluster.log.values() for data in log]
+    return len(records), sum(map(len, records))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation.scale", description=__doc__.splitlines()[0])
+    parser.add_argument("--members", type=int, nargs="+", default=MEMBERS)
+    parser.add_argument("--epochs", type=int, default=3)
+    parser.add_argument("--proposals", type=int, default=64)
+    parser.add_argument("--silent", action="store_true", help="the first f members say nothing, the first primary too")
+    parser.add_argument("--keep", action="store_true", help=f"keeps the outcome in {RESULTS.relative_to(kept.ROOT)}")
+    given = parser.parse_args()
+    begun = kept.begin()
+    costs = []
+    print("   N silent  messages      bytes  signed  verified    CPU s  of an epoch", flush=True)
+    for n in given.members:
+        silent = range((n - 1) // 3) if given.silent else ()
+        cost = measure(n, epochs=given.epochs, proposals=given.proposals, silent=silent)
+        costs.append(cost)
+        print(f"{n:4} {cost.silent:6} {cost.messages:9.0f} {cost.bytes:10.0f} {cost.signatures:7.0f} "
+              f"{cost.verifications:9.0f} {cost.cpu_s:8.3f}", flush=True)  # fmt: skip
+    if given.keep:
+        RESULTS.mkdir(parents=True, exist_ok=True)
+        file = RESULTS / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.json"
+        file.write_text(json.dumps({**begun, "costs": [asdict(c) for c in costs]}, indent=1) + "\n", encoding="utf-8")
+        print(f"kept as {file.relative_to(kept.ROOT)}")
+
+
+if __name__ == "__main__":
+    main()
