@@ -1,0 +1,77 @@
+"""Draws docs/scale.md and its plots from the last kept run of `tests.simulation.scale`.
+
+python -m tests.simulation.scalepage
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks import kept, plot
+from tests.simulation.scale import RESULTS
+
+DOCS = kept.ROOT / "docs"
+_FILES = {"messages": "scale-messages.svg", "verifications": "scale-verifications.svg", "cpu_s": "scale-cpu.svg"}
+_TITLES = {
+    "messages": ("Records on the log for an epoch", "records"),
+    "verifications": ("Signatures checked for an epoch, all members", "checks"),
+    "cpu_s": ("Processor time of an epoch, all members", "s"),
+}
+
+
+def render(run: dict[str, Any]) -> dict[Path, str]:
+    """The files: path below docs → content."""
+    costs, about = run["costs"], run["machine"]
+    page = [
+        "# What more members cost",
+        "",
+        "`make bench-scale KEEP=1` measures this, `python -m tests.simulation.scalepage` draws it. It is the real core",
+        "with real Ed25519 in one process, on a log in memory. Kafka, disks, Postgres and what a member works out for",
+        "its ballot are not in it. None of it was measured on Kafka.",
+        "",
+        f"Measured {run['at']} at commit `{run['commit']}`: {about['cpu']}, {about['cores']} cores, load at first",
+        f"{about['load_at_start'][0]}. {costs[0]['epochs']} epochs of {costs[0]['proposals']} proposals for each N,",
+        "after one that does not count. Other single-process work ran beside it: that touches the times, not the counts.",
+        "",
+        "| N | records | KB | signed | checked | CPU s, all members | CPU ms, one member |",
+        "|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    page += [
+        f"| {c['n']} | {c['messages']:.0f} | {c['bytes'] / 1e3:.1f} | {c['signatures']:.0f} | {c['verifications']:.0f} "
+        f"| {c['cpu_s']:.3f} | {c['cpu_s'] / c['n'] * 1e3:.1f} |"
+        for c in costs
+    ]
+    first, last = costs[0], costs[-1]
+    grown = {
+        name: math.log(last[name] / first[name]) / math.log(last["n"] / first["n"])
+        for name in ("messages", "verifications", "cpu_s")
+    }
+    page += [
+        "",
+        f"From N = {first['n']} to {last['n']} records grow as N to the power {grown['messages']:.2f}, checked",
+        f"signatures {grown['verifications']:.2f}, processor time {grown['cpu_s']:.2f}. On a log that all read, a",
+        "phase is N records, each read N times. That each member checks what the others say makes the square.",
+        "",
+    ]
+    page += [line for file in _FILES.values() for line in (f"![{file[:-4]}](performance/{file})", "")]
+    files = {Path("scale.md"): "\n".join(page).rstrip() + "\n"}
+    for name, file in _FILES.items():
+        title, unit = _TITLES[name]
+        curve = {"core alone": [(float(c["n"]), float(c[name])) for c in costs]}
+        files[Path("performance") / file] = plot.lines(title, "members", unit, curve)
+    return files
+
+
+def draw() -> None:
+    """Writes them, and says which."""
+    run = json.loads(max(RESULTS.glob("*.json")).read_text(encoding="utf-8"))
+    for path, content in render(run).items():
+        (DOCS / path).write_text(content, encoding="utf-8")
+        print(path)
+
+
+if __name__ == "__main__":
+    draw()
