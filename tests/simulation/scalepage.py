@@ -34,7 +34,7 @@ def render(run: dict[str, Any]) -> dict[Path, str]:
         "",
         f"Measured {run['at']} at commit `{run['commit']}`: {about['cpu']}, {about['cores']} cores, load at first",
         f"{about['load_at_start'][0]}. {costs[0]['epochs']} epochs of {costs[0]['proposals']} proposals for each N,",
-        "after one that does not count. Other single-process work ran beside it: that touches the times, not the counts.",
+        "after one that does not count. Other single-process work ran beside it: it touches times, not counts.",
         "",
         "| N | records | KB | signed | checked | CPU s, all members | CPU ms, one member |",
         "|---:|---:|---:|---:|---:|---:|---:|",
