@@ -38,6 +38,10 @@ class Round:
     # A liar's votes after its first, by (kind, member, proposal). No quorum needs a liar to have only one voice: two
     # quorums share an honest member, and that has one.
     more: dict[tuple[Message, int, bytes], Held] = field(default_factory=dict)
+    # (kind, member) → where its first further vote stands for which there was no room; and the proposals that such a
+    # vote may be the last one needed for: of these every vote is held.
+    over: dict[tuple[Message, int], int] = field(default_factory=dict)
+    sought: set[tuple[Message, bytes]] = field(default_factory=set)
     prepared: bytes | None = None  # the proposal that is prepared: no further prepare for it is needed
     wanted: bytes | None = None  # a proposal that q members committed and whose pre-prepare is not here
     own: dict[Message, SignedSlot] = field(default_factory=dict)  # what this member signed for it
@@ -64,10 +68,30 @@ class Round:
     def takes_more(self, message: Message, member: int, digest: bytes) -> bool:
         """Whether a liar's further vote is new, and there is room for it."""
         held = [said for kind, who, said in self.more if (kind, who) == (message, member)]
-        return digest not in held and len(held) < _MORE
+        return digest not in held and (len(held) < _MORE or (message, digest) in self.sought)
+
+    def seek(self, quorum: int) -> dict[Message, int]:
+        """From where to read votes again: a vote that was not held may make a quorum of what others say.
+
+        Others' votes are honest but for f, and an honest member has one: so this is asked for few proposals, once each.
+        """
+        again: dict[Message, int] = {}
+        for message in {kind for kind, _ in self.over}:
+            places = {who: at for (kind, who), at in self.over.items() if kind == message}
+            for digest in self._named(message) - {said for kind, said in self.sought if kind == message}:
+                missing = places.keys() - self._votes_on(message, digest).keys()
+                if missing and len(self._votes_on(message, digest)) + len(missing) >= quorum:
+                    self.sought.add((message, digest))
+                    again[message] = min(again.get(message, places[min(missing)]), *(places[who] for who in missing))
+        return again
+
+    def _named(self, message: Message) -> set[bytes]:
+        """The proposals that members' first votes name."""
+        return {held.digest for held in (self.prepares if message == Message.PREPARE else self.commits).values()}
 
     def drop_more(self, message: Message, member: int) -> None:
         """Lets go of a member's further votes."""
+        self.over.pop((message, member), None)
         self.more = {key: held for key, held in self.more.items() if key[:2] != (message, member)}
 
     def committed(self, quorum: int) -> bytes | None:

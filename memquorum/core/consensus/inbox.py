@@ -244,11 +244,26 @@ class Inbox:
 
         Answers whether it may be true that it said so.
         """
-        if said != first.digest and held.takes_more(new.message, new.member, said):
+        if said == first.digest or (new.message, new.member, said) in held.more:
+            return True
+        room, key = held.takes_more(new.message, new.member, said), (new.message, new.member)
+        if room or new.at < held.over.get(key, new.at + 1):
             if not self._gate.authentic(new):
                 return False
-            held.more[new.message, new.member, said] = Held(said, new.data, new.at)
+            if room:
+                held.more[new.message, new.member, said] = Held(said, new.data, new.at)
+            else:
+                held.over[key] = new.at
         return True
+
+    def sought(self) -> list[Reread]:
+        """What has to be read again because a liar's votes were more than are held."""
+        again: list[Reread] = []
+        # A primary stands behind its proposal by its pre-prepare, so one prepare less makes a quorum.
+        for held in self.slot().rounds.values():
+            if held.over:
+                again += [Reread(message, at) for message, at in held.seek(self._genesis.quorum - 1).items()]
+        return again
 
     def _hold(self, new: Incoming, said: bytes, slot: Slot, held: Round) -> None:
         if not self._gate.genuine(new, said, held.own.get(new.message)):

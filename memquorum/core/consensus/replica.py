@@ -112,10 +112,7 @@ class ShardReplica:
             case t.Restarted():
                 self._restart(event)
             case t.CaughtUp():
-                self._caught_up = True
-                self._inbox.caught_up()
-                if self._fresh and (self._lived or self._gate.heard_itself):
-                    self._silent_through = self.seq
+                self._catch_up()
         self._run()
         if self._speaks and self.phase in _LIVE:
             self._effects += self._speech.speak(self.phase, self._commits)
@@ -143,6 +140,7 @@ class ShardReplica:
             self._views.receive(event, self.seq)
         else:
             self._inbox.receive(event)
+            self._effects += self._inbox.sought()
         for found in self._gate.take():
             if isinstance(found, t.Halt):
                 return self._halt(found.reason)
@@ -152,10 +150,22 @@ class ShardReplica:
     def _restart(self, event: t.Restarted) -> None:
         self._recollection = Recollection(event.signed)
         self._silent_through, self._fresh = event.through, event.fresh
+        if event.fresh:
+            # The view file may know how far the log was read, but not which views were asked for and entered.
+            self._effects.append(t.Reread(Message.VIEW_CHANGE, 0))
         self._views.restore(event.signed)
         self._enter_slot()
         if self._views.waiting and self.phase != Phase.HALTED:
             self._step(Step.SUSPECTED)
+
+    def _catch_up(self) -> None:
+        self._caught_up = True
+        self._inbox.caught_up()
+        if self._fresh and (self._lived or self._gate.heard_itself):
+            self._silent_through = self.seq
+        elif self._fresh:
+            # Its first life. Kept before anything else: a crash before its first word must not look like a loss.
+            self._effects.append(self._speech.began())
 
     def _cast(self, event: t.BallotReady) -> None:
         if not self.awaits_ballot(event.nomination):

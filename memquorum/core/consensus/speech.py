@@ -64,6 +64,11 @@ class Speech:
         """Keeps what opened a view: a restart goes on from there."""
         return t.Keep(self._view_slot(opening.view, Kept.ENTERED), digest(opening.data), opening.data)
 
+    def began(self) -> t.Keep:
+        """Keeps that this identity has said nothing yet, and is not one whose sign-state was lost."""
+        slot = self._voice.view_slot(0, Kept.BEGAN)
+        return t.Keep(slot, digest(slot.encode()), b"")
+
     def signed_for(self, slot: Slot) -> tuple[str, ...]:
         """The names of what this member may have signed or kept for the slot in flight."""
         kinds = (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT, Kept.PREPARED)

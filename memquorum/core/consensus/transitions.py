@@ -31,7 +31,8 @@ Rules that the table cannot show:
    transaction, and goes into every view change until the sequence is decided.
 8. Whoever knows less than before says nothing until it has caught up with itself. With its view file lost, until it is
    past the last sequence that its sign-state knows is decided. With its sign-state lost, until the sequence that it
-   finds in flight is decided without it: what it promised for that one, it cannot know.
+   finds in flight is decided without it: what it promised for that one, it cannot know. Which views it asked for, it
+   reads again from the beginning of their log.
 9. The view stays when a slot is decided. Time limits double with every view since the last decision.
 """
 
@@ -146,6 +147,7 @@ class Kept(StrEnum):
 
     PREPARED = "prepared"  # the certificate that a commit rests on
     ENTERED = "entered"  # the new view that was entered
+    BEGAN = "began"  # that this identity had said nothing before: a sign-state without it, and without more, was lost
 
 
 class Timer(StrEnum):
@@ -197,7 +199,7 @@ def read_slot(slot: str) -> SlotName:
     _, _, *numbers, what = slot.split("/")
     if what == Message.BALLOT:
         return SlotName(what, epoch=int(numbers[0]))
-    if what in (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED):
+    if what in (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED, Kept.BEGAN):
         return SlotName(what, view=int(numbers[0]))
     return SlotName(what, view=int(numbers[0]), seq=int(numbers[1]))
 
