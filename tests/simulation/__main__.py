@@ -44,6 +44,7 @@ def _seeds(words: list[str]) -> int:
     parser.add_argument("--seeds", type=int, default=2_000, metavar="N", help="how many (default: 2000)")
     parser.add_argument("--first", type=int, default=0, metavar="SEED", help="the first of them (default: 0)")
     parser.add_argument("--rounds", type=int, metavar="N", help="instead: until so many epochs are decided")
+    parser.add_argument("--minutes", type=float, metavar="N", help="end then, with whatever was done")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
     parser.add_argument("--failures", type=int, default=3, metavar="N", help="stop after so many (default: 3)")
     parser.add_argument("--no-shrink", action="store_true", help="do not look for the short story of a failure")
@@ -57,6 +58,8 @@ def _seeds(words: list[str]) -> int:
         if time.monotonic() - shown >= 10:
             shown = time.monotonic()
             print(_line(totals, shown - began), flush=True)
+        if parsed.minutes is not None and time.monotonic() - began >= 60 * parsed.minutes:
+            break
     took = time.monotonic() - began
     print(_line(totals, took))
     for seed, rule, text in totals.failed:

@@ -15,9 +15,10 @@ SIZE = Size(cheap=True)
 # Seeds that broke a rule when a liar's second vote did not count, so that who had counted it went on alone; or when a
 # part of a log was read again from too far ahead; or when a refused nomination was waited for.
 ONCE_FAILED = (55, 124, 492, 511, 563, 585, 656)
-# With four members: a liar's votes were more than are held, and the one that counted was let go of (26810, 38978); a first
-# life that crashed early was taken for one whose sign-state was lost (38978); and one whose sign-state was lost, its view
-# file not, went back to view 0 (47646).
+
+# With four members. A liar's votes were more than are held, and the one that counted was let go of (26810, 38978). A
+# first life that crashed early was taken for one whose sign-state was lost (38978). One whose sign-state was lost, its
+# view file not, went back to view 0 (47646).
 OF_FOUR = (26_810, 38_978, 47_646)
 
 
