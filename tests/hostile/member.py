@@ -1,0 +1,203 @@
+"""A member's real process that lies: the worker's own loop, with behaviours of the simulator between it and Kafka.
+
+It holds the member's true key. Of what stands in its name its core hears only what this process said itself, so it
+stays in step with the others and its lies are about what is going on.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from confluent_kafka import Message as Record
+
+from memquorum.core import decay
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.ballots.kinds import FORGET
+from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.membership import Genesis, load
+from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.consensus.transitions import Message, Send
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Prepare, Proposal, Signed
+from memquorum.schema_files import load_codec
+from tests.integration.replicas import START, DerivedVault
+from tests.simulation.behaviours import LIBRARY
+from tests.simulation.dice import Dice
+from tests.simulation.liars import Behaviour, Said
+from tests.unit.genesis import seed_of
+from workers import loop, replica
+from workers.seat import LOGS, TOPIC_OF, Seat
+
+_MESSAGES = {topic: message for message, topic in LOGS.items()}
+# Even a liar's disk and network have a bound; so many records a second one process can write and sign here.
+_MOST_PER_S = 500
+_REMEMBERED = 500
+
+
+class Floods(Behaviour):
+    """Answers every record with twenty votes, each signed truly, for slots and views that nobody asked about."""
+
+    name = "floods"
+
+    def reads(self, message: Message, data: bytes) -> Iterable[Said]:
+        body = self.body(data)
+        if not hasattr(body, "shard"):
+            return
+        for _ in range(20):
+            seq, view = self.roll(1_000), self.roll(1_000)
+            lie = Prepare(body.cluster, body.config, body.shard, view, seq, self.liar.me, bytes([self.roll(256)]) * 32)
+            yield Said(Message.PREPARE, self.signed(lie))
+
+
+class OppositeTwin(Behaviour):
+    """The second of two processes with one key: it votes the opposite, and knows nothing of the first."""
+
+    name = "opposite-twin"
+
+    def says(self, said: Said) -> Iterable[Said]:
+        body = self.body(said.data)
+        nomination = self.world.nominations.get(getattr(body, "nomination", b""))
+        if not isinstance(body, BallotCast) or nomination is None:
+            return (said,)
+        pairs = zip(nomination.proposals, body.opinions, strict=True)
+        opinions = tuple(self.world.opinion(proposal, not opinion.yes) for proposal, opinion in pairs)
+        return (Said(said.message, self.signed(replace(body, opinions=opinions))),)
+
+
+_ONLY_FORKING = ("whispers",)  # without a broker that helps it is an honest member
+BEHAVIOURS: Mapping[str, type[Behaviour]] = {
+    name: kind for name, kind in {**LIBRARY, Floods.name: Floods}.items() if name not in _ONLY_FORKING
+}
+EQUIVOCATES = frozenset({"opposite-votes", "many-votes", "two-ballots", "twins"})
+"""Who does so must have been proven a liar when the run ends."""
+
+
+class Scenery:
+    """What behaviours ask of the simulator's world, answered from the real topics."""
+
+    def __init__(self, codec: Codec, genesis: Genesis, seed: int) -> None:
+        self.codec, self.genesis, self.dice = codec, genesis, Dice(seed)
+        self.plan = SimpleNamespace(n=genesis.n, forks=False, honest=())
+        self.nominations: dict[bytes, NominationProposed] = {}
+        self.broker = SimpleNamespace(logs={message: [] for message in LOGS})
+        self.as_of = START
+        self.proposal_digest = proposal_digest
+
+    def heard(self, message: Message, data: bytes) -> None:
+        """Remembers what was read."""
+        log = self.broker.logs[message]
+        log.append(data)
+        del log[:-_REMEMBERED]
+        if message != Message.NOMINATION:
+            return
+        try:
+            said = self.codec.decode_as(Signed, data)
+            record = self.codec.decode(said.body)
+        except DecodeError:
+            return
+        if isinstance(record, NominationProposed):
+            self.nominations[digest(said.body)], self.as_of = record, record.as_of
+
+    def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
+        """A yes or no that every check accepts."""
+        policy = self.genesis.policy
+        last = proposal.last_access
+        terms = (decay.decay_ppm(last, self.as_of, policy), 0, last) if yes else FORGET.abstain(self.as_of)
+        return Opinion(yes, FORGET.score(terms, policy), terms)
+
+    def signed(self, signer: str, record: Any) -> bytes:
+        return self.codec.encode(sign(self.genesis.cluster, signer, seed_of(signer), self.codec.encode(record)))
+
+    def forged(self, liar: int, record: Any) -> bytes:
+        """In the name of the member that it speaks of, signed with the liar's key."""
+        true = sign(self.genesis.cluster, f"member:{liar}", seed_of(f"member:{liar}"), self.codec.encode(record))
+        return self.codec.encode(replace(true, signer=f"member:{record.member}"))
+
+
+class Hostile(replica.Replica):
+    """The worker's loop; what it reads and says goes through the behaviours."""
+
+    scenery: Scenery
+    behaviours: list[Behaviour]
+    me: int
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._own: set[bytes] = set()
+        self._second, self._written = 0, 0
+
+    def _hand_in(self, message: Record) -> None:
+        said, data = _MESSAGES.get(message.topic() or ""), message.value() or b""
+        if said is None:
+            super()._hand_in(message)
+            return
+        self.scenery.heard(said, data)
+        for behaviour in self.behaviours:
+            for lie in behaviour.reads(said, data):
+                self._lie(message.partition() or 0, lie)
+        if self._foreign(data):
+            super()._hand_in(message)
+        else:
+            self._seats[message.partition() or 0].skip(message.topic() or "", message.offset() or 0)
+
+    def _foreign(self, data: bytes) -> bool:
+        try:
+            signer = self.scenery.codec.decode_as(Signed, data).signer
+        except DecodeError:
+            return True
+        return signer != f"member:{self.me}" or data in self._own
+
+    def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
+        self._own.add(data)
+        for lie in self._lies(Said(send.message, data), self.behaviours):
+            if lie.data == data:
+                super()._produce(seat, send, data)
+            else:
+                self._lie(seat.shard, lie)
+
+    def _lies(self, said: Said, behaviours: list[Behaviour]) -> Iterator[Said]:
+        if not behaviours:
+            yield said
+            return
+        for lie in behaviours[0].says(said):
+            yield from self._lies(lie, behaviours[1:])
+
+    def _lie(self, shard: int, said: Said) -> None:
+        second = int(time.monotonic())
+        self._written = self._written + 1 if second == self._second else 1
+        self._second = second
+        if self._written <= _MOST_PER_S:
+            self._append(TOPIC_OF[said.message], shard, said.data)
+
+    def _accuse(self) -> None:
+        """Whoever lies accuses nobody."""
+        for seat in self._seats:
+            seat.accuser.take()
+
+
+def process(bootstrap: str, genesis: bytes, member: int, *, run_dir: Path, lies: tuple[str, ...], ready: Any) -> None:
+    """What a member's process runs: the worker as it is, or with the behaviours named."""
+    run_dir.mkdir(parents=True, exist_ok=True)
+    file = run_dir / f"replica-{member}.log"
+    logging.basicConfig(filename=file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    whole, codec = load(genesis), load_codec()
+    if lies:
+        Hostile.scenery = Scenery(codec, whole, seed=member)
+        Hostile.me = member
+        liar = SimpleNamespace(world=Hostile.scenery, me=member, reader=member)
+        kinds = {**BEHAVIOURS, OppositeTwin.name: OppositeTwin}
+        Hostile.behaviours = [kinds[name](liar) for name in lies]  # type: ignore[arg-type]
+        replica.Replica = Hostile
+    try:
+        replica.run(
+            bootstrap, whole, codec, DerivedVault(), member_id=member, seed=seed_of(f"member:{member}"),
+            run_dir=run_dir, ballot_grace_ms=250, stop=loop.Stop().on_signals(), ready=ready.set,
+        )  # fmt: skip
+    except BaseException:
+        logging.exception("member %d ends", member)
+        raise
