@@ -12,7 +12,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-scale soak simulate exhaustive guards lint format lock clean torch test-torch
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-scale soak simulate hostile exhaustive guards lint format lock clean torch test-torch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -92,6 +92,9 @@ soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the out
 
 simulate: setup  ## the consensus core among liars, faults and crashes: SEEDS=2000, FIRST=0; a failing seed tells its story
 	@$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),2000) --first $(or $(FIRST),0)
+
+hostile: setup  ## liars as real processes on a real Kafka, EPOCHS=2000; KEEP=1 keeps the outcome in tests/hostile/results
+	@$(BIN)/python -m tests.hostile --epochs $(or $(EPOCHS),2000) $(if $(KEEP),--keep)
 
 exhaustive: setup  ## every reachable state of four members, one of them a liar, in one slot with one view change
 	@$(BIN)/python -m tests.exhaustive $(if $(KEEP),--keep)

@@ -26,7 +26,8 @@ from tests.integration.replicas import HOUR, START, World
 from tests.unit.genesis import make_bytes
 from workers import evidence
 
-GENESIS = make_bytes(agents={f"agent-{i}": i for i in range(4)})
+# No member has an agent: opinions rest on decay alone, so no epoch depends on what an earlier one decided.
+GENESIS = make_bytes()
 LIAR = 1  # primary of one shard in four
 LATE = START + 10 * HOUR
 LIMIT_S = 5.0
@@ -160,11 +161,11 @@ def run(behaviour: str, epochs: int, folder: Path, truth: Met | None, seed: int 
 
 
 def _fill(world: World, shards: int, epochs: int) -> dict[int, list[str]]:
-    """Per shard a memory for each epoch, forgotten by all, and last one that was read just now, to be kept."""
+    """Per shard a memory for each epoch, which all forget, and last one that nobody knows: ignorance keeps it."""
     memories = {}
     for shard in range(shards):
-        memories[shard] = [world.episode(shard, f"event-{i}", f"agent-{i % 4}", START + i) for i in range(epochs + 1)]
-        world.access(shard, memories[shard][-1], LATE - 1)
+        memories[shard] = [world.episode(shard, f"event-{i}", f"agent-{i % 4}", START + i) for i in range(epochs)]
+        memories[shard].append(f"unknown-{shard}")
         world.tick(shard, LATE)
     return memories
 
@@ -276,9 +277,8 @@ def _judge(met: Met, watch: Watch, faults: list[evidence.Fault], lied: bool, tru
     for slot, outcome in truth.unanimous.items() if truth is not None else ():
         if slot in met.outcomes and met.outcomes[slot] != outcome:
             met.different += 1
-            met.problems.append(
-                f"{slot}: {met.outcomes[slot]} by {met.votes[slot]}, without faults {outcome} by {truth.votes[slot] if truth else None}"
-            )
+            mine, theirs = met.votes[slot], truth.votes[slot] if truth is not None else {}
+            met.problems.append(f"{slot}: {met.outcomes[slot]} by {mine}, without faults {outcome} by {theirs}")
     for fault in faults:
         if fault.verdict is not None:
             met.proven += 1
