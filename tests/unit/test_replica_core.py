@@ -263,6 +263,7 @@ def test_a_certificate_is_enough_for_who_missed_the_rest() -> None:
         (Message.PRE_PREPARE, NOT_THE_PRIMARYS, "stranger"),
         (Message.NOMINATION, nomination(0), "old"),
         (Message.NOMINATION, nomination(proposals=()), "stranger"),
+        (Message.NOMINATION, CODEC.encode(replace(CODEC.decode(NOMINATION), signature=bytes(64))), "stranger"),
         (Message.NOMINATION, signed("member:0", CODEC.decode(CODEC.decode_as(Signed, NOMINATION).body)), "stranger"),
     ],
 )  # fmt: skip

@@ -69,6 +69,10 @@ class Verified:
     ballots: dict[bytes, BallotCast] = field(default_factory=dict)
     pre_prepares: dict[bytes, Checked] = field(default_factory=dict)
 
+    def add_nomination(self, nominated: Nominated) -> None:
+        """A nomination whose signature and proposals were checked apart."""
+        self.nominations[hashlib.sha256(nominated.data).digest()] = nominated
+
     def add_ballot(self, data: bytes, ballot: BallotCast) -> None:
         """A ballot whose signature and opinions were checked apart."""
         self.ballots[hashlib.sha256(data).digest()] = ballot
@@ -87,6 +91,15 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
     if verified is not None and key in verified.nominations:
         return verified.nominations[key]
     signed, nomination = open_part(codec, genesis, data, NominationProposed, "nomination")
+    found = check_nominated(genesis, signed, nomination, data)
+    if verified is not None:
+        verified.nominations[key] = found
+    return found
+
+
+def check_nominated(genesis: Genesis, signed: Signed, nomination: NominationProposed, data: bytes) -> Nominated:
+    """What `check_nomination` asks beside the signature: for whoever has verified that already. Raises
+    BadCertificate."""
     most = genesis.policy.epoch.proposals_max
     if nomination.epoch < 1 or nomination.as_of < 0:
         raise BadCertificate(f"nomination: epoch {nomination.epoch}, as of {nomination.as_of}: there is no such time")
@@ -100,10 +113,7 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
     for kind in {p.kind for p in nomination.proposals}:
         if kind not in KINDS:
             raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
-    found = Nominated(nomination, digest(signed.body), data)
-    if verified is not None:
-        verified.nominations[key] = found
-    return found
+    return Nominated(nomination, digest(signed.body), data)
 
 
 def check_ballot(

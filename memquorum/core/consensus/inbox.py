@@ -10,7 +10,7 @@ from typing import Any
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.buffers import EpochBuffer, Held, Round, Slot
-from memquorum.core.consensus.certificate import BadCertificate, check_nomination, check_opinions, proposal_digest
+from memquorum.core.consensus.certificate import BadCertificate, check_nominated, check_opinions, proposal_digest
 from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
@@ -179,11 +179,14 @@ class Inbox:
 
     def _nomination(self, new: Incoming, buffer: EpochBuffer) -> None:
         """The first valid nomination of an epoch is the one that is voted on, unless it is refused."""
+        if not self._gate.authentic(new):
+            return
         try:
-            nominated = check_nomination(self._codec, self._genesis, new.data, buffer.verified)
+            nominated = check_nominated(self._genesis, new.signed, new.record, new.data)
         except BadCertificate:
             self._gate.ignore("stranger")
             return
+        buffer.verified.add_nomination(nominated)
         known = buffer.refused | {held.digest for held, _ in buffer.nominations}
         if nominated.digest in known or len(buffer.nominations) >= _NOMINATIONS:
             self._gate.ignore("duplicate")
