@@ -61,10 +61,10 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
     needed = {name: needed_ppm(genesis, kind) for name, kind in KINDS.items()}
     voices = [member.voice for member in genesis.members]
     said = zip(nomination.proposals, *(b.opinions for b in ballots), strict=True)
-    found = []
+    votes, found = genesis.quorum, []
     for proposal, *opinions in said:
         yes = {member: opinion for member, opinion in zip(members, opinions, strict=True) if opinion.yes}
-        found.append(_outcome(genesis, proposal, yes, voices, needed[proposal.kind]))
+        found.append(_outcome(genesis, proposal, yes, voices, votes=votes, needed=needed[proposal.kind]))
     return tuple(found)
 
 
@@ -75,10 +75,16 @@ def needed_ppm(genesis: Genesis, kind: Kind) -> int:
 
 
 def _outcome(
-    genesis: Genesis, proposal: Proposal, yes: Mapping[int, Opinion], voices: Sequence[int], needed: int
+    genesis: Genesis,
+    proposal: Proposal,
+    yes: Mapping[int, Opinion],
+    voices: Sequence[int],
+    *,
+    votes: int,
+    needed: int,
 ) -> Outcome:
-    """`yes`: the opinions for it, by member; `voices`: of all members, by id."""
-    kind, votes = KINDS[proposal.kind], genesis.quorum
+    """`yes`: the opinions for it, by member; `voices`: of all members, by id; `votes`, `needed`: what decides."""
+    kind = KINDS[proposal.kind]
     weight = sum([voices[member] for member in yes])
     decided, reason, confidence = False, TOO_LIGHT, None
     if len(yes) < votes:
