@@ -422,6 +422,26 @@ def test_a_liars_many_votes_are_bounded() -> None:
     assert core.core.phase == Phase.PRE_PREPARED
 
 
+def test_a_liars_vote_for_which_there_was_no_room_is_read_again_once_it_is_needed() -> None:
+    """Whoever read it first may have decided by it, and gone on alone."""
+    core, lies = Core().prepared(), [commit(3, bytes([n]) * 32) for n in range(20)]
+    core.read(Message.COMMIT, *lies, commit(3, SAID))
+    assert of(core.read(Message.COMMIT, commit(0, SAID)), t.Reread) == [t.Reread(Message.COMMIT, 9)]
+    core.at[Message.COMMIT] = 9
+    found = core.read(Message.COMMIT, *lies[9:], commit(3, SAID), commit(0, SAID), commit(2, SAID))
+    assert not of(found, t.Reread)
+    (decided,) = of(found, t.Decided)
+    assert decided.commits == (commit(0, SAID), commit(2, SAID), commit(3, SAID))
+
+
+def test_a_forged_further_vote_has_nothing_read_again() -> None:
+    core = Core().prepared()
+    core.read(Message.COMMIT, *(commit(3, bytes([n]) * 32) for n in range(9)))
+    forged = CODEC.encode(replace(CODEC.decode_as(Signed, commit(3, OTHER)), signature=bytes(64)))
+    core.read(Message.COMMIT, forged)
+    assert not of(core.read(Message.COMMIT, commit(0, SAID)), t.Reread)
+
+
 def test_late_prepares_are_not_verified() -> None:
     core = Core().prepared()
     forged = replace(CODEC.decode_as(Signed, prepare(0, SAID)), signature=bytes(64))
@@ -569,6 +589,23 @@ def test_a_first_life_is_not_silent() -> None:
     core.read(Message.BALLOT, BALLOTS[0], ballot(1, NOMINATION)[:-1], b"rubbish")
     core.core.handle(t.CaughtUp())
     assert of(core.read(Message.NOMINATION, NOMINATION), t.NeedBallot)
+
+
+def test_a_first_life_is_kept_before_its_first_word() -> None:
+    core = Core(live=False)
+    core.core.handle(t.Restarted({}, fresh=True))
+    (kept,) = core.core.handle(t.CaughtUp())
+    assert isinstance(kept, t.Keep) and t.read_slot(kept.slot).what == t.Kept.BEGAN
+    # A crash before that word: the view may have gone on, but nothing was lost.
+    again = Core(live=False, progress=t.Progress(2, 2))
+    again.core.handle(t.Restarted({kept.slot: SignedSlot(kept.digest, kept.data)}))
+    assert again.core.handle(t.CaughtUp()) == []
+    assert of(again.read(Message.NOMINATION, nomination(2)), t.NeedBallot)
+
+
+def test_with_its_sign_state_lost_it_reads_again_which_views_it_asked_for() -> None:
+    core = Core(live=False, progress=t.Progress(2, 2))
+    assert core.core.handle(t.Restarted({}, fresh=True)) == [t.Reread(Message.VIEW_CHANGE, 0)]
 
 
 # Somebody else with this member's key ---------------------------------------------------------------------------------
