@@ -276,7 +276,7 @@ def test_a_liar_pushes_out_only_its_own() -> None:
         target.commit(member, commits[member])
     for view in range(1, 40):
         target.commit(100 + view, resigned(commits[0], "member:0", view=view, digest=bytes([view]) * 32))
-        if GENESIS.primary(0, view) == 0:
+        if GENESIS.primary(0, view, 1) == 0:
             target.pre_prepare(100 + view, resigned(pre_prepare, "member:0", view=view))
     held = target._slots[1]
     assert len(held.commits[0]) == assembly.PER_MEMBER

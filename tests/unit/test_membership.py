@@ -128,3 +128,10 @@ def test_the_format_is_the_number_one(value: object) -> None:
 def test_what_is_no_genesis_is_refused(content: bytes) -> None:
     with pytest.raises(GenesisError):
         load(content)
+
+
+def test_members_propose_in_turn_and_the_opener_of_a_view_stays() -> None:
+    genesis = make(shards=2)
+    assert [genesis.primary(1, 0, seq) for seq in (1, 64, 65, 128, 129, 193, 257)] == [1, 1, 2, 2, 3, 0, 1]
+    assert [genesis.primary(0, 2, seq) for seq in (1, 64, 65)] == [2, 2, 3]
+    assert [genesis.opener(1, view) for view in range(5)] == [1, 2, 3, 0, 1]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memquorum.core.consensus import membership
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.consensus.messages import digest
@@ -113,8 +114,8 @@ def test_a_view_change_reports_what_was_prepared() -> None:
 
 
 BAD_NEW_VIEWS: dict[str, tuple[Callable[[], bytes], str]] = {
-    "not the primary": (lambda: new_view(ASKING, member=2), "not the primary"),
-    "view 0": (lambda: new_view(ASKING, view=0), "not the primary"),
+    "not the primary": (lambda: new_view(ASKING, member=2), "not who opens view 1"),
+    "view 0": (lambda: new_view(ASKING, view=0), "not who opens view 0"),
     "too few": (lambda: new_view(ASKING[:2]), "2 view changes"),
     "more than needed": (lambda: new_view([*ASKING, view_change(1)]), "4 view changes"),
     "one twice": (lambda: new_view([*ASKING[:2], ASKING[0]]), "two view changes of member 0"),
@@ -387,3 +388,29 @@ def test_two_new_views_of_one_primary_for_one_view_are_evidence() -> None:
     (noted,) = of(core.read(Message.VIEW_CHANGE, anothers, forged(second), second, second), t.Noted)
     assert (noted.note, noted.message, noted.member) == (Note.CONFLICT, Message.NEW_VIEW, 1)
     assert noted.originals == (first, second)
+
+
+def test_who_proposes_in_a_view_that_another_opened_is_left_and_not_accused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one that opened it may have shown it another new view."""
+    monkeypatch.setattr(membership, "TURN", 1)
+    core = normal.Core(me=3, progress=t.Progress(2, 2, COMMITS))
+    nominated = normal.nomination(2)
+    ballots = [normal.ballot(m, nominated, 2) for m in range(4)]
+    body = CODEC.decode(CODEC.decode_as(Signed, pre_prepare(nominated, ballots, seq=2, member=1)).body)
+    first = signed("member:1", body)
+    proof = CODEC.encode(Prepared(first, tuple(prepare(m, proposed(first), seq=2) for m in (0, 2))))
+    opened = new_view([view_change(0, seq=2), view_change(1, seq=2), view_change(2, seq=2, prepared=proof)])
+    assert [(e.view, e.primary) for e in of(core.read(Message.VIEW_CHANGE, opened), t.Entered)] == [(1, 2)]
+    other = signed("member:2", replace(body, view=1, member=2, ballots=tuple(ballots[:3])))
+    found = core.read(Message.PRE_PREPARE, other)
+    assert [(n.note, n.member, n.originals) for n in of(found, t.Noted)] == [(Note.INVALID, 2, ())]
+    assert [s.slot for s in of(found, t.Send) if s.message == Message.VIEW_CHANGE] == ["0/0/2/view-change"]
+
+
+def test_who_has_not_voted_misses_the_proposal_too() -> None:
+    """N−f ballots are here, its own is not: the time of the primary runs all the same."""
+    core = normal.Core(me=2).nominated()
+    assert of(core.read(Message.BALLOT, BALLOTS[0], BALLOTS[1]), t.SetTimer) == []
+    assert [s.timer for s in of(core.read(Message.BALLOT, BALLOTS[3]), t.SetTimer)] == [Timer.REQUEST]
+    found = core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    assert [s.slot for s in of(found, t.Send)] == ["0/0/1/view-change"]

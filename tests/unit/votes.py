@@ -86,7 +86,7 @@ def decision(
         for member in (voters if voters is not None else range(genesis.n))
     )
     slot = epoch if seq is None else seq
-    primary = genesis.primary(shard, view)
+    primary = genesis.primary(shard, view, slot)
     record = PrePrepare(cluster, config, shard, view, slot, primary, epoch, nominated, ballots)
     digest = proposal_digest(record)
     commits = [

@@ -141,7 +141,7 @@ class Assembly:
         """A record of the pre-prepare topic."""
         try:
             _, body = open_signed(self._codec, self._genesis, data, PrePrepare)
-            if body.shard != self._shard or body.member != self._genesis.primary(body.shard, body.view):
+            if body.shard != self._shard or body.member != self._genesis.primary(body.shard, body.view, body.seq):
                 raise BadMessage(f"member {body.member} is not the primary of shard {self._shard}, view {body.view}")
         except BadMessage as error:
             self._refuse("pre-prepare", offset, error)

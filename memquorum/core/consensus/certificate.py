@@ -165,9 +165,10 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
     _, body = open_part(codec, genesis, data, PrePrepare, "pre-prepare")
     if body.view < 0 or body.seq < 1:
         raise BadCertificate(f"pre-prepare: view {body.view}, sequence {body.seq} is no slot")
-    if body.member != genesis.primary(body.shard, body.view):
+    if body.member != genesis.primary(body.shard, body.view, body.seq):
         raise BadCertificate(
-            f"pre-prepare: member {body.member} is not the primary of shard {body.shard} in view {body.view}"
+            f"pre-prepare: member {body.member} is not the primary of shard {body.shard} in view {body.view} "
+            f"for sequence {body.seq}"
         )
     nominated = check_nomination(codec, genesis, body.nomination, verified)
     nomination = nominated.record

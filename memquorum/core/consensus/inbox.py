@@ -59,8 +59,8 @@ class Inbox:
 
     @property
     def primary(self) -> int:
-        """Who proposes in the current view."""
-        return self._genesis.primary(self._gate.shard, self.view)
+        """Who proposes for the sequence in flight in the current view."""
+        return self._genesis.primary(self._gate.shard, self.view, self.seq)
 
     def slot(self, seq: int | None = None) -> Slot:
         """The buffer of a sequence, by default of the one in flight."""
@@ -218,7 +218,7 @@ class Inbox:
         buffer.usable[member] = data
 
     def _pre_prepare(self, new: Incoming, slot: Slot) -> None:
-        if new.member != self._genesis.primary(self._gate.shard, new.view):
+        if new.member != self._genesis.primary(self._gate.shard, new.view, new.record.seq):
             self._gate.ignore("stranger")
             return
         said, held = proposal_digest(new.record), slot.rounds.get(new.view) or Round()

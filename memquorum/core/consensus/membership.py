@@ -19,6 +19,8 @@ from memquorum.core.policy import from_json as policy_from_json
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
+# So many sequences of a view are proposed by one member before the next has its turn: a rule of the protocol.
+TURN = 64
 
 
 class GenesisError(ValueError):
@@ -80,8 +82,12 @@ class Genesis:
         """Σ w·c over all members, voting or not, in millionths."""
         return sum(m.voice for m in self.members)
 
-    def primary(self, shard: int, view: int) -> int:
-        """The member that proposes in a shard's view."""
+    def primary(self, shard: int, view: int, seq: int) -> int:
+        """The member that proposes for a sequence in a shard's view: each in turn, for `TURN` sequences."""
+        return (shard + view + (seq - 1) // TURN) % self.n
+
+    def opener(self, shard: int, view: int) -> int:
+        """The member that opens a shard's view, wherever that begins: who asks for it need not agree on a sequence."""
         return (shard + view) % self.n
 
     def member_of(self, agent: str) -> int:

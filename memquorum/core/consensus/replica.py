@@ -184,7 +184,9 @@ class ShardReplica:
         if event.timer == Timer.VIEW_CHANGE:
             if self._views.waiting and event.view == self._views.asked:
                 late = f"shard {self._shard}: nobody has opened view {event.view}"
-                self._effects.append(t.Noted(Note.LATE, Message.NEW_VIEW, self._primary(event.view), late))
+                self._effects.append(
+                    t.Noted(Note.LATE, Message.NEW_VIEW, self._genesis.opener(self._shard, event.view), late)
+                )
                 self._ask(event.view + 1)
             return
         if (event.seq, event.view) != (self.seq, self.view) or self._views.waiting:
@@ -248,7 +250,9 @@ class ShardReplica:
         if checked is not None and not self._views.allows(self.seq, checked.digest):
             held.barred, opening = True, self._views.opening
             assert opening is not None
-            originals = (held.pre_prepare.data, opening.data)
+            # Who opened the view may have shown another new view to the member that proposes: that proves nothing.
+            alone = self._genesis.opener(self._shard, self.view) == self._inbox.primary
+            originals = (held.pre_prepare.data, opening.data) if alone else ()
             self._invalid(self.view, f"view {self.view} has to begin with another proposal", *originals)
         if checked is None or held.barred:
             if self._speaks:
@@ -363,7 +367,7 @@ class ShardReplica:
             self._effects.append(t.Settle(slots))
 
     def _primary(self, view: int) -> int:
-        return self._genesis.primary(self._shard, view)
+        return self._genesis.primary(self._shard, view, self.seq)
 
     def _step(self, step: Step) -> None:
         self.phase = t.after(self.phase, step)

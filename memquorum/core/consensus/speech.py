@@ -127,7 +127,7 @@ class Speech:
     # Another view ----------------------------------------------------------------------------------------------------
 
     def _change_view(self, slot: Slot, commits: tuple[bytes, ...]) -> None:
-        """Asks for the view, once; opens it, if q members ask and it is its primary; else waits, but not for ever."""
+        """Asks for the view, once; opens it, if q members ask and that is its part; else waits, but not for ever."""
         views, view = self._views, self._views.asked
         if Message.VIEW_CHANGE not in views.own:
             proof = slot.proof[1] if slot.proof is not None else None
@@ -136,7 +136,7 @@ class Speech:
             views.timed = view
             ms = views.patience(self._timings.view_change_ms, view - 1)
             self._effects.append(t.SetTimer(Timer.VIEW_CHANGE, ms, self._inbox.seq, view))
-        changes = views.view_changes() if self._me == self._genesis.primary(self._shard, view) else None
+        changes = views.view_changes() if self._me == self._genesis.opener(self._shard, view) else None
         if changes is not None and Message.NEW_VIEW not in views.own:
             self._say_of_view(Message.NEW_VIEW, self._voice.new_view(view, changes))
 

@@ -125,7 +125,7 @@ def check_prepared(codec: Codec, genesis: Genesis, data: bytes, where: str) -> P
     except DecodeError as error:
         raise BadCertificate(f"{where}: {error}") from None
     body = read_part(codec, genesis, held.pre_prepare, PrePrepare, where)
-    if body.view < 0 or body.member != genesis.primary(body.shard, body.view):
+    if body.view < 0 or body.member != genesis.primary(body.shard, body.view, body.seq):
         raise BadCertificate(f"{where}: member {body.member} is not the primary of view {body.view}")
     proposal, members = proposal_digest(body), {body.member}
     for each in held.prepares:
@@ -147,14 +147,14 @@ def check_prepared(codec: Codec, genesis: Genesis, data: bytes, where: str) -> P
 def check_new_view(
     codec: Codec, genesis: Genesis, data: bytes, known: Callable[[bytes], Report | None] = lambda data: None
 ) -> Opening:
-    """A new view signed by its primary, with q view changes for it that hold, and what follows. Raises BadCertificate.
+    """A new view signed by who opens it, with q view changes for it that hold, and what follows. Raises BadCertificate.
 
     `known` answers what was checked before of the same bytes.
     """
     _, record = open_part(codec, genesis, data, NewView, "new view")
     where = f"new view {record.view} of member {record.member}"
-    if record.view < 1 or record.member != genesis.primary(record.shard, record.view):
-        raise BadCertificate(f"{where}: not the primary of view {record.view} in shard {record.shard}")
+    if record.view < 1 or record.member != genesis.opener(record.shard, record.view):
+        raise BadCertificate(f"{where}: not who opens view {record.view} in shard {record.shard}")
     if len(record.view_changes) != genesis.quorum:
         raise BadCertificate(f"{where}: {len(record.view_changes)} view changes, {genesis.quorum} are needed")
     reports, members = [], set()

@@ -160,7 +160,7 @@ class Views:
         if new.view < self.asked or (self._next is not None and new.view <= self._next.view):
             self._gate.ignore("old view")
             return
-        if new.member != self._genesis.primary(self._gate.shard, new.view):
+        if new.member != self._genesis.opener(self._gate.shard, new.view):
             self._gate.ignore("stranger")
             return
         own = self.own.get(Message.NEW_VIEW) if new.view == self.asked else None
@@ -172,9 +172,9 @@ class Views:
             self._gate.invalid(Message.NEW_VIEW, new.member, str(error), new.data)
 
     def _opened_already(self, new: Incoming) -> None:
-        """A new view for the one that this member is in: its primary may open it once."""
+        """A new view for the one that this member is in: its opener may open it once."""
         opened = self.opening
-        if opened is None or new.member != self._genesis.primary(self._gate.shard, new.view):
+        if opened is None or new.member != self._genesis.opener(self._gate.shard, new.view):
             self._gate.ignore("stranger")
             return
         first = Held(digest(self._codec.decode_as(Signed, opened.data).body), opened.data, new.at)
