@@ -80,10 +80,12 @@ class Fleet:
         self._context.set_forkserver_preload(["tests.hostile.member"])
         self._bootstrap, self._folder = bootstrap, folder
         self._processes: dict[str, Any] = {}
+        self._events: list[Any] = []
 
     def begin(self, member: int, lies: tuple[str, ...] = (), name: str = "") -> Any:
         """Starts one; answers the event that says that it is live."""
         ready = self._context.Event()
+        self._events.append(ready)  # a process that starts can find it only while somebody holds it
         run_dir = self._folder / name if name else self._folder
         more = {"run_dir": run_dir, "lies": lies, "ready": ready}
         started = self._context.Process(target=process, args=(self._bootstrap, GENESIS, member), kwargs=more)
