@@ -99,8 +99,8 @@ hostile: setup  ## liars as real processes on a real Kafka, EPOCHS=2000; KEEP=1 
 exhaustive: setup  ## every reachable state of four members, one of them a liar, in one slot with one view change
 	@$(BIN)/python -m tests.exhaustive $(if $(KEEP),--keep)
 
-guards: setup  ## removes every guard in turn: the test that watches it must turn red
-	@$(BIN)/python -m tests.guards
+guards: setup  ## removes every guard in turn: the test that watches it must turn red; KEEP=1 keeps the outcome
+	@$(BIN)/python -m tests.guards $(if $(KEEP),--keep)
 
 lint: setup  ## style, format, types, import rules
 	@$(BIN)/ruff check .

@@ -7,7 +7,8 @@ import json
 
 from rich.console import Console
 
-from tests.guards.removal import load, try_all
+from tests.guards.page import LIMIT_S, PAGE, keep_run, kept, page
+from tests.guards.removal import Removal, load, try_all
 
 
 def main() -> int:
@@ -15,19 +16,30 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.guards", description=__doc__)
     parser.add_argument("--only", metavar="WORD", default="", help="the guards whose name, stage or file has the word")
     parser.add_argument("--json", action="store_true", help="a line of JSON each")
+    parser.add_argument("--keep", action="store_true", help="keep what happened in tests/guards/results")
+    parser.add_argument("--page", action="store_true", help="remove nothing: write docs/guards.md from what is kept")
     parsed = parser.parse_args()
+    if parsed.page:
+        PAGE.write_text(page(load(), kept()), encoding="utf-8")
+        return 0
     console = Console(highlight=False, soft_wrap=True)
     wanted = [g for g in load() if parsed.only in f"{g.name} {g.stage} {g.file}"]
-    unnoticed = 0
+    removals = list[Removal]()
     for removal in try_all(wanted):
-        unnoticed += not removal.noticed
+        removals.append(removal)
         if parsed.json:
             print(json.dumps({"name": removal.guard.name, "told": removal.told()}), flush=True)
         else:
-            told = f"{removal.told():12} {removal.seconds:4.1f} s  {removal.guard.stage:10} {removal.guard.name}"
+            told = f"{removal.told():12} {removal.killer_s:5.2f} s  {removal.guard.stage:10} {removal.guard.name}"
             console.print(told, style=None if removal.noticed else "bold red")
+    unnoticed, slow = sum(not r.noticed for r in removals), [r for r in removals if r.killer_s > LIMIT_S]
     if not parsed.json:
+        for removal in slow:
+            console.print(f"longer than {LIMIT_S} s: {removal.guard.name}, {removal.killer_s:.1f} s", style="bold red")
         console.print(f"{len(wanted)} guards removed in turn, {unnoticed} not noticed")
+    if parsed.keep and removals:
+        file = keep_run(sorted(removals, key=lambda removal: wanted.index(removal.guard)), parsed.only)
+        console.print(f"kept in {file}")
     return 1 if unnoticed or not wanted else 0
 
 

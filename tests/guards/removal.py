@@ -49,11 +49,15 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What happened without the guard. `code`: pytest's; 1 is what is wanted, negative a signal."""
+    """What happened without the guard. `code`: pytest's; 1 is what is wanted, negative a signal.
+
+    `seconds`: the whole, with the imports. `killer_s`: the killer alone, its fixtures included.
+    """
 
     guard: Guard
     code: int
     seconds: float
+    killer_s: float
 
     @property
     def noticed(self) -> bool:
@@ -75,15 +79,21 @@ def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     """Removes each, two at once, and yields what happened as it happens."""
     for module in ("fastavro", "hypothesis", "nacl.signing", "numpy", "cryptography.hazmat.primitives.ciphers.aead"):
         __import__(module)
-    waiting, running = list(guards), dict[int, tuple[Guard, float]]()
+    waiting, running = list(guards), dict[int, tuple[Guard, float, int]]()
     while waiting or running:
         while waiting and len(running) < _AT_ONCE:
             guard = waiting.pop(0)
             source = guard.removed()  # before the fork: a list that does not fit is everybody's error
-            running[_fork(lambda g=guard, s=source: _killed(g, s))] = guard, time.monotonic()  # type: ignore[misc]
+            reads, writes = os.pipe()
+            pid = _fork(lambda g=guard, s=source, w=writes: _killed(g, s, w))  # type: ignore[misc]
+            os.close(writes)
+            running[pid] = guard, time.monotonic(), reads
         pid, status = os.waitpid(-1, 0)
-        guard, began = running.pop(pid)
-        yield Removal(guard, os.waitstatus_to_exitcode(status), time.monotonic() - began)
+        guard, began, reads = running.pop(pid)
+        seconds = time.monotonic() - began
+        with open(reads, "rb") as pipe:  # noqa: PTH123
+            said = pipe.read()
+        yield Removal(guard, os.waitstatus_to_exitcode(status), seconds, float(said) if said else seconds)
 
 
 def _fork(work: Callable[[], int]) -> int:
@@ -98,15 +108,29 @@ def _fork(work: Callable[[], int]) -> int:
         os._exit(code)
 
 
-def _killed(guard: Guard, source: str) -> int:
-    """In the child: the killer's exit code, with the module as the source says."""
+class _Clock:
+    """Adds up what pytest says that the tests took: setting up, calling and tearing down."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds += report.duration
+
+
+def _killed(guard: Guard, source: str, writes: int) -> int:
+    """In the child: the killer's exit code, with the module as the source says. Its seconds go into the pipe."""
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
     for name in [n for n in sys.modules if n.partition(".")[0] in _OURS]:
         del sys.modules[name]
     _import_as(ROOT / guard.file, source)
-    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", str(ROOT / guard.killer)]))
+    clock = _Clock()
+    command = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", str(ROOT / guard.killer)]
+    code = int(pytest.main(command, plugins=[clock]))
+    os.write(writes, f"{clock.seconds:.3f}".encode())
+    return code
 
 
 def _import_as(file: Path, source: str) -> None:
