@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -136,10 +135,8 @@ def ballots_without_signatures(patch: Patch) -> None:
 def one_vote_decides(patch: Patch) -> None:
     outcome = tally._outcome
 
-    def easy(genesis: Genesis, proposal: Any, at: int, ballots: Any, needed: int) -> Any:
-        return outcome(
-            SimpleNamespace(quorum=1, members=genesis.members, policy=genesis.policy), proposal, at, ballots, 0
-        )  # type: ignore[arg-type]
+    def easy(genesis: Genesis, proposal: Any, yes: Any, voices: Any, *, votes: int, needed: int) -> Any:
+        return outcome(genesis, proposal, yes, voices, votes=1, needed=0)
 
     patch.setattr(tally, "_outcome", easy)
 
