@@ -5,30 +5,35 @@ long as it is open, and the lock goes with the process: the lease that keeps a s
 It cannot keep out a copy of the file, so the file must never be copied, nor restored from a backup: a replica that has
 forgotten what it signed can be made to contradict itself.
 
+The file stays small: what is decided or left behind is deleted, and a low-water mark of each series of slots stays in
+its place (`slots.series`). Nothing at or below a mark is ever signed again.
+
 Any error of a write is raised and ends the replica: going on unwritten would be worse than standing still.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
+from memquorum.core.consensus.slots import seq_series, series
 from memquorum.ports import SignConflict, SignedSlot
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS signed (slot TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, message BLOB);
-CREATE TABLE IF NOT EXISTS decided (scope TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS unsettled ON signed (slot) WHERE message IS NOT NULL;
+CREATE TABLE IF NOT EXISTS slots (
+    slot TEXT NOT NULL UNIQUE, series TEXT NOT NULL, number INTEGER NOT NULL,
+    digest BLOB NOT NULL, message BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS slots_in_order ON slots (series, number);
+CREATE TABLE IF NOT EXISTS low_water (series TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
 """
 _LAST = "\U0010ffff"  # sorts after whatever may follow a prefix
-_DECIDED = "INSERT INTO decided VALUES (?, ?) ON CONFLICT DO UPDATE SET seq = max(seq, excluded.seq)"
-_LOAD = """
-SELECT slot, digest, message FROM signed
-WHERE message IS NOT NULL AND slot >= ? AND slot < ? ORDER BY slot
-"""
+_RAISE = "INSERT INTO low_water VALUES (?, ?) ON CONFLICT DO UPDATE SET number = max(number, excluded.number)"
+_PRUNE = "DELETE FROM slots WHERE series = ? AND number <= ?"
+_LOAD = "SELECT slot, digest, message FROM slots WHERE slot >= ? AND slot < ? ORDER BY slot"
 
 
 class LeaseHeld(RuntimeError):
@@ -48,6 +53,7 @@ class SqliteSignState:
         self._path = path
         self._settled: list[str] = []
         self._through: dict[str, int] = {}
+        self._low: dict[str, int] = {}
         # No waiting for locks: whoever holds the lease holds it for as long as it lives.
         self._db = sqlite3.connect(path, timeout=0, isolation_level=None, cached_statements=16)
         try:
@@ -57,6 +63,8 @@ class SqliteSignState:
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript("BEGIN EXCLUSIVE;" + _SCHEMA + "COMMIT;")
             self._identify(cluster, member)
+            self._adopt()
+            self._low = dict(self._db.execute("SELECT series, number FROM low_water").fetchall())
         except sqlite3.OperationalError as error:
             self._db.close()
             if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -76,49 +84,76 @@ class SqliteSignState:
                 f"not to member {member} of {cluster.hex()[:12]}"
             )
 
+    def _adopt(self) -> None:
+        """Takes over the tables of a release that kept every digest for good."""
+        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'signed'").fetchone():
+            return
+        rows = self._db.execute("SELECT slot, digest, message FROM signed").fetchall()
+        decided = dict(self._db.execute("SELECT scope, seq FROM decided").fetchall())
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            for slot, digest, message in rows:
+                if message is not None:
+                    self._insert(slot, digest, message)
+            self._prune(_marks((slot for slot, _, message in rows if message is None), decided))
+            self._db.execute("DROP TABLE signed")
+            self._db.execute("DROP TABLE decided")
+            self._db.execute("COMMIT")
+        except BaseException:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            raise
+
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
         """What to send for each (slot, digest, message); see the port. One durable transaction."""
+        marks = _marks(self._settled, self._through)
         self._db.execute("BEGIN IMMEDIATE")
         try:
             answers = [self._claim(*slot) for slot in slots]
-            for slot in self._settled:
-                self._db.execute("UPDATE signed SET message = NULL WHERE slot = ?", (slot,))
-            self._db.executemany(_DECIDED, list(self._through.items()))
+            self._prune(marks)
             self._db.execute("COMMIT")
         except BaseException:
             if self._db.in_transaction:  # a full disk has ended it already
                 self._db.execute("ROLLBACK")
             raise
+        self._low = _higher(self._low, marks)
         self._settled.clear()
         self._through.clear()
         return answers
 
     def _claim(self, slot: str, digest: bytes, message: bytes) -> bytes:
-        row = self._db.execute("SELECT digest, message FROM signed WHERE slot = ?", (slot,)).fetchone()
+        _refuse_below(slot, self._low)
+        row = self._db.execute("SELECT digest, message FROM slots WHERE slot = ?", (slot,)).fetchone()
         if row is None:
-            self._db.execute("INSERT INTO signed VALUES (?, ?, ?)", (slot, digest, message))
+            self._insert(slot, digest, message)
             return message
-        return _answer(slot, SignedSlot(*row), digest, message)
+        return _answer(slot, SignedSlot(*row), digest)
+
+    def _insert(self, slot: str, digest: bytes, message: bytes) -> None:
+        self._db.execute("INSERT INTO slots VALUES (?, ?, ?, ?, ?)", (slot, *series(slot), digest, message))
+
+    def _prune(self, marks: Mapping[str, int]) -> None:
+        """In the transaction that is open: a slot is gone only where its mark stands."""
+        self._db.executemany(_RAISE, marks.items())
+        self._db.executemany(_PRUNE, marks.items())
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
-        """What was signed for slots of the prefix and is not settled."""
+        """What was signed for slots of the prefix and is not let go."""
         rows = self._db.execute(_LOAD, (prefix, prefix + _LAST))
         return {slot: SignedSlot(digest, message) for slot, digest, message in rows}
 
     def fresh(self, scope: str) -> bool:
         """Whether nothing was ever claimed in a scope."""
-        found = self._db.execute(
-            "SELECT 1 FROM signed WHERE slot >= ? AND slot < ? LIMIT 1", (f"{scope}/", f"{scope}/{_LAST}")
-        )
-        return found.fetchone() is None
+        of_scope = (f"{scope}/", f"{scope}/{_LAST}")
+        found = self._db.execute("SELECT 1 FROM slots WHERE slot >= ? AND slot < ? LIMIT 1", of_scope).fetchone()
+        return found is None and not any(name.startswith(of_scope[0]) for name in self._low)
 
     def through(self, scope: str) -> int:
         """The last sequence of a scope that is decided."""
-        row = self._db.execute("SELECT seq FROM decided WHERE scope = ?", (scope,)).fetchone()
-        return int(row[0]) if row else 0
+        return self._low.get(seq_series(scope), 0)
 
     def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:
-        """Lets the messages of decided slots go; written with the next claim."""
+        """Lets go of slots that are decided or left behind; written with the next claim."""
         self._settled += slots
         self._through.update(through or {})
 
@@ -140,42 +175,72 @@ class MemorySignState:
 
     def __init__(self) -> None:
         self._signed: dict[str, SignedSlot] = {}
-        self._settled: set[str] = set()
+        self._low: dict[str, int] = {}
+        self._settled: list[str] = []
         self._through: dict[str, int] = {}
 
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
         """What to send for each (slot, digest, message); see the port."""
         signed, answers = dict(self._signed), []
         for slot, digest, message in slots:
-            held = signed.setdefault(slot, SignedSlot(digest, message))
-            answers.append(_answer(slot, held, digest, message))
-        self._signed = signed
+            _refuse_below(slot, self._low)
+            answers.append(_answer(slot, signed.setdefault(slot, SignedSlot(digest, message)), digest))
+        self._low = _higher(self._low, _marks(self._settled, self._through))
+        self._signed = {slot: held for slot, held in signed.items() if not _below(slot, self._low)}
+        self._settled.clear()
+        self._through.clear()
         return answers
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
-        """What was signed for slots of the prefix and is not settled."""
-        return {s: v for s, v in sorted(self._signed.items()) if s.startswith(prefix) and s not in self._settled}
+        """What was signed for slots of the prefix and is not let go."""
+        return {slot: held for slot, held in sorted(self._signed.items()) if slot.startswith(prefix)}
 
     def fresh(self, scope: str) -> bool:
         """Whether nothing was ever claimed in a scope."""
-        return not any(slot.startswith(f"{scope}/") for slot in self._signed)
+        return not any(name.startswith(f"{scope}/") for name in (*self._signed, *self._low))
 
     def through(self, scope: str) -> int:
         """The last sequence of a scope that is decided."""
-        return self._through.get(scope, 0)
+        return self._low.get(seq_series(scope), 0)
 
     def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:
-        """Lets the messages of decided slots go."""
-        self._settled.update(slots)
-        for scope, seq in (through or {}).items():
-            self._through[scope] = max(seq, self.through(scope))
+        """Lets go of slots that are decided or left behind; takes effect with the next claim."""
+        self._settled += slots
+        self._through.update(through or {})
 
 
-def _answer(slot: str, held: SignedSlot, digest: bytes, message: bytes) -> bytes:
+def _marks(settled: Iterable[str], through: Mapping[str, int]) -> dict[str, int]:
+    """The low-water marks that follow, by series."""
+    marks = {seq_series(scope): seq for scope, seq in through.items()}
+    for slot in settled:
+        name, number = series(slot)
+        marks[name] = max(number, marks.get(name, number))
+    return marks
+
+
+def _higher(low: Mapping[str, int], marks: Mapping[str, int]) -> dict[str, int]:
+    """Marks never go down."""
+    return {**low, **{name: max(number, low.get(name, number)) for name, number in marks.items()}}
+
+
+def _below(slot: str, low: Mapping[str, int]) -> bool:
+    name, number = series(slot)
+    return name in low and number <= low[name]
+
+
+def _refuse_below(slot: str, low: Mapping[str, int]) -> None:
+    if _below(slot, low):
+        name, _ = series(slot)
+        raise SignConflict(
+            f"{slot} may not be signed: {name} is settled up to {low[name]}, and what was signed there is let go. "
+            "Another process has this key, or the view file was replaced"
+        )
+
+
+def _answer(slot: str, held: SignedSlot, digest: bytes) -> bytes:
     if held.digest != digest:
         raise SignConflict(
             f"{slot} is signed for {held.digest.hex()[:12]} and may not be signed for {digest.hex()[:12]}: "
             "another process has this key, or the sign-state was replaced"
         )
-    # A settled slot keeps its digest only; what says the same may be sent in its place.
-    return held.message or message
+    return held.message

@@ -191,7 +191,8 @@ class SignState(Protocol):
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
         """For each (slot, digest, message): stores it if the slot is free, and answers the message to send.
 
-        The same digest answers the stored message; another digest raises SignConflict. All in one durable transaction.
+        The same digest answers the stored message; another digest raises SignConflict, and so does a slot at or below
+        the low-water mark of its series, whatever the digest. All in one durable transaction.
         """
         ...
 
@@ -200,7 +201,7 @@ class SignState(Protocol):
         ...
 
     def through(self, scope: str) -> int:
-        """The last sequence of a scope that `settle` was told is decided; 0 before the first."""
+        """The last sequence of a scope that `settle` was told is decided, its low-water mark; 0 before the first."""
         ...
 
     def load(self, prefix: str) -> Mapping[str, SignedSlot]:
@@ -208,12 +209,12 @@ class SignState(Protocol):
         ...
 
     def settle(self, slots: Sequence[str], through: Mapping[str, int] | None = None) -> None:
-        """These slots are decided: their messages are never sent again and need not be kept.
+        """These slots, and those before them in their series, are decided or left behind: nothing is signed for them
+        again. They are let go, and a low-water mark of each series stays, at and below which `claim` refuses.
 
         `through`: by scope, a sequence that is decided, with all before it.
 
-        Their digests stay for good, and what `claim` refuses stays refused. May take effect with a later claim, or
-        never.
+        Takes effect with the next claim, in its transaction and after it, or never.
         """
         ...
 

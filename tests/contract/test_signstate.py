@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,17 +52,17 @@ def test_the_same_digest_gets_the_stored_message(again: Callable[[], SignState])
 
 
 def test_another_digest_is_refused_and_nothing_of_its_batch_is_kept(again: Callable[[], SignState]) -> None:
-    again().claim([("a/1", b"d", b"m")])
-    with pytest.raises(SignConflict, match="a/1"):
-        again().claim([("a/0", b"x", b"x"), ("a/1", b"other", b"m"), ("a/2", b"y", b"y")])
-    assert again().load("a/") == {"a/1": SignedSlot(b"d", b"m")}
+    again().claim([("0/1/1/ballot", b"d", b"m")])
+    with pytest.raises(SignConflict, match="0/1/1/ballot"):
+        again().claim([("0/1/2/ballot", b"x", b"x"), ("0/1/1/ballot", b"other", b"m"), ("0/1/3/ballot", b"y", b"y")])
+    assert again().load("0/1/") == {"0/1/1/ballot": SignedSlot(b"d", b"m")}
 
 
 def test_one_batch_may_not_sign_a_slot_twice(again: Callable[[], SignState]) -> None:
     with pytest.raises(SignConflict):
-        again().claim([("a/1", b"d", b"m"), ("a/1", b"e", b"n")])
-    assert again().load("a/") == {}
-    assert again().claim([("a/1", b"e", b"n"), ("a/1", b"e", b"o")]) == [b"n", b"n"]
+        again().claim([("0/1/1/ballot", b"d", b"m"), ("0/1/1/ballot", b"e", b"n")])
+    assert again().load("0/1/") == {}
+    assert again().claim([("0/1/1/ballot", b"e", b"n"), ("0/1/1/ballot", b"e", b"o")]) == [b"n", b"n"]
 
 
 def test_load_gives_the_prefix_and_nothing_beside_it(again: Callable[[], SignState]) -> None:
@@ -70,20 +71,122 @@ def test_load_gives_the_prefix_and_nothing_beside_it(again: Callable[[], SignSta
     assert list(again().load("0/")) == ["0/1/5/ballot", "0/10/5/ballot", "0/2/5/ballot"]
 
 
-def test_a_settled_slot_is_not_loaded_but_stays_signed(again: Callable[[], SignState]) -> None:
+def settle(state: SignState, *slots: str, through: dict[str, int] | None = None) -> None:
+    state.settle(slots, through)
+    state.claim([])
+
+
+def test_a_settled_slot_and_those_before_it_are_gone_and_never_signed_again(again: Callable[[], SignState]) -> None:
     state = again()
-    state.claim([("a/1", b"d", b"m"), ("a/2", b"d", b"m")])
-    state.settle(["a/1", "a/9"])
-    state.claim([("a/3", b"d", b"m")])
-    state = again()
-    assert list(state.load("a/")) == ["a/2", "a/3"]
+    state.claim([(f"0/1/{view}/{seq}/commit", b"d", b"m") for view, seq in ((0, 6), (2, 7), (0, 7), (3, 8))])
+    settle(state, "0/1/0/7/prepare")
+    for reopened in (False, True):
+        state = again() if reopened else state
+        assert list(state.load("")) == ["0/1/3/8/commit"]
+        for slot in ("0/1/0/7/commit", "0/1/2/7/commit", "0/1/9/7/prepared", "0/1/0/1/pre-prepare"):
+            for digest in (b"d", b"e"):
+                with pytest.raises(SignConflict, match="0/1/seq is settled up to 7"):
+                    state.claim([("0/1/0/9/commit", b"d", b"m"), (slot, digest, b"m")])
+        assert list(state.load("")) == ["0/1/3/8/commit"]
+    assert state.claim([("0/1/0/8/commit", b"d", b"m"), ("0/10/0/7/commit", b"d", b"m")]) == [b"m", b"m"]
+
+
+def test_a_sequence_that_is_decided_closes_what_was_not_signed_as_well(again: Callable[[], SignState]) -> None:
+    settle(again(), through={"0/1": 7})
     with pytest.raises(SignConflict):
-        state.claim([("a/1", b"e", b"m")])
-    assert state.claim([("a/1", b"d", b"m")]) == [b"m"]
+        again().claim([("0/1/0/7/commit", b"d", b"m")])
+    assert again().claim([("0/1/0/8/commit", b"d", b"m")]) == [b"m"]
+
+
+def test_each_series_has_a_mark_of_its_own(again: Callable[[], SignState]) -> None:
+    """A decision leaves the view that it was made in open, the next ballot, and other shards."""
+    slots = ["0/1/2/7/prepared", "0/1/5/ballot", "0/1/2/entered", "0/1/3/view-change", "0/1/3/new-view"]
+    for settled, message in ((slots[0], "commit"), *((slot, "") for slot in slots[1:])):
+        state = again()
+        state.claim([(slot, b"d", b"m") for slot in state.load("") or slots])
+        settle(state, settled)
+        left = list(again().load(""))
+        assert settled not in left
+        if message:
+            assert left == sorted(slots[1:])
+    assert again().load("") == {}
+    assert again().claim([("0/1/3/entered", b"d", b"m"), ("0/1/4/view-change", b"d", b"m")]) == [b"m", b"m"]
+    with pytest.raises(SignConflict):
+        again().claim([("0/1/2/view-change", b"d", b"m")])
+
+
+def test_what_is_signed_together_with_its_settlement_is_still_signed(again: Callable[[], SignState]) -> None:
+    """One turn may vote on a sequence and see it decided."""
+    state = again()
+    state.settle(["0/1/0/1/commit"], {"0/1": 1})
+    assert state.claim([("0/1/0/1/commit", b"d", b"m")]) == [b"m"]
+    assert again().load("") == {}
+    with pytest.raises(SignConflict):
+        again().claim([("0/1/0/1/commit", b"d", b"m")])
+
+
+def test_a_claim_that_is_refused_settles_nothing(tmp_path: Path) -> None:
+    """Mark and deletion are one transaction with the claim: both or neither."""
+    with SqliteSignState(tmp_path / "signed.db", CLUSTER, 2) as state:
+        state.claim([("0/1/0/1/commit", b"d", b"m")])
+        state.settle(["0/1/0/1/commit"], {"0/1": 1})
+        with pytest.raises(SignConflict):
+            state.claim([("0/1/0/1/commit", b"other", b"m")])
+    with SqliteSignState(tmp_path / "signed.db", CLUSTER, 2) as state:
+        assert state.through("0/1") == 0
+        assert state.load("") == {"0/1/0/1/commit": SignedSlot(b"d", b"m")}
+
+
+def test_the_file_does_not_grow_with_what_is_decided(tmp_path: Path) -> None:
+    def size() -> int:
+        return sum(file.stat().st_size for file in tmp_path.iterdir())
+
+    sizes = []
+    with SqliteSignState(tmp_path / "signed.db", CLUSTER, 2) as state:
+        for seq in range(1, 401):
+            slots = [f"0/1/{seq}/ballot", *(f"0/1/0/{seq}/{kind}" for kind in ("prepare", "prepared", "commit"))]
+            state.claim([(slot, bytes(32), bytes(6_000)) for slot in slots])
+            state.settle(slots, {"0/1": seq})
+            sizes.append(size())
+        assert len(state.load("")) == 4  # of the last, which the next claim lets go
+    # The write-ahead log has its full size after some four megabytes.
+    assert max(sizes[250:]) <= max(sizes[:250]) + 4_096 < 8_000_000
+
+
+def test_a_file_of_the_release_before_is_taken_over(tmp_path: Path) -> None:
+    """It kept a digest of everything ever signed: what had no message any more was settled."""
+    with closing(sqlite3.connect(tmp_path / "signed.db")) as old, old:
+        old.executescript("""
+            CREATE TABLE identity (cluster BLOB NOT NULL, member INTEGER NOT NULL);
+            CREATE TABLE signed (slot TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, message BLOB);
+            CREATE TABLE decided (scope TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
+            CREATE INDEX unsettled ON signed (slot) WHERE message IS NOT NULL;
+        """)
+        old.execute("INSERT INTO identity VALUES (?, 2)", (CLUSTER,))
+        rows = [("0/1/0/7/commit", b"d", None), ("0/1/0/8/commit", b"d", b"m"), ("0/1/2/entered", b"d", b"m")]
+        old.executemany("INSERT INTO signed VALUES (?, ?, ?)", rows)
+        old.execute("INSERT INTO decided VALUES ('0/2', 5)")
+    for _ in range(2):
+        with SqliteSignState(tmp_path / "signed.db", CLUSTER, 2) as state:
+            assert list(state.load("")) == ["0/1/0/8/commit", "0/1/2/entered"]
+            assert (state.through("0/1"), state.through("0/2")) == (7, 5)
+            for slot in ("0/1/0/7/commit", "0/1/0/6/commit", "0/2/0/5/commit"):
+                with pytest.raises(SignConflict):
+                    state.claim([(slot, b"d", b"m")])
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(batches=st.lists(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from([b"x", b"y"])), max_size=4)))
+@given(
+    batches=st.lists(
+        st.lists(
+            st.tuples(
+                st.sampled_from(["0/1/1/ballot", "0/1/0/1/commit", "0/1/1/1/commit", "0/1/1/view-change"]),
+                st.sampled_from([b"x", b"y"]),
+            ),
+            max_size=4,
+        )
+    )
+)
 def test_no_slot_ever_has_two_digests(
     batches: list[list[tuple[str, bytes]]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -108,7 +211,7 @@ def test_no_slot_ever_has_two_digests(
 
 def _hold(path: Path, ready: object, done: object) -> None:
     state = SqliteSignState(path, CLUSTER, 2)
-    state.claim([("a/1", b"d", b"m")])
+    state.claim([("0/3/1/ballot", b"d", b"m")])
     ready.set()  # type: ignore[attr-defined]
     done.wait(30)  # type: ignore[attr-defined]
 
@@ -127,7 +230,7 @@ def test_a_second_process_of_the_identity_is_kept_out_until_the_first_is_dead(tm
         first.kill()
         first.join()
     with SqliteSignState(path, CLUSTER, 2) as second:
-        assert second.load("a/") == {"a/1": SignedSlot(b"d", b"m")}
+        assert second.load("0/3/") == {"0/3/1/ballot": SignedSlot(b"d", b"m")}
 
 
 def test_a_second_object_in_the_same_process_is_kept_out_too(tmp_path: Path) -> None:
@@ -145,21 +248,21 @@ def test_the_file_of_another_identity_is_refused(tmp_path: Path) -> None:
 
 def test_a_failed_write_is_raised_and_leaves_nothing(tmp_path: Path) -> None:
     with SqliteSignState(tmp_path / "signed.db", CLUSTER, 2) as state:
-        state.claim([("a/1", b"d", b"m")])
+        state.claim([("0/3/1/ballot", b"d", b"m")])
         pages = state._db.execute("PRAGMA page_count").fetchone()[0]
         state._db.execute(f"PRAGMA max_page_count={pages}")  # the disk is full
         with pytest.raises(sqlite3.OperationalError, match="full"):
-            state.claim([("a/2", b"d", b"m"), ("a/3", b"d", bytes(100_000))])
-        assert list(state.load("a/")) == ["a/1"]
+            state.claim([("0/3/2/ballot", b"d", b"m"), ("0/3/3/ballot", b"d", bytes(100_000))])
+        assert list(state.load("0/3/")) == ["0/3/1/ballot"]
 
 
 def test_how_far_a_scope_is_decided_survives_and_never_goes_back(again: Callable[[], SignState]) -> None:
     state = again()
     assert state.through("0/1") == 0
-    state.settle(["a/1"], {"0/1": 7, "0/2": 3})
-    state.claim([("a/3", b"d", b"m")])
+    state.settle(["0/3/1/ballot"], {"0/1": 7, "0/2": 3})
+    state.claim([("0/3/3/ballot", b"d", b"m")])
     state.settle([], {"0/1": 5})
-    state.claim([("a/4", b"d", b"m")])
+    state.claim([("0/3/4/ballot", b"d", b"m")])
     state = again()
     assert (state.through("0/1"), state.through("0/2"), state.through("0/10")) == (7, 3, 0)
 
@@ -170,3 +273,11 @@ def test_a_scope_is_fresh_until_something_is_claimed_in_it(again: Callable[[], S
     assert again().fresh("0/1")
     again().claim([("0/1/1/ballot", b"d", b"m")])
     assert not again().fresh("0/1")
+
+
+def test_a_scope_in_which_everything_is_let_go_is_not_fresh(again: Callable[[], SignState]) -> None:
+    again().claim([("0/1/1/ballot", b"d", b"m")])
+    settle(again(), "0/1/1/ballot")
+    assert again().load("") == {}
+    assert not again().fresh("0/1")
+    assert again().fresh("0/10")

@@ -301,13 +301,13 @@ class Node:
         failing = self._strikes("claim-fails")
         if failing is not None and failing % 2 == 0:
             raise DiskError("its sign-state cannot be written")
+        self.disk.signed.settle(self.settled, {self.world.scope: self.through} if self.through else None)
+        self.settled, self.through = [], 0
         try:
             answers = self.disk.signed.claim([(e.slot, e.digest, e.data) for e in wanted])
         except SignConflict as error:
             self.halted(str(error))
             raise Crash(MS) from None
-        self.disk.signed.settle(self.settled, {self.world.scope: self.through} if self.through else None)
-        self.settled, self.through = [], 0
         if failing is not None:
             raise DiskError("its sign-state says that it could not be written, but it was")
         found = []

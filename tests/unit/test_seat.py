@@ -582,13 +582,17 @@ def test_a_conflict_lets_nothing_out(table: Table) -> None:
     assert set(signed.load("")) == {"0/0/0/1/commit"}
 
 
-def test_settled_slots_are_settled_before_the_next_claim(table: Table) -> None:
+def test_settled_slots_are_let_go_with_the_next_claim_and_not_without_one(table: Table) -> None:
     signed = MemorySignState()
-    signed.claim([("a", b"d", b"m")])
-    table.seat.settled = ["a"]
-    claim(signed, [table.seat])
-    assert signed.load("") == {}
+    signed.claim([("0/0/0/1/commit", b"d", b"m")])
+    table.seat.settled, table.seat.through = ["0/0/0/1/commit"], 1
+    assert claim(signed, [table.seat]) == []
     assert table.seat.settled == []
+    assert set(signed.load("")) == {"0/0/0/1/commit"}
+    table.seat.outbox.append(t.Send(t.Message.COMMIT, "0/0/0/2/commit", b"d", b"m", 2))
+    claim(signed, [table.seat])
+    assert set(signed.load("")) == {"0/0/0/2/commit"}
+    assert signed.through("0/0") == 1
 
 
 # What comes twice -----------------------------------------------------------------------------------------------------

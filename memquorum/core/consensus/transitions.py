@@ -311,7 +311,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Settle:
-    """The sign-state may let go of what it keeps for these slots, not of their digests.
+    """The sign-state may let go of these slots and of those before them, and never signs for them again.
 
     `through`: a sequence that is decided, with all before it; 0: nothing new.
     """
