@@ -6,6 +6,7 @@ whoever keeps all of them on one machine, as the embedded stack does, has a clus
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +20,8 @@ from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.consensus.membership import SERVICES, Genesis, Member, dump, load
 from memquorum.core.crypto.stamps import Reader, Writer, for_member, for_services, member_key
+
+log = logging.getLogger(__name__)
 
 _KEY_BYTES = 32
 _STAMPS = "stamps"  # of the services; each member has a file of its own
@@ -47,6 +50,19 @@ SEATS = (
 )
 
 
+def seats_for(members: int) -> tuple[Seat, ...]:
+    """The seats of a cluster of so many. Beyond four the four roles come round again, and all weigh the same.
+
+    With two of weight 1.5 the f heaviest would hold a third of the weight at N = 7, 8, and from 10 on.
+    """
+    if members == len(SEATS):
+        return SEATS
+    rounds = (divmod(id, len(SEATS)) for id in range(members))
+    return tuple(
+        Seat(SEATS[place].name + (f"-{turn + 1}" if turn else ""), SEATS[place].role, 1000) for turn, place in rounds
+    )
+
+
 # The paper's scales (10 s, 1 min, 1 h) are for its simulation. With these, what nobody used for a week is nominated.
 SCALES_S = (3_600.0, 86_400.0, 1_209_600.0)
 
@@ -54,7 +70,7 @@ SCALES_S = (3_600.0, 86_400.0, 1_209_600.0)
 def create(
     settings: Settings,
     shards: int = 4,
-    seats: Sequence[Seat] = SEATS,
+    seats: Sequence[Seat] | None = None,
     agents: Mapping[str, int] | None = None,
     policy: Mapping[str, Any] | None = None,
     *,
@@ -63,7 +79,8 @@ def create(
 ) -> Genesis:
     """Makes what is missing of genesis file, keys and master key, and returns the genesis.
 
-    An existing genesis file stays as it is, whatever the other arguments say: a changed one would be another cluster.
+    An existing genesis file stays as it is, whatever the other arguments and the setting `members` say: a changed one
+    would be another cluster. `seats`: None: as many as the setting `members` says.
     `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from SPEC's defaults;
     None: only the decay's scales, SCALES_S. `agent_keys`: agent → Ed25519 public key, of those that sign what they
     publish. `signed`: the namespaces that take nothing unsigned.
@@ -71,6 +88,13 @@ def create(
     """
     if settings.genesis_file.exists():
         made = read(settings)
+        if seats is None and made.n != settings.members:
+            log.warning(
+                "%s names %d members, and keeps them: members = %d is for a new one alone",
+                settings.genesis_file,
+                made.n,
+                settings.members,
+            )
         # Never made anew: what an earlier key sealed or stamped would be lost, and nobody told.
         for file in (settings.master_key_file, _key_file(settings, _STAMPS)):
             secret(file)
@@ -79,7 +103,7 @@ def create(
     stamps_key = _ensure_key(_key_file(settings, _STAMPS))
     members = tuple(
         Member(id, seat.name, seat.role, _public(settings, f"member-{id}"), seat.weight_milli, seat.reliability_milli)
-        for id, seat in enumerate(seats)
+        for id, seat in enumerate(seats_for(settings.members) if seats is None else seats)
     )
     for member in members:
         _ensure_key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))

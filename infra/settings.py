@@ -39,6 +39,8 @@ class Settings:
     # libpq connection strings of the two databases.
     memory_dsn: str = ""
     vault_dsn: str = ""
+    # How many members a new genesis file names; f of 3f + 1 may lie. A genesis file that is there keeps its own number.
+    members: int = 4
     # Membership and policy; who holds the file can check every decision.
     genesis_file: Path = Path("genesis.json")
     # Folder with one <name>.key file for each member and service; a replica needs its own alone.
@@ -153,6 +155,8 @@ def _from_file(file: Path) -> dict[str, Any]:
 
 
 _PORT_MAX = 65_535
+# Fewer cannot bear a liar. More were not tried: what they check of each other grows as the square (docs/scale.md).
+_MEMBERS = range(4, 101)
 _TRUTH = {"true": True, "false": False}
 _KINDS: dict[str, Any] = typing.get_type_hints(Settings)
 
@@ -173,6 +177,8 @@ def _value(name: str, value: Any, where: str) -> Any:
         if kind is int:
             if isinstance(value, bool) or not 0 <= int(value) <= (_PORT_MAX if name.endswith("_port") else int(value)):
                 raise ValueError
+            if name == "members" and int(value) not in _MEMBERS:
+                raise ValueError
             return int(value)
         if not isinstance(value, str):
             raise ValueError
@@ -187,4 +193,5 @@ def _value(name: str, value: Any, where: str) -> Any:
         names = {int: "a whole number ≥ 0", bool: "true or false"}
         wanted = " or ".join(choices) if choices else names.get(kind, "text")
         wanted = f"a port, 0 to {_PORT_MAX}" if name.endswith("_port") else wanted
+        wanted = f"a whole number, {_MEMBERS[0]} to {_MEMBERS[-1]}" if name == "members" else wanted
         raise SettingsError(f"{where}: {name} = {value!r}, wanted is {wanted}") from None

@@ -10,6 +10,7 @@ from infra.settings import Settings, load
 from memquorum.client import NotConfigured, signer
 from memquorum.core.consensus.membership import GenesisError
 from memquorum.core.policy import PolicyError
+from tests.unit.genesis import make
 
 
 @pytest.fixture
@@ -50,6 +51,39 @@ def test_a_second_call_is_the_same_cluster(settings: Settings) -> None:
     first = genesis.create(settings)
     again = genesis.create(settings, shards=8, policy={"epoch": {"interactions": 7}})
     assert again == first == genesis.read(settings)
+
+
+@pytest.mark.parametrize(("members", "liars"), [(5, 1), (7, 2), (10, 3), (13, 4)])
+def test_a_larger_cluster_has_the_four_seats_first(tmp_path: Path, members: int, liars: int) -> None:
+    settings = load({"MEMQUORUM_MEMBERS": str(members)}, tmp_path)
+    made = genesis.create(settings)
+    assert (made.n, made.f) == (members, liars)
+    assert [m.name for m in made.members[:4]] == [seat.name for seat in genesis.SEATS]
+    assert (made.members[4].name, made.members[4].role) == ("planning-2", "planning")
+    assert {m.weight_milli for m in made.members} == {1000}
+    for member in made.members:
+        assert genesis.signing_seed(settings, f"member-{member.id}", member.public_key)
+        assert genesis.member_stamps(settings, member.id).key
+
+
+def test_every_number_of_members_that_may_be_asked_for_can_be() -> None:
+    assert genesis.seats_for(4) == genesis.SEATS
+    for members in range(5, 101):
+        seats = genesis.seats_for(members)
+        assert len({seat.name for seat in seats}) == members
+        made = make(members, weights=tuple(seat.weight_milli for seat in seats))  # refuses what breaks a rule
+        assert made.n == members
+
+
+def test_a_cluster_keeps_its_members_whatever_the_setting_says(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = genesis.create(settings)
+    assert not caplog.records
+    again = genesis.create(load({"MEMQUORUM_MEMBERS": "7"}, tmp_path))
+    assert again == first
+    assert "names 4 members, and keeps them" in caplog.text
+    assert not (settings.keys_dir / "member-4.key").exists()
 
 
 def test_a_cluster_that_cannot_be_is_refused_and_leaves_no_file(settings: Settings) -> None:

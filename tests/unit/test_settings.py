@@ -20,6 +20,11 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_default(tmp_pa
     assert (settings.tick_ms, settings.bootstrap, settings.clock) == (7, "environment:1", "wall")
 
 
+@pytest.mark.parametrize(("given", "members"), [({}, 4), ({"MEMQUORUM_MEMBERS": "100"}, 100)])
+def test_so_many_members_a_new_cluster_has(tmp_path: Path, given: dict[str, str], members: int) -> None:
+    assert load(given, tmp_path).members == members
+
+
 def test_what_a_child_is_given_is_what_we_have(tmp_path: Path) -> None:
     settings = load({"MEMQUORUM_CLOCK": "driven", "MEMQUORUM_TICK_MS": "5"}, tmp_path)
     assert load(settings.environment()) == settings
@@ -33,6 +38,9 @@ def test_what_a_child_is_given_is_what_we_have(tmp_path: Path) -> None:
         ("MEMQUORUM_TICK_MS", "-1", "tick_ms = '-1'"),
         ("MEMQUORUM_CLOCK", "sundial", "clock = 'sundial', wanted is wall or driven"),
         ("MEMQUORUM_ENCODER", "word2vec", "encoder = 'word2vec', wanted is minilm or hashing or torch"),
+        ("MEMQUORUM_MEMBERS", "3", "MEMQUORUM_MEMBERS: members = '3', wanted is a whole number, 4 to 100"),
+        ("MEMQUORUM_MEMBERS", "101", "members = '101', wanted is a whole number, 4 to 100"),
+        ("MEMQUORUM_MEMBERS", "some", "members = 'some', wanted is a whole number, 4 to 100"),
         ("MEMQUORUM_ENCODER_DEVICE", "tpu", "encoder_device = 'tpu', wanted is auto or cpu or cuda"),
     ],
 )
@@ -47,6 +55,7 @@ def test_a_wrong_variable_is_named(tmp_path: Path, name: str, value: str, compla
         ("{", "is not JSON"),
         ("[]", "holds no JSON object"),
         ('{"tick_ms": true}', "tick_ms = True"),
+        ('{"members": 2}', "members = 2, wanted is a whole number, 4 to 100"),
         ('{"bootstrap": 9092}', "bootstrap = 9092, wanted is text"),
         ('{"speed": 1}', "no setting 'speed'"),
     ],
