@@ -84,6 +84,8 @@ BAD_VIEW_CHANGES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a prepare on another": (lambda: view_change(2, prepared=mixed(prepare(2, OTHER))), "not on the proposal"),
     "a prepare of another view": (lambda: view_change(2, prepared=mixed(prepare(2, SAID, view=3))), "not on the"),
     "a forged prepare": (lambda: view_change(2, prepared=mixed(forged(prepare(2, SAID)))), "signature"),
+    "a forged proposal": (lambda: view_change(2, prepared=unsaid()), "signature"),
+    "of a view below 0": (lambda: view_change(2, prepared=certificate(view=-4)), "not the primary of view -4"),
 }  # fmt: skip
 
 
@@ -94,6 +96,11 @@ def forged(data: bytes) -> bytes:
 def anothers() -> bytes:
     body = CODEC.decode(CODEC.decode_as(Signed, PRE_PREPARE).body)
     return CODEC.encode(Prepared(signed("member:1", replace(body, member=1)), (prepare(0, SAID), prepare(2, SAID))))
+
+
+def unsaid() -> bytes:
+    """Prepares that hold, on a proposal that its primary never signed."""
+    return CODEC.encode(Prepared(forged(PRE_PREPARE), (prepare(1, SAID), prepare(2, SAID))))
 
 
 def mixed(last: bytes) -> bytes:
@@ -172,6 +179,29 @@ def test_f_plus_one_who_ask_are_joined_and_fewer_are_not() -> None:
     assert core.read(Message.VIEW_CHANGE, view_change(2, view=3)) == []
     found = core.read(Message.VIEW_CHANGE, view_change(3, view=7))
     assert sends(found) == [(Message.VIEW_CHANGE, "0/0/3/view-change", of(found, t.Send)[0].digest)]
+
+
+def test_an_older_word_takes_no_newer_one_back() -> None:
+    core = normal.Core()
+    core.read(Message.VIEW_CHANGE, view_change(3, view=7), view_change(3, view=2))
+    found = core.read(Message.VIEW_CHANGE, view_change(2, view=7))
+    assert [s.slot for s in of(found, t.Send)] == ["0/0/7/view-change"]
+
+
+def test_another_shards_view_changes_move_nothing_here() -> None:
+    core = normal.Core()
+    assert core.read(Message.VIEW_CHANGE, *(view_change(m, shard=1) for m in (1, 2, 3))) == []
+
+
+@pytest.mark.parametrize("data", [view_change(3), new_view(ASKING)], ids=["view change", "new view"])
+def test_who_did_not_sign_it_is_not_accused_of_it(data: bytes) -> None:
+    found = normal.Core(me=2).read(Message.VIEW_CHANGE, forged(data))
+    assert [n.note for n in of(found, t.Noted)] == []
+
+
+def test_who_asks_for_a_later_view_opens_no_earlier_one() -> None:
+    core = asked(normal.Core(me=1).nominated())
+    assert of(core.read(Message.VIEW_CHANGE, view_change(1), view_change(2), view_change(3, view=5)), t.Send) == []
 
 
 def test_who_asked_neither_prepares_nor_commits_in_the_view_it_left() -> None:
