@@ -444,3 +444,14 @@ def test_who_has_not_voted_misses_the_proposal_too() -> None:
     assert [s.timer for s in of(core.read(Message.BALLOT, BALLOTS[3]), t.SetTimer)] == [Timer.REQUEST]
     found = core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
     assert [s.slot for s in of(found, t.Send)] == ["0/0/1/view-change"]
+
+
+@pytest.mark.parametrize(("me", "kept"), [(1, []), (2, ["began", "entered"])], ids=["lost", "first life"])
+def test_who_may_have_lost_its_sign_state_keeps_no_view_in_it_before_it_speaks(me: int, kept: list[str]) -> None:
+    """A crash while it is silent must find the sign-state as empty as it was, and be silent again."""
+    core = normal.Core(me=me, live=False)
+    core.core.handle(t.Restarted({}, fresh=True))
+    opened = new_view([view_change(m) for m in (0, 2, 3)])  # it is signed by member 1
+    assert not of(core.read(Message.VIEW_CHANGE, opened), t.Keep)
+    assert core.core.view == 1
+    assert [t.read_slot(k.slot).what for k in of(core.core.handle(t.CaughtUp()), t.Keep)] == kept
