@@ -14,7 +14,7 @@ from tests.benchmarks import kept, plot
 from tests.simulation.scale import RESULTS
 
 DOCS = kept.ROOT / "docs"
-_FILES = {"messages": "scale-messages.svg", "verifications": "scale-verifications.svg", "cpu_s": "scale-cpu.svg"}
+_FILES = {"messages": "messages.svg", "verifications": "verifications.svg", "cpu_s": "cpu.svg"}
 _TITLES = {
     "messages": ("Records on the log for an epoch", "records"),
     "verifications": ("Signatures checked for an epoch, all members", "checks"),
@@ -56,12 +56,12 @@ def render(run: dict[str, Any]) -> dict[Path, str]:
         "phase is N records, each read N times. That each member checks what the others say makes the square.",
         "",
     ]
-    page += [line for file in _FILES.values() for line in (f"![{file[:-4]}](performance/{file})", "")]
+    page += [line for file in _FILES.values() for line in (f"![{file[:-4]}](scale/{file})", "")]
     files = {Path("scale.md"): "\n".join(page).rstrip() + "\n"}
     for name, file in _FILES.items():
         title, unit = _TITLES[name]
         curve = {"core alone": [(float(c["n"]), float(c[name])) for c in costs]}
-        files[Path("performance") / file] = plot.lines(title, "members", unit, curve)
+        files[Path("scale") / file] = plot.lines(title, "members", unit, curve)
     return files
 
 
