@@ -64,3 +64,10 @@ def keep(file: Path, what: dict[str, Any]) -> None:
     """Writes the machine and `what` as JSON."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps({"machine": machine(), **what}, indent=1) + "\n", encoding="utf-8")
+
+
+def write_between(page: Path, begin: str, end: str, made: str) -> None:
+    """Puts what was made into a page, between two marks."""
+    before, _, rest = page.read_text().partition(begin)
+    _, _, after = rest.partition(end)
+    page.write_text(f"{before}{begin}\n\n{made}\n\n{end}{after}")

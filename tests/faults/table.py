@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.faults.kept import write_between
 from tests.faults.library import FAULTS
 from tests.faults.rounds import LIMIT_S
 from tests.faults.soak import RESULTS
@@ -99,9 +100,7 @@ def main() -> None:
     files = sorted(RESULTS.glob("soak-*.json"))
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else files[-1]
     made = page(json.loads(file.read_text()), f"tests/faults/results/{file.name}")
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}")
+    write_between(PAGE, BEGIN, END, made)
     print(f"{PAGE}: from {file}")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ from memquorum.schema_files import load_codec
 from tests.integration.replicas import START, DerivedVault
 from tests.simulation.behaviours import LIBRARY
 from tests.simulation.dice import Dice
-from tests.simulation.liars import Behaviour, Said
+from tests.simulation.liars import Behaviour, Said, heard, passed
 from tests.unit.genesis import seed_of
 from workers import loop, replica
 from workers.seat import LOGS, TOPIC_OF, Seat
@@ -140,32 +140,18 @@ class Hostile(replica.Replica):
         for behaviour in self.behaviours:
             for lie in behaviour.reads(said, data):
                 self._lie(message.partition() or 0, lie)
-        if self._foreign(data):
+        if heard(self.scenery.codec, self.me, self._own, data):
             super()._hand_in(message)
         else:
             self._seats[message.partition() or 0].skip(message.topic() or "", message.offset() or 0)
 
-    def _foreign(self, data: bytes) -> bool:
-        try:
-            signer = self.scenery.codec.decode_as(Signed, data).signer
-        except DecodeError:
-            return True
-        return signer != f"member:{self.me}" or data in self._own
-
     def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
         self._own.add(data)
-        for lie in self._lies(Said(send.message, data), self.behaviours):
+        for lie in passed(Said(send.message, data), self.behaviours):
             if lie.data == data:
                 super()._produce(seat, send, data)
             else:
                 self._lie(seat.shard, lie)
-
-    def _lies(self, said: Said, behaviours: list[Behaviour]) -> Iterator[Said]:
-        if not behaviours:
-            yield said
-            return
-        for lie in behaviours[0].says(said):
-            yield from self._lies(lie, behaviours[1:])
 
     def _lie(self, shard: int, said: Said) -> None:
         second = int(time.monotonic())

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.faults.kept import write_between
+
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "hostile.md"
 BEGIN, END = "<!-- made by python -m tests.hostile.table -->", "<!-- end -->"
@@ -40,9 +42,7 @@ def page(story: dict[str, Any], source: str) -> str:
 def main() -> None:
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else sorted(RESULTS.glob("hostile-*.json"))[-1]
     made = page(json.loads(file.read_text()), f"tests/hostile/results/{file.name}")
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}")
+    write_between(PAGE, BEGIN, END, made)
     print(f"{PAGE}: from {file}")
 
 

@@ -7,11 +7,11 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from memquorum import topics
-from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_commit, check_pre_prepare
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, verify
-from memquorum.core.records import Commit, PrePrepare, Signed
+from memquorum.core.records import Commit, PrePrepare
+from tests.integration.replicas import authentic
 from workers import loop
 
 
@@ -42,20 +42,21 @@ class Watch:
             self._take(message.value() or b"")
 
     def _take(self, data: bytes) -> None:
-        try:
-            said = self._codec.decode_as(Signed, data)
-            verify(self._genesis, said)
-            record = self._codec.decode(said.body)
-            if isinstance(record, PrePrepare):
+        found = authentic(self._codec, self._genesis, data)
+        if found is None:
+            return
+        said, record = found
+        if isinstance(record, PrePrepare):
+            try:
                 checked = check_pre_prepare(self._codec, self._genesis, data)
-                key = (record.shard, record.view, record.seq, checked.digest)
-                self._proposed[key] = checked
-            elif isinstance(record, Commit) and said.signer == f"member:{record.member}":
-                key = (record.shard, record.view, record.seq, record.digest)
-                self._commits[key][record.member] = data
-            else:
+            except BadCertificate:
                 return
-        except (DecodeError, BadMessage, BadCertificate):
+            key = (record.shard, record.view, record.seq, checked.digest)
+            self._proposed[key] = checked
+        elif isinstance(record, Commit) and said.signer == f"member:{record.member}":
+            key = (record.shard, record.view, record.seq, record.digest)
+            self._commits[key][record.member] = data
+        else:
             return
         self._complete(key)
 

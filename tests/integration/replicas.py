@@ -208,6 +208,16 @@ class World:
         self._producer.flush(5)
 
 
+def authentic(codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, Any] | None:
+    """A signed message and the record that it holds; None where it is not what a member or service signed."""
+    try:
+        said = codec.decode_as(Signed, data)
+        verify(genesis, said)
+        return said, codec.decode(said.body)
+    except (DecodeError, BadMessage):
+        return None
+
+
 class Decisions:
     """Reads pre-prepares and commits until their certificates are complete; trusts nobody."""
 
@@ -236,12 +246,10 @@ class Decisions:
             self._take(message.value() or b"")
 
     def _take(self, data: bytes) -> None:
-        try:
-            said = self._codec.decode_as(Signed, data)
-            verify(self._genesis, said)
-            record = self._codec.decode(said.body)
-        except (DecodeError, BadMessage):
+        found = authentic(self._codec, self._genesis, data)
+        if found is None:
             return
+        _, record = found
         self._held_to(record, data)
         if isinstance(record, BallotCast):
             self.voters.add((record.shard, record.member))

@@ -6,11 +6,11 @@ wants to say and what the liar reads, and answers what it says instead, and to w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memquorum.core.avro import DecodeError
+from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.transitions import Message
 from memquorum.core.records import Signed
 from tests.simulation.node import Node
@@ -96,24 +96,13 @@ class Liar(Node):
         for behaviour in self.behaviours:
             for said in behaviour.reads(message, data):
                 self._write(said)
-        try:
-            signer = self.world.codec.decode_as(Signed, data).signer
-        except DecodeError:
-            return True
-        return signer != f"member:{self.me}" or data in self._own
+        return heard(self.world.codec, self.me, self._own, data)
 
     def produce(self, message: Message, data: bytes) -> None:
         """What the core says goes through every behaviour."""
         self._own.add(data)
-        for said in self._lies(Said(message, data), self.behaviours):
+        for said in passed(Said(message, data), self.behaviours):
             self._write(said)
-
-    def _lies(self, said: Said, behaviours: list[Behaviour]) -> Iterator[Said]:
-        if not behaviours:
-            yield said
-            return
-        for lie in behaviours[0].says(said):
-            yield from self._lies(lie, behaviours[1:])
 
     def _write(self, said: Said) -> None:
         """Even a liar can write only so much: without a bound it would be one more way to be slow."""
@@ -129,3 +118,21 @@ class Liar(Node):
     def halted(self, reason: str) -> None:
         """Its own affair."""
         self.core = None
+
+
+def passed(said: Said, behaviours: Sequence[Behaviour]) -> Iterator[Said]:
+    """What becomes of a message on its way through every behaviour."""
+    if not behaviours:
+        yield said
+        return
+    for lie in behaviours[0].says(said):
+        yield from passed(lie, behaviours[1:])
+
+
+def heard(codec: Codec, me: int, own: Container[bytes], data: bytes) -> bool:
+    """Whether a liar's core is shown a record: under its name only what it said itself, so that it stays in step."""
+    try:
+        signer = codec.decode_as(Signed, data).signer
+    except DecodeError:
+        return True
+    return signer != f"member:{me}" or data in own

@@ -82,12 +82,17 @@ class Round:
                 missing = places.keys() - self._votes_on(message, digest).keys()
                 if missing and len(self._votes_on(message, digest)) + len(missing) >= quorum:
                     self.sought.add((message, digest))
-                    again[message] = min(again.get(message, places[min(missing)]), *(places[who] for who in missing))
+                    first = min(places[who] for who in missing)
+                    again[message] = min(first, again.get(message, first))
         return again
 
     def _named(self, message: Message) -> set[bytes]:
         """The proposals that members' first votes name."""
-        return {held.digest for held in (self.prepares if message == Message.PREPARE else self.commits).values()}
+        return {held.digest for held in self.votes(message).values()}
+
+    def votes(self, message: Message) -> dict[int, Held]:
+        """Each member's first prepare or commit."""
+        return self.prepares if message == Message.PREPARE else self.commits
 
     def drop_more(self, message: Message, member: int) -> None:
         """Lets go of a member's further votes."""
@@ -110,8 +115,7 @@ class Round:
         return {member: data for member, data in found if member != primary}
 
     def _votes_on(self, message: Message, digest: bytes) -> dict[int, bytes]:
-        votes = self.prepares if message == Message.PREPARE else self.commits
-        found = {member: held.data for member, held in votes.items() if held.digest == digest}
+        found = {member: held.data for member, held in self.votes(message).items() if held.digest == digest}
         if self.more:
             found |= {who: h.data for (kind, who, said), h in self.more.items() if (kind, said) == (message, digest)}
         return found

@@ -232,8 +232,7 @@ class Inbox:
     def _vote(self, new: Incoming, slot: Slot) -> None:
         """A prepare or a commit; prepares are verified only up to the quorum."""
         held = slot.rounds.get(new.view) or Round()
-        votes = held.prepares if new.message == Message.PREPARE else held.commits
-        said, first = new.record.digest, votes.get(new.member)
+        said, first = new.record.digest, held.votes(new.message).get(new.member)
         if first is not None:
             if self._more(new, said, first, held):
                 self._gate.second(new, said, first, held.noted)

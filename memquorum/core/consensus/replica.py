@@ -24,7 +24,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.speech import BALLOTS_WANTED, Speech
 from memquorum.core.consensus.transitions import Message, Note, Phase, Step, Timer
-from memquorum.core.consensus.viewchange import Committed, Opening
+from memquorum.core.consensus.viewchange import Committed
 from memquorum.core.consensus.views import Views
 from memquorum.core.consensus.voice import Voice
 from memquorum.core.records import Prepared
@@ -69,7 +69,6 @@ class ShardReplica:
         self._caught_up = False
         # It says nothing up to this sequence; and whether what it signed before it started is unknown.
         self._silent_through, self._fresh, self._lived = 0, False, progress.seq > 1
-        self._unkept: Opening | None = None  # a view that was entered and that the sign-state does not know yet
         self._effects: list[t.Effect] = []
 
     @property
@@ -116,9 +115,9 @@ class ShardReplica:
                 self._catch_up()
         self._run()
         # Who may have lost its sign-state claims nothing in it before it speaks: else the next start would not know.
-        if self._unkept is not None and (self._speaks or not self._fresh):
-            self._effects.append(self._speech.entered(self._unkept))
-            self._unkept = None
+        unkept = self._views.unkept
+        if unkept is not None and (self._speaks or not self._fresh):
+            self._effects.append(self._speech.entered(unkept))
         if self._speaks and self.phase in _LIVE:
             self._effects += self._speech.speak(self.phase, self._commits)
         return self._effects
@@ -234,7 +233,6 @@ class ShardReplica:
         buffer.asked = False
         self._effects.append(t.CancelTimer(Timer.VIEW_CHANGE))
         self._effects.append(t.Entered(opening.view, self._primary(opening.view)))
-        self._unkept = opening
         self._settle(self._views.behind())
         self._step(Step.NEW_VIEW)
         return True

@@ -190,6 +190,12 @@ class Views:
         """Whether it asked for a view that is not open yet: it neither prepares nor commits meanwhile."""
         return self.asked > self.view
 
+    @property
+    def unkept(self) -> Opening | None:
+        """What opened the present view, if the sign-state does not hold it yet."""
+        held = self.opening is None or (self.opening.view, Kept.ENTERED) in self.kept
+        return None if held else self.opening
+
     def called(self) -> int | None:
         """A view, higher than asked for, that at least f+1 members want to have left the ones below for: one of them is
         honest, whatever the others are. The highest such."""
