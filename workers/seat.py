@@ -15,6 +15,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.slots import is_decided
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -105,7 +106,7 @@ class Seat:
         self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
         meters = self.watch.shown.meters
         self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=sign, meters=meters)
-        self.settled = [slot for slot in signed if t.is_decided(slot, progress.seq, progress.epoch)]
+        self.settled = [slot for slot in signed if is_decided(slot, progress.seq, progress.epoch)]
         self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, progress=progress)
         begin = t.Restarted({s: v for s, v in signed.items() if s not in self.settled}, through, fresh)
         self._carry_out(self.core.handle(begin))

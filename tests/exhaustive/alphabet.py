@@ -30,6 +30,7 @@ from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.transitions import Message, Timer
 from memquorum.core.consensus.viewchange import Opening, Report, check_new_view, check_view_change
 from memquorum.core.records import (
@@ -192,7 +193,7 @@ class Alphabet:
             return "decided", effect.checked.body.view, self.letters[effect.checked.digest]
         if not isinstance(effect, t.Send):
             return None
-        name = t.read_slot(effect.slot)
+        name = read_slot(effect.slot)
         if effect.message == Message.VIEW_CHANGE:
             if name.view != 1:
                 return None  # of a view above: pruned

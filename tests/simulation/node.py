@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.slots import is_decided
 from memquorum.core.consensus.transitions import Message
 from memquorum.ports import SignConflict
 from tests.simulation.broker import LOGS
@@ -78,7 +79,7 @@ class Node:
         self.ends = {message: len(log) for message, log in logs.items()}
         world, view = self.world, self.view
         signed = self.disk.signed.load("")
-        self.settled = [slot for slot in signed if t.is_decided(slot, view.progress.seq, view.progress.epoch)]
+        self.settled = [slot for slot in signed if is_decided(slot, view.progress.seq, view.progress.epoch)]
         self.core = world.make_core(self, view)
         world.tell(self, f"starts at sequence {view.progress.seq}")
         scope, left = world.scope, {s: v for s, v in signed.items() if s not in self.settled}

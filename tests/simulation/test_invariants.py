@@ -19,6 +19,7 @@ from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.transitions import Timings
 from memquorum.core.consensus.views import Views
 from memquorum.core.records import BallotCast
@@ -88,7 +89,7 @@ def view_changes_are_forgotten(patch: Patch) -> None:
     restore = Views.restore
 
     def forget(self: Views, signed: Any) -> None:
-        kept = {s: v for s, v in signed.items() if transitions.read_slot(s).what != transitions.Message.VIEW_CHANGE}
+        kept = {s: v for s, v in signed.items() if read_slot(s).what != transitions.Message.VIEW_CHANGE}
         restore(self, kept)
 
     patch.setattr(Views, "restore", forget)

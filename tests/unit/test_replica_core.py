@@ -12,6 +12,7 @@ from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.transitions import Message, Note, Phase, Timer
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, Prepare, PrePrepare, Signed
 from memquorum.ports import SignedSlot
@@ -595,7 +596,7 @@ def test_a_first_life_is_kept_before_its_first_word() -> None:
     core = Core(live=False)
     core.core.handle(t.Restarted({}, fresh=True))
     (kept,) = core.core.handle(t.CaughtUp())
-    assert isinstance(kept, t.Keep) and t.read_slot(kept.slot).what == t.Kept.BEGAN
+    assert isinstance(kept, t.Keep) and read_slot(kept.slot).what == t.Kept.BEGAN
     # A crash before that word: the view may have gone on, but nothing was lost.
     again = Core(live=False, progress=t.Progress(2, 2))
     again.core.handle(t.Restarted({kept.slot: SignedSlot(kept.digest, kept.data)}))

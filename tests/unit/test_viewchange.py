@@ -13,6 +13,7 @@ from memquorum.core.consensus import membership
 from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.consensus.messages import digest
+from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.transitions import Message, Note, Phase, Timer
 from memquorum.core.consensus.viewchange import check_new_view, check_view_change
 from memquorum.core.records import NewView, Prepared, Signed, ViewChange
@@ -454,4 +455,4 @@ def test_who_may_have_lost_its_sign_state_keeps_no_view_in_it_before_it_speaks(m
     opened = new_view([view_change(m) for m in (0, 2, 3)])  # it is signed by member 1
     assert not of(core.read(Message.VIEW_CHANGE, opened), t.Keep)
     assert core.core.view == 1
-    assert [t.read_slot(k.slot).what for k in of(core.core.handle(t.CaughtUp()), t.Keep)] == kept
+    assert [read_slot(k.slot).what for k in of(core.core.handle(t.CaughtUp()), t.Keep)] == kept

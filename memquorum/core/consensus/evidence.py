@@ -28,7 +28,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memquorum.core.avro import Codec, DecodeError, UnknownSchema
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import slots
 from memquorum.core.consensus.certificate import (
     BadCertificate,
     check_nomination,
@@ -150,10 +150,10 @@ def slot_of(body: Any) -> str:
     """The slot of a member's message, by the name that its sign-state keeps it under: an honest one signs it once."""
     message = _KINDS[type(body)]
     if message == Message.BALLOT:
-        return t.ballot_slot(body.config, body.shard, body.epoch)
+        return slots.ballot_slot(body.config, body.shard, body.epoch)
     if message in (Message.VIEW_CHANGE, Message.NEW_VIEW):
-        return t.view_slot(body.config, body.shard, body.view, message)
-    return t.slot_name(body.config, body.shard, body.view, body.seq, message)
+        return slots.view_slot(body.config, body.shard, body.view, message)
+    return slots.slot_name(body.config, body.shard, body.view, body.seq, message)
 
 
 def _said(signed: Signed, body: Any) -> bytes:

@@ -1,6 +1,52 @@
-"""How the slots of the sign-state follow one another: by this it lets go of what is settled."""
+"""The slots of the sign-state: their names, and how they follow one another, by which it lets go of what is settled."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memquorum.core.consensus.transitions import Kept, Message
+
+
+def ballot_slot(config: int, shard: int, epoch: int) -> str:
+    """The name under which the sign-state keeps a ballot. A member has one opinion of an epoch, whatever the view."""
+    return f"{config}/{shard}/{epoch}/{Message.BALLOT}"
+
+
+def slot_name(config: int, shard: int, view: int, seq: int, what: Message | Kept) -> str:
+    """The name under which the sign-state keeps a message of a slot, or the certificate that its commit rests on."""
+    return f"{config}/{shard}/{view}/{seq}/{what}"
+
+
+def view_slot(config: int, shard: int, view: int, what: Message | Kept) -> str:
+    """The name under which the sign-state keeps a view change, a new view, or that it was entered: one for each view,
+    whatever the sequence."""
+    return f"{config}/{shard}/{view}/{what}"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotName:
+    """The parts of a slot's name. `seq` is None for what concerns a view, `view` for a ballot, `epoch` for the rest."""
+
+    what: str
+    view: int | None = None
+    seq: int | None = None
+    epoch: int | None = None
+
+
+def read_slot(slot: str) -> SlotName:
+    """The parts of a name that one of the functions above made."""
+    _, _, *numbers, what = slot.split("/")
+    if what == Message.BALLOT:
+        return SlotName(what, epoch=int(numbers[0]))
+    if what in (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED, Kept.BEGAN):
+        return SlotName(what, view=int(numbers[0]))
+    return SlotName(what, view=int(numbers[0]), seq=int(numbers[1]))
+
+
+def is_decided(slot: str, seq: int, epoch: int) -> bool:
+    """Whether a slot of this name lies before the next sequence and epoch to be decided."""
+    name = read_slot(slot)
+    return (name.epoch is not None and name.epoch < epoch) or (name.seq is not None and name.seq < seq)
 
 
 def series(slot: str) -> tuple[str, int]:

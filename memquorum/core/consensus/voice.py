@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import slots
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest
@@ -70,12 +70,12 @@ class Voice:
 
     def ballot_slot(self, epoch: int) -> str:
         """Of this member's ballot."""
-        return t.ballot_slot(self._config, self._shard, epoch)
+        return slots.ballot_slot(self._config, self._shard, epoch)
 
     def slot(self, view: int, seq: int, what: Message | Kept) -> str:
         """Of a message of a sequence."""
-        return t.slot_name(self._config, self._shard, view, seq, what)
+        return slots.slot_name(self._config, self._shard, view, seq, what)
 
     def view_slot(self, view: int, what: Message | Kept) -> str:
         """Of what concerns a view."""
-        return t.view_slot(self._config, self._shard, view, what)
+        return slots.view_slot(self._config, self._shard, view, what)
