@@ -84,7 +84,7 @@ def run(
     records from the line's where nobody signs; None, for tests: whoever writes is believed. `own_clock`: what the time
     of a vote is held against; None where the fleet's time is driven.
     """
-    if bytes(SigningKey(seed).verify_key) != genesis.members[member_id].public_key:
+    if bytes(SigningKey(seed).verify_key) != genesis.key_of(f"member:{member_id}"):
         raise ValueError(f"the key is not that of member {member_id} in the genesis file")
     folder = run_dir / f"replica-{member_id}"
     with (

@@ -99,7 +99,7 @@ class VoteWatch:
         checked = decided.checked
         self._open.set(0)
         self.shown.meters.epochs.labels(self.shown.name).inc()
-        for member in set(range(self._genesis.n)) - {ballot.member for ballot in checked.ballots}:
+        for member in {m.id for m in self._genesis.members} - {b.member for b in checked.ballots}:
             self.shown.meters.late.labels(str(member)).inc()
         if self._nominated_ms:
             self.shown.done([self._nominated_ms], time.time_ns() // 1_000_000)

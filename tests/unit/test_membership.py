@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -135,3 +136,15 @@ def test_members_propose_in_turn_and_the_opener_of_a_view_stays() -> None:
     assert [genesis.primary(1, 0, seq) for seq in (1, 64, 65, 128, 129, 193, 257)] == [1, 1, 2, 2, 3, 0, 1]
     assert [genesis.primary(0, 2, seq) for seq in (1, 64, 65)] == [2, 2, 3]
     assert [genesis.opener(1, view) for view in range(5)] == [1, 2, 3, 0, 1]
+
+
+def test_ids_are_names_and_no_places() -> None:
+    """After a member has left, the others keep their ids; whoever leads is told by its id."""
+    whole = make(7)
+    genesis = replace(whole, members=tuple(m for m in whole.members if m.id not in (0, 3)))
+    assert [genesis.primary(0, view, 1) for view in range(6)] == [1, 2, 4, 5, 6, 1]
+    assert [genesis.opener(1, view) for view in range(5)] == [2, 4, 5, 6, 1]
+    assert {genesis.member_of(f"agent-{i}") for i in range(64)} == {1, 2, 4, 5, 6}
+    assert genesis.key_of("member:4") == public_key("member:4") and genesis.key_of("member:6") == public_key("member:6")
+    assert genesis.key_of("member:0") is None and genesis.key_of("member:3") is None
+    assert [m and m.id for m in map(genesis.member, range(-1, 8))] == [None, None, 1, 2, None, 4, 5, 6, None]

@@ -194,3 +194,13 @@ def test_a_vote_cannot_count_twice() -> None:
         tally(make(), nomination("forget"), [ballot(4, say(True))])
     with pytest.raises(ValueError, match="one opinion"):
         tally(make(), nomination("forget", "forget"), [ballot(0, say(True))])
+
+
+def test_ballots_count_by_the_ids_of_their_members() -> None:
+    some = (Member(1, "a", "r", b"", 1000), Member(4, "b", "r", b"", 2000), Member(6, "c", "r", b"", 3000))
+    genesis = Genesis(b"c" * 32, 1, (*some, Member(9, "d", "r", b"", 4000)), {}, {}, Policy())
+    (outcome,) = tally(genesis, nomination("forget"), [ballot(m, say(True)) for m in (4, 6, 9)])
+    assert (outcome.yes, outcome.weight_ppm) == ((4, 6, 9), 9_000_000)
+    for stranger in (0, 2, 3):
+        with pytest.raises(ValueError, match="distinct members"):
+            tally(genesis, nomination("forget"), [ballot(stranger, say(True))])

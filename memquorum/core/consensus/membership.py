@@ -21,6 +21,7 @@ from memquorum.core.policy import to_json as policy_to_json
 SERVICES = ("nomination", "journal")
 # So many sequences of a view are proposed by one member before the next has its turn: a rule of the protocol.
 TURN = 64
+_DIGITS = 10  # an id has fewer
 
 
 class GenesisError(ValueError):
@@ -46,7 +47,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Genesis:
-    """Configuration 0: members by id from 0, services' keys, which member speaks for which agent, and the policy.
+    """A configuration: members in the order of their ids, services' keys, who speaks for which agent, and the policy.
 
     `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
     nothing unsigned.
@@ -84,16 +85,22 @@ class Genesis:
 
     def primary(self, shard: int, view: int, seq: int) -> int:
         """The member that proposes for a sequence in a shard's view: each in turn, for `TURN` sequences."""
-        return (shard + view + (seq - 1) // TURN) % self.n
+        return self.members[(shard + view + (seq - 1) // TURN) % self.n].id
 
     def opener(self, shard: int, view: int) -> int:
         """The member that opens a shard's view, wherever that begins: who asks for it need not agree on a sequence."""
-        return (shard + view) % self.n
+        return self.members[(shard + view) % self.n].id
 
     def member_of(self, agent: str) -> int:
         """The member that speaks for an agent: as the file says, else by hash."""
         named = self.agents.get(agent)
-        return named if named is not None else murmur2(agent.encode()) % self.n
+        return named if named is not None else self.members[murmur2(agent.encode()) % self.n].id
+
+    def member(self, id: int) -> Member | None:
+        """The member with an id; None for who is none. An id is a name, and no place among the members."""
+        if 0 <= id < self.n and self.members[id].id == id:
+            return self.members[id]
+        return next((member for member in self.members if member.id == id), None)
 
     def key_of(self, signer: str) -> bytes | None:
         """The public key of 'member:N' or 'service:NAME'; None for a stranger."""
@@ -101,8 +108,9 @@ class Genesis:
         if kind == "service":
             return self.services.get(name)
         # Only the canonical spelling, so that one member cannot pass for two.
-        if kind == "member" and name.isdecimal() and str(int(name)) == name and int(name) < self.n:
-            return self.members[int(name)].public_key
+        if kind == "member" and name.isdecimal() and len(name) < _DIGITS and str(int(name)) == name:
+            member = self.member(int(name))
+            return None if member is None else member.public_key
         return None
 
 

@@ -54,12 +54,12 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
     Raises ValueError where it does not hold, because a vote counted twice could delete a memory.
     """
     members = [b.member for b in ballots]
-    if len(set(members)) != len(members) or not all(0 <= m < genesis.n for m in members):
+    if len(set(members)) != len(members) or any(genesis.member(m) is None for m in members):
         raise ValueError(f"ballots of members {members} are not of distinct members of {genesis.n}")
     if any(len(b.opinions) != len(nomination.proposals) for b in ballots):
         raise ValueError("a ballot has not one opinion per proposal")
     needed = {name: needed_ppm(genesis, kind) for name, kind in KINDS.items()}
-    voices = [member.voice for member in genesis.members]
+    voices = {member.id: member.voice for member in genesis.members}
     said = zip(nomination.proposals, *(b.opinions for b in ballots), strict=True)
     votes, found = genesis.quorum, []
     for proposal, *opinions in said:
@@ -78,7 +78,7 @@ def _outcome(
     genesis: Genesis,
     proposal: Proposal,
     yes: Mapping[int, Opinion],
-    voices: Sequence[int],
+    voices: Mapping[int, int],
     *,
     votes: int,
     needed: int,

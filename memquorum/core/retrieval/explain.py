@@ -330,7 +330,8 @@ def _about(checked: Checked, memory_id: str) -> tuple[int, Outcome]:
 
 
 def _opinion(genesis: Genesis, ballot: BallotCast, at: int, kind: str, as_of: int) -> MemberOpinion:
-    member, opinion = genesis.members[ballot.member], ballot.opinions[at]
+    member, opinion = genesis.member(ballot.member), ballot.opinions[at]
+    assert member is not None  # the certificate was checked
     terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
     last_access = terms.get("last_access")
     return MemberOpinion(
