@@ -1,4 +1,4 @@
-"""`python -m tests.hostile`: malicious processes on a real Kafka, one behaviour after the other."""
+"""`python -m tests.hostile`: malicious processes on a real Kafka and a real Postgres, one behaviour after the other."""
 
 from __future__ import annotations
 
@@ -9,9 +9,15 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
-from tests.faults.kept import machine
+from db.migrate import migrate
+from infra.embedded.kafka import Kafka
+from infra.embedded.postgres import Postgres
+from tests.faults.kept import keep
 from tests.hostile import drive
+from tests.hostile.fleet import Place
+from tests.hostile.judge import Met
 from tests.hostile.member import BEHAVIOURS
 from tests.hostile.table import RESULTS
 
@@ -27,23 +33,37 @@ def main() -> int:
     asked = parser.parse_args()
     chosen = list(dict.fromkeys(["none", *(asked.behaviour or ALL)]))
     each = max(1, math.ceil(asked.epochs / len(chosen) / 4))
-    began, rows = time.strftime("%Y%m%d-%H%M%S"), []
-    truth: drive.Met | None = None
-    with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
-        for number, name in enumerate(chosen):
-            met = drive.run(name, each, Path(folder, name), truth, asked.seed)
-            if name == "none":
-                truth = met
+    began, rows = time.strftime("%Y%m%d-%H%M%S"), list[dict[str, Any]]()
+    truth: Met | None = None
+    with (
+        tempfile.TemporaryDirectory(prefix="hostile-") as name,
+        Postgres(Path(name, "postgres"), throwaway=True) as postgres,
+    ):
+        for number, behaviour in enumerate(chosen):
+            met = behave(behaviour, each, Path(name, behaviour), postgres, truth, seed=asked.seed)
+            truth = met if truth is None else truth
             rows.append(met.row())
             print(f"{number + 1}/{len(chosen)} {json.dumps(rows[-1])}", flush=True)
             if asked.keep:  # after each behaviour: a run that is ended early has shown something
-                story = {"machine": machine(), "began": began, "arguments": sys.argv[1:], "seed": asked.seed}
-                RESULTS.mkdir(exist_ok=True)
-                file = RESULTS / f"hostile-{began}.json"
-                file.write_text(json.dumps({**story, "rows": rows}, indent=1) + "\n")
+                story = {"began": began, "arguments": sys.argv[1:], "seed": asked.seed, "rows": rows}
+                keep(RESULTS / f"hostile-{began}.json", story)
     bad = sum(bool(row["problems"]) for row in rows)
     print(f"{sum(row['nominated'] for row in rows)} epochs, {bad} of {len(rows)} behaviours with problems")
     return 1 if bad else 0
+
+
+def behave(behaviour: str, epochs: int, folder: Path, postgres: Postgres, truth: Met | None, *, seed: int) -> Met:
+    """One behaviour on a broker and databases of its own."""
+    names = [f"{kind}_{behaviour.replace('-', '_')}" for kind in ("memory", "vault")]
+    postgres.create(*names)
+    memory, vault = map(postgres.dsn, names)
+    migrate(memory, "memory")
+    migrate(vault, "vault")
+    with Kafka(folder / "kafka") as broker:
+        return drive.run(
+            Met(behaviour), epochs, Place(broker.bootstrap, memory, vault, folder), truth,
+            liars=drive.liars_of(behaviour), disturb=drive.disturbed(behaviour), seed=seed,
+        )  # fmt: skip
 
 
 if __name__ == "__main__":

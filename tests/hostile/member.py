@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,9 +23,10 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis, load
 from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.transitions import Message, Send
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Prepare, Proposal, Signed
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Prepare, PrePrepare, Proposal, Signed
+from memquorum.ports import Vault
 from memquorum.schema_files import load_codec
-from tests.integration.replicas import START, DerivedVault
+from tests.hostile.memories import START
 from tests.simulation.behaviours import LIBRARY
 from tests.simulation.dice import Dice
 from tests.simulation.liars import Behaviour, Said, heard, passed
@@ -54,10 +55,10 @@ class Floods(Behaviour):
             yield Said(Message.PREPARE, self.signed(lie))
 
 
-class OppositeTwin(Behaviour):
-    """The second of two processes with one key: it votes the opposite, and knows nothing of the first."""
+class Contrary(Behaviour):
+    """Casts the opposite of what it thinks. Nobody can tell that from an opinion."""
 
-    name = "opposite-twin"
+    name = "contrary"
 
     def says(self, said: Said) -> Iterable[Said]:
         body = self.body(said.data)
@@ -69,11 +70,45 @@ class OppositeTwin(Behaviour):
         return (Said(said.message, self.signed(replace(body, opinions=opinions))),)
 
 
+class Picks(Contrary):
+    """Votes contrary, and as primary shows N - f ballots only: its own, and those of the two who help it most."""
+
+    name = "picks"
+
+    def __init__(self, liar: Any) -> None:
+        super().__init__(liar)
+        self._cast: dict[bytes, bytes] = {}
+
+    def says(self, said: Said) -> Iterable[Said]:
+        body = self.body(said.data)
+        if isinstance(body, BallotCast):
+            told = tuple(super().says(said))
+            self._cast[body.nomination] = told[0].data
+            return told
+        if not isinstance(body, PrePrepare):
+            return (said,)
+        # Its core has not read the ballot that was cast in its place, so what the core proposes is the others'.
+        shown = {self.body(ballot).member: ballot for ballot in body.ballots}
+        own = self._cast.get(digest(self.world.codec.decode_as(Signed, body.nomination).body))
+        others = sorted((m for m in shown if m != self.liar.me), key=lambda m: self._yes(shown[m]))
+        if own is None or len(others) < 2:
+            return (said,)
+        ballots = {self.liar.me: own, **{m: shown[m] for m in others[:2]}}
+        picked = tuple(ballots[m] for m in sorted(ballots))
+        return (Said(said.message, self.signed(replace(body, ballots=picked))),)
+
+    def _yes(self, ballot: bytes) -> int:
+        """Leaves out who would forget most: with its own noes it keeps what it can."""
+        return sum(opinion.yes for opinion in self.body(ballot).opinions)
+
+
 _ONLY_FORKING = ("whispers",)  # without a broker that helps it is an honest member
 BEHAVIOURS: Mapping[str, type[Behaviour]] = {
-    name: kind for name, kind in {**LIBRARY, Floods.name: Floods}.items() if name not in _ONLY_FORKING
+    name: kind
+    for name, kind in {**LIBRARY, **{one.name: one for one in (Floods, Contrary, Picks)}}.items()
+    if name not in _ONLY_FORKING
 }
-EQUIVOCATES = frozenset({"opposite-votes", "many-votes", "two-ballots", "twins"})
+EQUIVOCATES = frozenset({"opposite-votes", "many-votes", "two-ballots", "two-proposals", "twins"})
 """Who does so must have been proven a liar when the run ends."""
 
 
@@ -120,10 +155,10 @@ class Scenery:
 
 
 class Hostile(replica.Replica):
-    """The worker's loop; what it reads and says goes through the behaviours."""
+    """The worker's loop; what it reads and says goes through the behaviours, which each shard has of its own."""
 
     scenery: Scenery
-    behaviours: list[Behaviour]
+    behaviours: list[list[Behaviour]]
     me: int
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
@@ -137,17 +172,18 @@ class Hostile(replica.Replica):
             super()._hand_in(message)
             return
         self.scenery.heard(said, data)
-        for behaviour in self.behaviours:
+        shard = message.partition() or 0
+        for behaviour in self.behaviours[shard]:
             for lie in behaviour.reads(said, data):
-                self._lie(message.partition() or 0, lie)
+                self._lie(shard, lie)
         if heard(self.scenery.codec, self.me, self._own, data):
             super()._hand_in(message)
         else:
-            self._seats[message.partition() or 0].skip(message.topic() or "", message.offset() or 0)
+            self._seats[shard].skip(message.topic() or "", message.offset() or 0)
 
     def _produce(self, seat: Seat, send: Send, data: bytes) -> None:
         self._own.add(data)
-        for lie in passed(Said(send.message, data), self.behaviours):
+        for lie in passed(Said(send.message, data), self.behaviours[seat.shard]):
             if lie.data == data:
                 super()._produce(seat, send, data)
             else:
@@ -166,23 +202,32 @@ class Hostile(replica.Replica):
             seat.accuser.take()
 
 
-def process(bootstrap: str, genesis: bytes, member: int, *, run_dir: Path, lies: tuple[str, ...], ready: Any) -> None:
-    """What a member's process runs: the worker as it is, or with the behaviours named."""
+def process(
+    bootstrap: str,
+    genesis: bytes,
+    member: int,
+    vault: Vault,
+    *,
+    run_dir: Path,
+    lies: Sequence[Sequence[str]],
+    grace_ms: int,
+    ready: Any,
+) -> None:
+    """What a member's process runs: the worker as it is, or with the behaviours named, by shard."""
     run_dir.mkdir(parents=True, exist_ok=True)
     file = run_dir / f"replica-{member}.log"
     logging.basicConfig(filename=file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
     whole, codec = load(genesis), load_codec()
-    if lies:
+    if any(lies):
         Hostile.scenery = Scenery(codec, whole, seed=member)
         Hostile.me = member
         liar = SimpleNamespace(world=Hostile.scenery, me=member, reader=member)
-        kinds = {**BEHAVIOURS, OppositeTwin.name: OppositeTwin}
-        Hostile.behaviours = [kinds[name](liar) for name in lies]  # type: ignore[arg-type]
-        replica.Replica = Hostile
+        Hostile.behaviours = [[BEHAVIOURS[name](liar) for name in names] for names in lies]  # type: ignore[arg-type]
+        replica.Replica = Hostile  # type: ignore[misc]
     try:
         replica.run(
-            bootstrap, whole, codec, DerivedVault(), member_id=member, seed=seed_of(f"member:{member}"),
-            run_dir=run_dir, ballot_grace_ms=250, stop=loop.Stop().on_signals(), ready=ready.set,
+            bootstrap, whole, codec, vault, member_id=member, seed=seed_of(f"member:{member}"), run_dir=run_dir,
+            ballot_grace_ms=grace_ms, stop=loop.Stop().on_signals(), ready=ready.set,
         )  # fmt: skip
     except BaseException:
         logging.exception("member %d ends", member)

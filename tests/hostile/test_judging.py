@@ -7,58 +7,106 @@ from typing import Any
 
 import pytest
 
-from tests.hostile.drive import LIAR, LIMIT_S, Met, _judge
+from tests.hostile import judge
+from tests.hostile.judge import LIAR, LIMIT_S, Met
+from tests.hostile.memories import Epoch
 from tests.hostile.table import page
+from tests.hostile.watch import Decision
+
+HONEST = {0, 2, 3}
+NOBODY, ALL, DIVIDED, ONE = 0b0000, 0b1111, 0b0101, 0b1001
 
 
-def certificate(outcome: str, *yes: bool) -> Any:
-    ballots = tuple(SimpleNamespace(member=m, opinions=(SimpleNamespace(yes=y),)) for m, y in enumerate(yes))
-    checked = SimpleNamespace(ballots=ballots, outcomes=(SimpleNamespace(memory_id="m", outcome=outcome),))
-    return SimpleNamespace(checked=checked)
+def epochs(wanted_by: int) -> Any:
+    return {0: (Epoch(("m",), (wanted_by,)),)}
 
 
-def judged(
-    behaviour: str, decision: Any, *, convicted: int | None = None, took: float = 0.1, truth: Met | None = None
-) -> Met:
-    met = Met(behaviour, nominated=1, took_s=[took])
-    proof = [SimpleNamespace(verdict="proven", accused=convicted, what="two ballots")] if convicted is not None else []
-    lied = behaviour != "none"
-    _judge(met, SimpleNamespace(found={(0, 1): decision}), proof, lied, truth)  # type: ignore[arg-type]
+def found(outcome: str, wanted_by: int, *members: int, lies: int | None = None) -> dict[tuple[int, int], Decision]:
+    """A certificate of these members' ballots; all say what they think, but who lies."""
+    ballots = tuple(
+        SimpleNamespace(member=m, opinions=(SimpleNamespace(yes=(not wanted_by >> m & 1) != (m == lies)),))
+        for m in members
+    )
+    outcomes = (SimpleNamespace(memory_id="m", outcome=outcome),)
+    nomination = SimpleNamespace(epoch=1)
+    return {(0, 1): Decision(SimpleNamespace(ballots=ballots, outcomes=outcomes, nomination=nomination), 0.0)}  # type: ignore[arg-type]
+
+
+def judged(decision: Any, wanted_by: int, honest: set[int] = HONEST) -> Met:
+    met = Met("some")
+    judge.decisions(met, decision, epochs(wanted_by), honest)
     return met
 
 
-def test_a_good_run_has_no_problems() -> None:
-    truth = judged("none", certificate("forgotten", True, True, True, True))
-    met = judged("two-ballots", certificate("forgotten", True, True, True), convicted=LIAR, truth=truth)
-    assert (truth.problems, met.problems, met.proven) == ([], [], 1)
-
-
-def test_where_all_agreed_another_outcome_is_told_and_where_they_did_not_it_is_not() -> None:
-    kept = certificate("kept", True, True, False)
-    agreed = judged("none", certificate("forgotten", True, True, True, True))
-    assert judged("silent", kept, truth=agreed).different == 1
-    divided = judged("none", certificate("forgotten", True, True, True, False))
-    assert judged("silent", kept, truth=divided).problems == []
+def test_sound_certificates_have_no_problems() -> None:
+    assert judged(found("forgotten", NOBODY, 0, 1, 2, 3), NOBODY).problems == []
+    assert judged(found("kept", ALL, 0, 1, 2, 3, lies=LIAR), ALL).problems == []
+    assert judged(found("forgotten", ONE, 0, 1, 2, 3, lies=0), ONE, honest={1, 2, 3}).problems == []
 
 
 @pytest.mark.parametrize(
-    ("met", "told"),
+    ("decision", "wanted_by", "told"),
     [
-        (judged("silent", certificate("kept", True, True)), "2 ballots"),
-        (judged("silent", certificate("kept", True, True, True), took=LIMIT_S + 1), "longer than 5 s"),
-        (judged("silent", certificate("kept", True, True, True), convicted=0), "honest member 0 is convicted"),
-        (judged("none", certificate("kept", True, True, True), convicted=LIAR), "honest member 1 is convicted"),
-        (judged("twins", certificate("kept", True, True, True)), "nobody has proven it"),
+        (found("kept", NOBODY, 0, 1), NOBODY, "2 ballots"),
+        (found("kept", ALL, 0, 1, 2, lies=2), ALL, "honest member 2 says otherwise"),
+        (found("forgotten", DIVIDED, 0, 1, 2, 3), DIVIDED, "1 honest members behind it"),
+        (found("forgotten", ALL, 0, 1, 2, 3), ALL, "all honest members agree, and m was forgotten"),
+        (found("kept", NOBODY, 0, 1, 2, 3), NOBODY, "all honest members agree, and m was kept"),
     ],
 )
-def test_what_breaks_a_rule_is_a_problem(met: Met, told: str) -> None:
-    (problem,) = met.problems
-    assert told in problem
+def test_what_no_certificate_may_say_is_a_problem(decision: Any, wanted_by: int, told: str) -> None:
+    assert told in " ".join(judged(decision, wanted_by).problems)
+
+
+def test_who_leaves_an_honest_ballot_out_delays_and_is_counted() -> None:
+    met = judged(found("kept", NOBODY, 0, 1, 2, lies=LIAR), NOBODY)
+    assert (met.problems, met.delayed, met.agreed) == ([], 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("wanted_by", "mine", "theirs", "delayed", "swayed", "told"),
+    [
+        (NOBODY, "gone", "gone", 0, 0, None),
+        (NOBODY, "short-term", "gone", 1, 0, None),
+        (NOBODY, "short-term", "gone", 0, 0, "1 memories are kept"),
+        (ALL, "gone", "short-term", 0, 0, "without faults short-term"),
+        (DIVIDED, "gone", "short-term", 0, 1, None),
+    ],
+)
+def test_the_store_is_held_against_the_fault_free_run(
+    *, wanted_by: int, mine: str, theirs: str, delayed: int, swayed: int, told: str | None
+) -> None:
+    met, truth = Met("some", tiers={"m": mine}, delayed=delayed), Met("none", tiers={"m": theirs})
+    judge.store(met, truth, epochs(wanted_by), HONEST)
+    assert met.swayed == swayed
+    assert told in met.problems[0] if told else not met.problems
+
+
+@pytest.mark.parametrize(
+    ("accused", "must", "lied", "told"),
+    [
+        (LIAR, True, True, None),
+        (None, True, True, "nobody has proven it"),
+        (0, False, True, "honest member 0 is convicted"),
+        (LIAR, False, False, "honest member 1 is convicted"),
+    ],
+)
+def test_the_liar_is_convicted_and_nobody_else(accused: int | None, must: bool, lied: bool, told: str | None) -> None:
+    met = Met("some")
+    proof = [SimpleNamespace(verdict="proven", accused=accused, what="two ballots")] if accused is not None else []
+    judge.convictions(met, proof, must, lied)  # type: ignore[arg-type]
+    assert told in met.problems[0] if told else not met.problems
+
+
+def test_a_late_decision_is_a_problem() -> None:
+    met = Met("some", took_s=[0.1, LIMIT_S + 1])
+    judge.times(met)
+    assert met.problems == ["1 epochs took longer than 5 s"]
 
 
 def test_the_page_tells_the_problems() -> None:
-    row = judged("twins", certificate("kept", True, True, True)).row()
-    story = {"rows": [row], "machine": {"cores": 2, "processor": "some", "commit": "c" * 40}}
-    told = page(story, "somewhere")
+    met = Met("twins", nominated=1, took_s=[0.1], problems=["it said two things, and nobody has proven it"])
+    story = {"rows": [met.row()], "machine": {"cores": 2, "processor": "some", "commit": "c" * 40}}
+    told = page([story], ["somewhere"])
     assert "| twins | 1 | 100.0 % |" in told
     assert "- twins: it said two things, and nobody has proven it" in told

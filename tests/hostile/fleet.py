@@ -1,0 +1,108 @@
+"""The processes of a run: four members, one of whom may lie, and the commit worker on Postgres."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from db.vault import PostgresVault
+from memquorum.core.consensus.membership import load
+from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.schema_files import load_codec
+from tests.hostile import member, memories
+from tests.unit.genesis import make_bytes, seed_of
+from workers import commit, loop
+
+GRACE_MS = 60_000
+GENESIS = make_bytes(agents=memories.agents(), policy=Policy(forget=ForgetPolicy(grace_ms=GRACE_MS)))
+MASTER = bytes(range(32))
+COMMIT = "commit"
+
+Lies = Sequence[Sequence[str]]
+HONEST: Lies = ((), (), (), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run happens: a Kafka whose topics are new, two migrated databases, a folder."""
+
+    bootstrap: str
+    memory_dsn: str
+    vault_dsn: str
+    folder: Path
+
+    def vault(self) -> PostgresVault:
+        """Connects at its first use; each process wants its own."""
+        return PostgresVault(self.vault_dsn, MASTER)
+
+
+class Fleet:
+    """The processes by name: members by their number, a liar's second one `twin`, and `commit`."""
+
+    def __init__(self, place: Place, liars: Mapping[str, tuple[int, Lies]], grace_ms: int) -> None:
+        """`liars`: process name → member, and its behaviours by shard."""
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload([__name__])
+        self._place, self._liars, self._grace_ms = place, liars, grace_ms
+        self._processes: dict[str, Any] = {}
+        self._events: list[Any] = []
+
+    def start(self, patience_s: float = 30) -> list[str]:
+        """Starts all; the names of those that do not work after so long."""
+        names = [*self._liars, *(str(m) for m in range(memories.MEMBERS) if str(m) not in self._liars), COMMIT]
+        waits = {name: self.begin(name) for name in names}
+        return [name for name, ready in waits.items() if not ready.wait(patience_s)]
+
+    def begin(self, name: str) -> Any:
+        """Starts one; answers the event that says that it works."""
+        ready = self._context.Event()
+        self._events.append(ready)  # a process that starts can find it only while somebody holds it
+        if name == COMMIT:
+            target = partial(_commit_process, self._place, ready)
+        else:
+            number, lies = self._liars.get(name) or (int(name), HONEST)
+            folder = self._place.folder / (name if name == "twin" else "")
+            target = partial(
+                member.process, self._place.bootstrap, GENESIS, number, self._place.vault(),
+                run_dir=folder, lies=lies, grace_ms=self._grace_ms, ready=ready,
+            )  # fmt: skip
+        started = self._context.Process(target=target)
+        started.start()
+        self._processes[name] = started
+        return ready
+
+    def kill(self, name: str) -> None:
+        """kill -9."""
+        self._processes[name].kill()
+        self._processes[name].join()
+
+    def ended(self) -> list[str]:
+        """Who is no longer there."""
+        return [name for name, one in self._processes.items() if not one.is_alive()]
+
+    def stop(self) -> None:
+        for one in self._processes.values():
+            one.terminate()
+        for one in self._processes.values():
+            one.join(5)
+            if one.is_alive():
+                one.kill()
+                one.join()
+
+
+def _commit_process(place: Place, ready: Any) -> None:
+    file = place.folder / "commit.log"
+    logging.basicConfig(filename=file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    try:
+        commit.run(
+            place.bootstrap, load(GENESIS), load_codec(), memory_dsn=place.memory_dsn, vault=place.vault(),
+            journal_seed=seed_of("service:journal"), stop=loop.Stop().on_signals(), ready=ready.set,
+        )  # fmt: skip
+    except BaseException:
+        logging.exception("the commit worker ends")
+        raise

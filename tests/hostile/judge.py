@@ -1,0 +1,139 @@
+"""The rules of a run: what must hold of every decision, of the store, and of who is convicted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.hostile.member import EQUIVOCATES
+from tests.hostile.memories import MEMBERS, Epoch
+from tests.hostile.watch import Decision
+from workers.evidence import Fault
+
+LIAR = 1
+"""Who lies where somebody does: primary of one shard in four."""
+LIMIT_S = 5.0
+RETURN_LIMIT_S = 10.0
+_FORGOTTEN = "forgotten"
+
+Slot = tuple[int, int]
+
+
+@dataclass
+class Met:
+    """What one behaviour did to the line."""
+
+    behaviour: str
+    limit_s: float = LIMIT_S
+    nominated: int = 0
+    took_s: list[float] = field(default_factory=list)
+    ballots: Counter[int] = field(default_factory=Counter)
+    views: int = 0
+    proven: int = 0
+    kills: int = 0
+    faults: list[dict[str, Any]] = field(default_factory=list)
+    """Of brokers: what was done to which, and how long each shard then took."""
+    tiers: dict[str, str] = field(default_factory=dict)
+    """By memory that was proposed, what became of it in the store."""
+    entries: int = 0
+    agreed: int = 0
+    swayed: int = 0
+    delayed: int = 0
+    problems: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def row(self) -> dict[str, Any]:
+        """The figures to keep."""
+        took = sorted(self.took_s) or [float("nan")]
+
+        def at(share: float) -> float:
+            return round(took[min(len(took) - 1, int(share * len(took)))], 3)
+
+        return {
+            "behaviour": self.behaviour, "nominated": self.nominated, "decided": len(self.took_s),
+            "late": sum(t > LIMIT_S for t in self.took_s), "p50_s": at(0.5), "p99_s": at(0.99), "max_s": at(1.0),
+            "ballots": {str(n): c for n, c in sorted(self.ballots.items())}, "views": self.views,
+            "proven": self.proven, "kills": self.kills, "memories": len(self.tiers),
+            "gone": sum(tier == "gone" for tier in self.tiers.values()), "agreed": self.agreed, "swayed": self.swayed,
+            "delayed": self.delayed, "entries": self.entries, "faults": self.faults, "problems": self.problems,
+            "seconds": round(self.seconds, 1),
+        }  # fmt: skip
+
+
+def decisions(
+    met: Met, found: Mapping[Slot, Decision], epochs: Mapping[int, Collection[Epoch]], honest: Collection[int]
+) -> None:
+    """Each certificate: enough ballots, honest members' true opinions, no FORGET without most of the honest."""
+    for (shard, seq), decision in sorted(found.items()):
+        checked = decision.checked
+        epoch = tuple(epochs[shard])[checked.nomination.epoch - 1]
+        if len(checked.ballots) < MEMBERS - 1:
+            met.problems.append(f"{(shard, seq)}: {len(checked.ballots)} ballots")
+        shown = {ballot.member for ballot in checked.ballots}
+        for ballot in checked.ballots:
+            thinks = [not wanted >> ballot.member & 1 for wanted in epoch.wanted_by]
+            if ballot.member in honest and [opinion.yes for opinion in ballot.opinions] != thinks:
+                met.problems.append(f"{(shard, seq)}: honest member {ballot.member} says otherwise than it thinks")
+        for outcome, wanted in zip(checked.outcomes, epoch.wanted_by, strict=True):
+            behind = sum(not wanted >> member & 1 for member in honest)
+            if outcome.outcome == _FORGOTTEN and 2 * behind <= len(honest):
+                met.problems.append(f"{(shard, seq)}: forgotten with {behind} honest members behind it")
+            if behind in (0, len(honest)):
+                wrong = _agreed(met, outcome, forget=behind > 0, whole=set(honest) <= shown)
+                met.problems += [f"{(shard, seq)}: {one}" for one in wrong]
+
+
+def _agreed(met: Met, outcome: Any, *, forget: bool, whole: bool) -> list[str]:
+    """Where all honest members agree, their opinion is the outcome; who leaves one of them out can only delay."""
+    met.agreed += 1
+    if (outcome.outcome == _FORGOTTEN) == forget:
+        return []
+    if forget and not whole:
+        met.delayed += 1
+        return []
+    return [f"all honest members agree, and {outcome.memory_id} was {outcome.outcome}"]
+
+
+def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], honest: Collection[int]) -> None:
+    """The store's outcome against that of the fault-free run. Where the honest differ, a liar's vote may decide."""
+    if truth is None:
+        return
+    late = 0
+    for epoch in (epoch for made in epochs.values() for epoch in made):
+        for memory_id, wanted in zip(epoch.memories, epoch.wanted_by, strict=True):
+            mine, theirs = met.tiers.get(memory_id), truth.tiers.get(memory_id)
+            if mine == theirs or mine is None or theirs is None:
+                continue
+            if len({wanted >> member & 1 for member in honest}) > 1:
+                met.swayed += 1
+            elif theirs == "gone":
+                late += 1
+            else:
+                met.problems.append(f"{memory_id} is {mine}, without faults {theirs}; all honest members agree")
+    if late > met.delayed:
+        met.problems.append(f"{late} memories are kept that are gone without faults, and {met.delayed} were delayed")
+
+
+def convictions(met: Met, faults: Collection[Fault], must: bool, lied: bool) -> None:
+    """Nobody but the liar is convicted, and it is where it `must` be."""
+    for fault in faults:
+        if fault.verdict is not None:
+            met.proven += 1
+            if fault.accused != LIAR or not lied:
+                met.problems.append(f"honest member {fault.accused} is convicted: {fault.what}")
+    if must and not met.proven:
+        met.problems.append("it said two things, and nobody has proven it")
+
+
+def times(met: Met) -> None:
+    """No decision later than the limit."""
+    late = sum(took > met.limit_s for took in met.took_s)
+    if late:
+        met.problems.append(f"{late} epochs took longer than {met.limit_s:g} s")
+
+
+def must_be_proven(behaviours: Collection[str]) -> bool:
+    """Whether a liar with these behaviours says two things for one slot."""
+    return bool(EQUIVOCATES & set(behaviours))

@@ -1,0 +1,193 @@
+"""The memories of a run, and what each member thinks of them, made by the code of intake and of the salience stage.
+
+A member keeps what its own agents still speak of. Every subject is spoken of by a set of members' agents, one subject
+for each of the sixteen sets, and every epoch proposes one memory of each of some of these. So the opinions differ
+really, in every way that four members can differ, and they are the same in each run: they follow from what was said.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import sign
+from memquorum.core.ids import shard_of
+from memquorum.core.intake import EpisodeIntent, Origin, accept, seal_episode
+from memquorum.core.records import (
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeRecorded,
+    EpisodeScored,
+    NominationProposed,
+    Proposal,
+)
+from memquorum.encoders.hashing import HashingEncoder
+from memquorum.ports import Vault
+from streams.salience import Salience
+from streams.stage import Arrival
+from tests.unit.genesis import seed_of
+from workers import loop
+
+MEMBERS = 4
+SETS = range(1 << MEMBERS)
+"""Sets of members as bits: whose agents still speak of a subject."""
+_SPOKEN = 3
+_WORDS, _OWN_WORDS = 11, 2
+START = 1_700_000_000_000
+LATE = START + 36_000_000
+"""Ten hours later: nothing is left of any decay, so each opinion rests on relevance alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What one epoch proposes: memory ids, and of each who wants to keep it."""
+
+    memories: tuple[str, ...]
+    wanted_by: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A shard's memories: its epochs in order, and its tick's accepted offset."""
+
+    namespace: str
+    epochs: tuple[Epoch, ...]
+    tick: int
+
+
+def agents() -> dict[str, int]:
+    """The agents of the genesis file: one of each member."""
+    return {f"agent-{member}": member for member in range(MEMBERS)}
+
+
+class Line:
+    """Intake, salience and nomination, in this process: their code, their records, no worker of theirs."""
+
+    def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec, vault: Vault) -> None:
+        self.genesis, self.codec = genesis, codec
+        self._vault = vault
+        # A broker that is away delays what is written here, for as long as it takes.
+        self._producer = loop.producer(bootstrap, linger_ms=2)
+        self.made: dict[int, Made] = {}
+
+    def fill(self, epochs: int, proposals: int) -> None:
+        """Writes every shard's accepted and scored records, and its tick. The topics must be new."""
+        for shard in range(self.genesis.shards):
+            namespace = next(n for n in map("room-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == shard)
+            plan = [planned(number, proposals) for number in range(epochs)]
+            said = [*_old(plan), *_spoken()]
+            accepted = [self._accepted(namespace, event, *one) for event, one in said]
+            tick = ClockTicked(f"tick-{shard}", LATE)
+            for record in (*accepted, tick):
+                self._write(topics.ACCEPTED, shard, self.codec.encode(record))
+            for value in self._scored(shard, accepted):
+                self._write(topics.SCORED, shard, value)
+            ids = iter(record.memory_id for record in accepted)
+            made = tuple(Epoch(tuple(next(ids) for _ in sets), tuple(sets)) for sets in plan)
+            self.made[shard] = Made(namespace, made, len(accepted))
+        assert self._producer.flush(30) == 0, "the broker did not take the memories within 30 s"
+
+    def nominate(self, shard: int, epoch: int) -> None:
+        """The nomination of an epoch, counted from 1; answers at once."""
+        made = self.made[shard]
+        proposals = tuple(
+            Proposal(memory_id, made.namespace, "forget", "decayed", START, START, 600_000)
+            for memory_id in made.epochs[epoch - 1].memories
+        )
+        body = self.codec.encode(
+            NominationProposed(
+                self.genesis.cluster, self.genesis.config, shard, epoch, LATE, made.tick, "interval", proposals
+            )
+        )
+        signer = "service:nomination"
+        said = sign(self.genesis.cluster, signer, seed_of(signer), body)
+        self._write(topics.NOMINATIONS, shard, self.codec.encode(said))
+
+    def tick(self, as_of: int) -> None:
+        """Lets every shard's time go on."""
+        for shard in self.made:
+            self._write(topics.ACCEPTED, shard, self.codec.encode(ClockTicked(f"tick-{as_of}", as_of)))
+        self._producer.flush(10)
+
+    def write(self, topic: str, shard: int, values: Iterable[bytes]) -> None:
+        """Bytes that nobody asked for."""
+        for value in values:
+            self._write(topic, shard, value)
+
+    def close(self) -> None:
+        self._producer.flush(5)
+
+    def _write(self, topic: str, shard: int, value: bytes) -> None:
+        while True:
+            try:
+                self._producer.produce(topic, value, partition=shard)
+                self._producer.poll(0)
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+
+    def _accepted(self, namespace: str, event: str, agent: str, text: str) -> EpisodeAccepted:
+        origin = Origin(topics.EPISODES, 0, 0)
+        said = EpisodeRecorded(content=text, namespace=namespace, agent=agent, event_id=event, occurred_at=START,
+                               reward=0.9)  # fmt: skip
+        intent = accept(self.codec, self.codec.encode(said), origin, LATE, driven=True)
+        assert isinstance(intent, EpisodeIntent), intent
+        key = self._vault.create([(intent.memory_id, namespace, agent)])[intent.memory_id]
+        return seal_episode(intent, origin, key, os.urandom(12))
+
+    def _scored(self, shard: int, accepted: Sequence[EpisodeAccepted]) -> list[bytes]:
+        stage = Salience(
+            self.codec, self.genesis.policy, encoder=HashingEncoder(), vault=self._vault,
+            neighbourhoods=InMemoryNeighbourhoods(InMemoryStore()),
+        )  # fmt: skip
+        arrivals = [Arrival(shard, offset, self.codec.encode(record)) for offset, record in enumerate(accepted)]
+        scored = [output.value for output in stage.process(arrivals)]
+        outcomes = {self.codec.decode_as(EpisodeScored, value).outcome for value in scored}
+        assert outcomes == {"stored"}, f"the stage did not store every episode: {outcomes}"
+        return scored
+
+
+def planned(number: int, proposals: int) -> list[int]:
+    """By whom each proposal of an epoch is wanted: by nobody, by all, and by other sets, one further on each time."""
+    others = [1 + (number + place) % (len(SETS) - 2) for place in range(proposals - 2)]
+    return [SETS[0], SETS[-1], *others]
+
+
+Told = tuple[str, tuple[str, str]]
+
+
+def _old(plan: Sequence[Sequence[int]]) -> Iterable[Told]:
+    """Event id, agent and text of what is proposed, in the order of the epochs."""
+    for number, sets in enumerate(plan):
+        for wanted_by in sets:
+            # Of what an agent said itself its member thinks well: so it is one who wants it, and where nobody does, no
+            # other episode speaks of it.
+            authors = [member for member in range(MEMBERS) if wanted_by >> member & 1] or [number % MEMBERS]
+            subject = str(wanted_by) if wanted_by else f"{wanted_by}-{number}"
+            yield f"old-{number}-{wanted_by}", (f"agent-{authors[number % len(authors)]}", _text(subject, f"{number}"))
+
+
+def _spoken() -> Iterable[Told]:
+    """And of what the members' agents say of the same subjects."""
+    for wanted_by in SETS:
+        for member in range(MEMBERS):
+            for again in range(_SPOKEN if wanted_by >> member & 1 else 0):
+                name = f"said-{wanted_by}-{member}-{again}"
+                yield name, (f"agent-{member}", _text(str(wanted_by), name))
+
+
+def _text(subject: str, once: str) -> str:
+    """Words of the subject, and two that stand here alone: near what else speaks of it, and not the same."""
+    words = _random_words(f"subject-{subject}", _WORDS) + _random_words(f"{once}-{subject}", _OWN_WORDS)
+    return " ".join(words) + "."
+
+
+def _random_words(seed: str, count: int) -> list[str]:
+    dice = random.Random(seed)
+    return ["".join(dice.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(7)) for _ in range(count)]

@@ -1,0 +1,119 @@
+"""What the commit worker made of the decisions: read from Postgres and the vault, held against the certificates."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import psycopg
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import BadCertificate, check_decision
+from memquorum.core.consensus.membership import Genesis
+from tests.hostile.fleet import GRACE_MS, Place
+from tests.hostile.memories import LATE, Line
+from tests.hostile.watch import Decision
+from workers import audit
+
+_PATIENCE_S = 30.0
+_FORGOTTEN = "forgotten"
+
+Slot = tuple[int, int]
+
+
+def settle(place: Place, line: Line) -> str:
+    """Waits until every epoch is applied; then lets the grace time pass, and waits until the keys are destroyed.
+
+    What is left undone after half a minute, or nothing.
+    """
+    epochs = {shard: len(made.epochs) for shard, made in line.made.items()}
+    with psycopg.connect(place.memory_dsn, autocommit=True) as connection:
+
+        def standing(what: str) -> dict[int, int]:
+            return dict(connection.execute(f"SELECT shard, {what} FROM shard").fetchall())
+
+        def sealed() -> int:
+            row = connection.execute("SELECT count(*) FROM memory WHERE tier = 'sealed'").fetchone()
+            return row[0] if row else 0
+
+        if not _until(lambda: standing("last_epoch") == epochs):
+            return f"the commit worker has applied epochs {standing('last_epoch')}, not {epochs}"
+        line.tick(LATE + GRACE_MS)
+        if not _until(lambda: set(standing("as_of").values()) == {LATE + GRACE_MS} and sealed() == 0):
+            return f"{sealed()} memories whose time is over still have their keys"
+        if not _until(lambda: standing("published_seq") == standing("seq")):
+            return f"the journal is published up to {standing('published_seq')}, not {standing('seq')}"
+    return ""
+
+
+def _until(holds: Any) -> bool:
+    deadline = time.monotonic() + _PATIENCE_S
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def verify(place: Place, genesis: Genesis, codec: Codec) -> tuple[int, list[str]]:
+    """The audit that an operator runs: how many journal entries it has judged, and what it finds."""
+    vault = place.vault()
+    report = audit.verify(place.bootstrap, genesis, codec, place.memory_dsn, vault=vault)
+    vault.close()
+    wrong = [f"verify: {finding}" for finding in report.findings]
+    if report.unchecked:
+        wrong.append(f"verify: {report.unchecked} contents have no key")
+    return report.counts.entries, wrong
+
+
+def check(
+    place: Place, genesis: Genesis, codec: Codec, line: Line, found: Mapping[Slot, Decision]
+) -> tuple[dict[str, str], list[str]]:
+    """Every memory's tier, and what is wrong: each that is gone has a certificate that convinces a stranger, each that
+    is not has its content and its key.
+    """
+    with psycopg.connect(place.memory_dsn) as connection:
+        tiers: dict[str, str] = dict(connection.execute("SELECT id::text, tier FROM memory").fetchall())
+        bodies = {row[0] for row in connection.execute("SELECT memory_id::text FROM content")}
+        vectors = {row[0] for row in connection.execute("SELECT memory_id::text FROM embedding")}
+        decisions = connection.execute("SELECT shard, seq, digest, pre_prepare, commits FROM decision").fetchall()
+    vault = place.vault()
+    keys = set(vault.open(tiers))
+    vault.close()
+    gone = {memory_id for memory_id, tier in tiers.items() if tier == "gone"}
+    forgotten, wrong = _certified(genesis, codec, decisions, found)
+    wrong += _held("gone", gone, "forgotten by a certificate", forgotten)
+    alive = tiers.keys() - gone
+    for what, held in (("content", bodies), ("embedding", vectors), ("key", keys)):
+        wrong += _held("alive", alive, f"with its {what}", held)
+    said = {memory_id for made in line.made.values() for epoch in made.epochs for memory_id in epoch.memories}
+    wrong += [f"{memory_id} is gone and was never proposed" for memory_id in sorted(gone - said)]
+    return {memory_id: tiers.get(memory_id, "missing") for memory_id in said}, wrong
+
+
+def _certified(
+    genesis: Genesis, codec: Codec, rows: Collection[Any], found: Mapping[Slot, Decision]
+) -> tuple[set[str], list[str]]:
+    """Which memories the stored certificates forget; each is checked anew, with at least q commits."""
+    forgotten, wrong = set[str](), list[str]()
+    for shard, seq, digest, pre_prepare, commits in rows:
+        try:
+            checked = check_decision(codec, genesis, bytes(pre_prepare), [bytes(data) for data in commits])
+        except BadCertificate as error:
+            wrong.append(f"shard {shard}, sequence {seq}: the stored certificate does not hold: {error}")
+            continue
+        if len(commits) < genesis.quorum:
+            wrong.append(f"shard {shard}, sequence {seq}: {len(commits)} commits are stored")
+        seen = found.get((shard, seq))
+        if checked.digest != bytes(digest) or seen is None or seen.checked.digest != checked.digest:
+            wrong.append(f"shard {shard}, sequence {seq}: the store holds another decision than the topics")
+        forgotten |= {outcome.memory_id for outcome in checked.outcomes if outcome.outcome == _FORGOTTEN}
+    return forgotten, wrong
+
+
+def _held(left: str, some: Collection[str], right: str, others: Collection[str]) -> list[str]:
+    """Complaints where two sets differ."""
+    more, less = set(some) - set(others), set(others) - set(some)
+    told = [f"{len(more)} memories are {left} and not {right}, as {min(more)}"] if more else []
+    return told + ([f"{len(less)} memories are {right} and not {left}, as {min(less)}"] if less else [])

@@ -1,0 +1,34 @@
+"""A liar among four real processes, on a real Kafka and a real Postgres: a few epochs, four lies at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import load
+from tests.hostile import drive
+from tests.hostile.fleet import GENESIS, Place
+from tests.hostile.judge import LIAR, Met
+from workers import evidence
+
+EPOCHS = 3
+
+
+def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
+    fresh_kafka: str, databases: tuple[str, str], tmp_path: Path, codec: Codec
+) -> None:
+    place = Place(fresh_kafka, *databases, tmp_path / "run")
+    met = drive.run(
+        Met("mixed"), EPOCHS, place, Met("none"), liars=drive.liars_of("mixed"), disturb=drive.disturbed("mixed")
+    )
+    assert met.problems == []
+    assert len(met.took_s) == 4 * EPOCHS
+    assert met.entries > 0, "verify has judged nothing"
+    assert {"gone", "short-term"} == set(met.tiers.values())
+    reports, _ = evidence.read(fresh_kafka, load(GENESIS), codec)
+    proven = {
+        (fault.shard, fault.accused)
+        for fault in evidence.faults(codec, load(GENESIS), reports, verify=True)
+        if fault.verdict is not None
+    }
+    assert proven == {(0, LIAR), (1, LIAR), (2, LIAR)}  # on shard 3 it votes against what it thinks: no proof of that
