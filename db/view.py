@@ -15,13 +15,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memquorum.core.consensus.transitions import Progress
+from memquorum.core.consensus.events import Progress, Reached
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-_VERSION = 4
+_VERSION = 5
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS shard (
-    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, as_of INTEGER NOT NULL);
+    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL DEFAULT 1, epoch INTEGER NOT NULL DEFAULT 1,
+    as_of INTEGER NOT NULL DEFAULT 0, decisions BLOB NOT NULL DEFAULT x'', stream BLOB,
+    stable INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS reached (
+    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, decisions BLOB NOT NULL,
+    accepted_offset INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS proof (
     shard INTEGER, place INTEGER, message BLOB NOT NULL, PRIMARY KEY (shard, place)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS position (
@@ -45,7 +50,7 @@ CREATE TABLE IF NOT EXISTS forgotten (
 CREATE INDEX IF NOT EXISTS forgotten_memory ON forgotten (memory_id);
 CREATE TABLE IF NOT EXISTS past (memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
-    shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL,
+    shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
 """
 _KNOWN = """
@@ -187,10 +192,28 @@ class View:
     # How far -------------------------------------------------------------------------------------------------------
 
     def progress(self, shard: int) -> Progress:
-        """The next sequence and the next epoch to be decided, and what proves that the last one is."""
-        row = self._db.execute("SELECT seq, epoch FROM shard WHERE shard = ?", (shard,)).fetchone()
+        """The next sequence and the next epoch to be decided, what proves that the last one is, and the checkpoints."""
+        row = self._db.execute("SELECT seq, epoch, decisions, stable FROM shard WHERE shard = ?", (shard,)).fetchone()
+        if row is None:
+            return Progress()
         proof = self._db.execute("SELECT message FROM proof WHERE shard = ? ORDER BY place", (shard,))
-        return Progress(row[0], row[1], tuple(message for (message,) in proof)) if row else Progress()
+        at = self._db.execute(
+            "SELECT seq, epoch, decisions, accepted_offset FROM reached WHERE shard = ?", (shard,)
+        ).fetchone()
+        commits = tuple(message for (message,) in proof)
+        return Progress(row[0], row[1], commits, row[2], row[3], Reached(*at) if at else None)
+
+    def reached(self, shard: int, reached: Reached) -> None:
+        """A place for a checkpoint, until it is stable."""
+        row = (shard, reached.seq, reached.epoch, reached.decisions, reached.accepted_offset)
+        self._write("INSERT OR REPLACE INTO reached VALUES (?, ?, ?, ?, ?)", row)
+
+    def stable(self, shard: int, seq: int) -> None:
+        """A checkpoint is stable."""
+        self._write(
+            "INSERT INTO shard (shard, stable) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET stable = ?2", (shard, seq)
+        )
+        self._write("DELETE FROM reached WHERE shard = ? AND seq < ?", (shard, seq))
 
     def position(self, topic: str, shard: int) -> int | None:
         """The next offset to read; None before the first."""
@@ -208,12 +231,26 @@ class View:
 
     # The accepted stream ---------------------------------------------------------------------------------------------
 
-    def ticked(self, shard: int, offset: int, as_of: int) -> None:
-        """A tick of the accepted stream. A shard's time never runs backwards."""
+    def stream(self, shard: int) -> bytes | None:
+        """The rolling hash of the accepted stream, as far as it was read; None before the first record."""
+        row = self._db.execute("SELECT stream FROM shard WHERE shard = ?", (shard,)).fetchone()
+        return row[0] if row else None
+
+    def streamed(self, shard: int, stream: bytes) -> None:
+        """The accepted stream was read on; `move` says how far."""
         self._write(
-            "INSERT INTO shard VALUES (?1, 1, 1, ?2) ON CONFLICT DO UPDATE SET as_of = max(as_of, ?2)", (shard, as_of)
+            "INSERT INTO shard (shard, stream) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET stream = ?2", (shard, stream)
         )
-        self._write("INSERT OR IGNORE INTO tick SELECT shard, ?, as_of FROM shard WHERE shard = ?", (offset, shard))
+
+    def ticked(self, shard: int, offset: int, as_of: int, stream: bytes) -> None:
+        """A tick of the accepted stream, and the stream's hash with it. A shard's time never runs backwards."""
+        self._write(
+            "INSERT INTO shard (shard, as_of) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET as_of = max(as_of, ?2)",
+            (shard, as_of),
+        )
+        self._write(
+            "INSERT OR IGNORE INTO tick SELECT shard, ?, as_of, ? FROM shard WHERE shard = ?", (offset, stream, shard)
+        )
         # By the offset alone: members must agree on which ticks there were, whenever they read or decided.
         self._write("DELETE FROM tick WHERE shard = ? AND accepted_offset < ?", (shard, offset - _TICKS_REACH))
 
@@ -223,6 +260,13 @@ class View:
             "SELECT as_of FROM tick WHERE shard = ? AND accepted_offset = ?", (shard, offset)
         ).fetchone()
         return int(row[0]) if row else None
+
+    def stream_at(self, shard: int, offset: int) -> bytes | None:
+        """The hash of the accepted stream up to the tick with this offset; None where there is no such tick."""
+        row = self._db.execute(
+            "SELECT stream FROM tick WHERE shard = ? AND accepted_offset = ?", (shard, offset)
+        ).fetchone()
+        return row[0] if row else None
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
@@ -279,20 +323,22 @@ class View:
         seq: int,
         epoch: int,
         commits: Sequence[bytes],
+        decisions: bytes,
         forgotten: Sequence[str],
         accepted_offset: int,
         read: int,
     ) -> None:
         """Sequence `seq` decided `epoch`, nominated at `accepted_offset`. `read`: the next accepted offset.
 
-        `commits` prove it.
+        `commits` prove it, `decisions` is the rolling hash with it.
 
         The facts of a forgotten memory stay for two more epochs, and until they have been read at all: an access that
         crossed the decision voids it.
         """
         self._write(
-            "INSERT INTO shard VALUES (?1, ?2, ?3, 0) ON CONFLICT DO UPDATE SET seq = ?2, epoch = ?3",
-            (shard, seq + 1, epoch + 1),
+            "INSERT INTO shard (shard, seq, epoch, decisions) VALUES (?1, ?2, ?3, ?4) "
+            "ON CONFLICT DO UPDATE SET seq = ?2, epoch = ?3, decisions = ?4",
+            (shard, seq + 1, epoch + 1, decisions),
         )
         self._write("DELETE FROM proof WHERE shard = ?", (shard,))
         rows = [(shard, place, message) for place, message in enumerate(commits)]

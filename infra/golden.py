@@ -5,8 +5,8 @@ A frozen version is never written again: journals and topics of that release mus
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from pathlib import Path
 
 from memquorum.core.avro import Codec
@@ -30,4 +30,6 @@ def freeze(version: str) -> Path:
 
 
 if __name__ == "__main__":
-    print(freeze(sys.argv[1]))
+    parser = argparse.ArgumentParser(prog="python -m infra.golden", description="Freezes the schemas of a release.")
+    parser.add_argument("version", type=int, help="the number of the release: one more than the last in schemas/golden")
+    print(freeze(str(parser.parse_args().version)))

@@ -16,6 +16,7 @@ PRE_PREPARES = "memory.consensus.pre-prepare.v1"
 PREPARES = "memory.consensus.prepare.v1"
 COMMITS = "memory.consensus.commit.v1"
 VIEW_CHANGES = "memory.consensus.view-change.v1"
+CHECKPOINTS = "memory.consensus.checkpoint.v1"
 EVIDENCE = "memory.consensus.evidence.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
@@ -36,6 +37,7 @@ ALL = (
     PREPARES,
     COMMITS,
     VIEW_CHANGES,
+    CHECKPOINTS,
     EVIDENCE,
     JOURNAL,
     HEADS,

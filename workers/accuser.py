@@ -8,9 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memquorum.core.avro import Codec
+from memquorum.core.consensus.events import Noted
 from memquorum.core.consensus.evidence import BadEvidence, charge, convict
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.transitions import Noted
 from memquorum.telemetry.metrics import Meters
 
 _LOG = logging.getLogger("memquorum.replica")

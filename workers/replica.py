@@ -27,9 +27,9 @@ from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.evidence import RULES, Evidence
+from memquorum.core.consensus.events import Keep, Send, Timings
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
-from memquorum.core.consensus.transitions import Keep, Send, Timings
 from memquorum.core.crypto.stamps import Reader
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import is_decided
@@ -41,6 +41,7 @@ LOGS: Mapping[t.Message, str] = {
     t.Message.PREPARE: topics.PREPARES,
     t.Message.COMMIT: topics.COMMITS,
     t.Message.VIEW_CHANGE: topics.VIEW_CHANGES,
+    t.Message.CHECKPOINT: topics.CHECKPOINTS,
 }
 """The logs by the kind of message that they are read for."""
 TOPIC_OF = {**LOGS, t.Message.NEW_VIEW: topics.VIEW_CHANGES}
@@ -99,6 +100,8 @@ class Seat:
         self._own_clock = own_clock
         self._timers: dict[t.Timer, tuple[float, t.TimerFired]] = {}
         self._need: t.NeedBallot | None = None
+        # The place of a checkpoint that waits for the walk.
+        self._reached: t.Reached | None = None
         # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
         self._timely: bytes | None = None
         self._late_at = self._retry_at = 0.0
@@ -137,9 +140,9 @@ class Seat:
                 )
             self._view.move(self.shard, {topic: offset + 1})
         elif topic == topics.SCORED and isinstance(record, EpisodeScored):
-            self.walk.score(offset, record)
+            self.walk.score(offset, record, data)
         elif topic == topics.ACCEPTED and isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
-            self.walk.accept(offset, record)
+            self.walk.accept(offset, record, data)
         elif topic == topics.ACCEPTED:
             self.walk.skip(offset)
 
@@ -155,6 +158,7 @@ class Seat:
     def turn(self) -> None:
         """Walks on, casts a ballot that can be cast, fires timers."""
         self.walk.go()
+        self._tell_stream()
         self._vote()
         now = self._clock()
         for timer, (when, fired) in list(self._timers.items()):
@@ -190,6 +194,18 @@ class Seat:
         if self._need is not None:
             times.append(self._retry_at if self._retry_at > now else now + _SPINE_LOOK_S)
         return min(times, default=float("inf"))
+
+    def _tell_stream(self) -> None:
+        """Tells the core what was read up to the place that it asked for, once it was."""
+        if self._reached is None or self.walk.next_accepted <= self._reached.accepted_offset:
+            return
+        seq, at, self._reached = self._reached.seq, self._reached.accepted_offset, None
+        stream = self._view.stream_at(self.shard, at)
+        if stream is None:
+            # A vote is only cast on a tick that is known, so q members read one there, or it is long ago.
+            _LOG.warning("shard %d: no checkpoint of sequence %d: no tick at accepted offset %d", self.shard, seq, at)
+            return
+        self._carry_out(self.core.handle(t.StreamRead(seq, stream)))
 
     def _vote(self) -> None:
         if self._need is None:
@@ -277,25 +293,38 @@ class Seat:
                     self._need, self._retry_at = effect, 0.0
                     self._late_at = self._clock() + _SPINE_LATE_S
                     self.watch.asked(effect.nominated.record)
-                case t.SetTimer():
-                    fired = t.TimerFired(effect.timer, effect.seq, effect.view)
-                    self._timers[effect.timer] = (self._clock() + effect.ms / 1000, fired)
-                case t.CancelTimer():
-                    self._timers.pop(effect.timer, None)
+                case t.NeedStream():
+                    self._reached = effect.reached
+                    self._view.reached(self.shard, effect.reached)
+                case t.Stable():
+                    self._stable(effect)
+                case t.SetTimer() | t.CancelTimer():
+                    self._time(effect)
                 case t.Decided():
                     self._decided(effect)
-                case t.Entered():
-                    self.watch.entered(effect)
-                    _LOG.warning("shard %d: view %d, member %d is primary", self.shard, effect.view, effect.primary)
-                case t.Noted():
-                    _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
-                    self.accuser.noted(effect)
+                case t.Entered() | t.Noted():
+                    self._tell(effect)
                 case t.Reread():
                     self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
                     self._ended.discard(LOGS[effect.message])
                     self._keep_places()
                 case t.Halt():
                     raise SignConflict(f"shard {self.shard}: {effect.reason}")
+
+    def _time(self, effect: t.SetTimer | t.CancelTimer) -> None:
+        if isinstance(effect, t.CancelTimer):
+            self._timers.pop(effect.timer, None)
+            return
+        fired = t.TimerFired(effect.timer, effect.seq, effect.view)
+        self._timers[effect.timer] = (self._clock() + effect.ms / 1000, fired)
+
+    def _tell(self, effect: t.Entered | t.Noted) -> None:
+        if isinstance(effect, t.Entered):
+            self.watch.entered(effect)
+            _LOG.warning("shard %d: view %d, member %d is primary", self.shard, effect.view, effect.primary)
+            return
+        _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
+        self.accuser.noted(effect)
 
     def _keep_places(self) -> None:
         """From where a restart reads each log: what the core holds for the slots ahead, or asked to be read again.
@@ -309,6 +338,12 @@ class Seat:
                 places[topic] = min(place for place in wanted if place is not None)
         self._view.move(self.shard, places)
 
+    def _stable(self, stable: t.Stable) -> None:
+        self._view.stable(self.shard, stable.seq)
+        self._keep_places()
+        self.watch.stable(stable)
+        _LOG.info("shard %d: sequence %d, epoch %d, is a stable checkpoint", self.shard, stable.seq, stable.epoch)
+
     def _decided(self, decided: t.Decided) -> None:
         checked = decided.checked
         self.watch.decided(decided)
@@ -319,6 +354,7 @@ class Seat:
             seq=decided.seq,
             epoch=decided.epoch,
             commits=decided.commits,
+            decisions=decided.decisions,
             forgotten=forgotten,
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,

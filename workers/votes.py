@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memquorum import topics
+from memquorum.core.consensus.events import Decided, Entered, Message, Send, Stable
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.transitions import Decided, Entered, Message, Send
 from memquorum.core.records import NominationProposed
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_vote, unsampled
@@ -93,6 +93,10 @@ class VoteWatch:
     def entered(self, entered: Entered) -> None:
         """The seat has another primary."""
         self.shown.meters.view.labels(str(self._shard)).set(entered.view)
+
+    def stable(self, stable: Stable) -> None:
+        """A checkpoint is stable."""
+        self.shown.meters.checkpoint.labels(str(self._shard)).set(stable.seq)
 
     def decided(self, decided: Decided) -> None:
         """An epoch is decided."""

@@ -6,10 +6,13 @@ knows everything before x, as whoever nominates did.
 
 from __future__ import annotations
 
+import hashlib
+
 from db.view import Known, Recent, View
 from memquorum import topics
 from memquorum.core.commit.applying import Scored
 from memquorum.core.commit.spine import Accepted, Item, Spine
+from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
 
@@ -22,6 +25,7 @@ class Walk:
     def __init__(self, view: View, genesis: Genesis, *, me: int, shard: int) -> None:
         self._view, self._genesis, self._me, self._shard = view, genesis, me, shard
         self._spine = Spine(view.position(topics.ACCEPTED, shard) or 0)
+        self._stream = view.stream(shard) or rolling.beginning(genesis.cluster, shard)
         # Where a restart has to read on: the scores of everything that was taken lie before.
         self._next_scored = view.position(topics.SCORED, shard) or 0
 
@@ -34,17 +38,17 @@ class Walk:
         """How far it has come on one of its two topics."""
         return self.next_accepted if topic == topics.ACCEPTED else self._next_scored
 
-    def accept(self, offset: int, record: Accepted) -> None:
-        """The next record of the accepted stream."""
-        self._spine.accept(offset, record)
+    def accept(self, offset: int, record: Accepted, data: bytes) -> None:
+        """The next record of the accepted stream, and its bytes."""
+        self._spine.accept(offset, record, digest=hashlib.sha256(data).digest())
 
     def skip(self, offset: int) -> None:
         """A record of the accepted stream that nothing can be made of."""
         self._spine.skip(offset)
 
-    def score(self, offset: int, record: EpisodeScored) -> None:
-        """The next record of the scored stream."""
-        self._spine.score(Scored(offset, record))
+    def score(self, offset: int, record: EpisodeScored, data: bytes) -> None:
+        """The next record of the scored stream, and its bytes."""
+        self._spine.score(Scored(offset, record, digest=hashlib.sha256(data).digest()))
 
     def full(self) -> dict[str, bool]:
         """By topic, whether to pause it: what was read of it waits for the other one."""
@@ -61,11 +65,15 @@ class Walk:
         if moved:
             places = {topics.ACCEPTED: self.next_accepted, topics.SCORED: self._next_scored}
             self._view.move(self._shard, places)
+            self._view.streamed(self._shard, self._stream)
 
     def _take(self, item: Item) -> None:
+        self._stream = rolling.read(
+            self._stream, item.offset, item.digest, item.scored.digest if item.scored is not None else None
+        )
         match item.record:
             case ClockTicked(as_of=as_of):
-                self._view.ticked(self._shard, item.offset, as_of)
+                self._view.ticked(self._shard, item.offset, as_of, self._stream)
             case AccessAccepted() as access:
                 self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
             case EpisodeAccepted() as episode:

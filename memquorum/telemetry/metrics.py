@@ -97,6 +97,10 @@ VIEW = Definition(
     "memquorum_view", "gauge", ("shard",),
     "The view that a member is in: how often the shard has changed its primary.",
 )  # fmt: skip
+CHECKPOINT = Definition(
+    "memquorum_checkpoint_sequence", "gauge", ("shard",),
+    "The sequence of the last checkpoint that a quorum has signed alike, as this member has read it.",
+)  # fmt: skip
 MISBEHAVIOUR = Definition(
     "memquorum_misbehaviour_total", "counter", ("member", "rule"),
     "Faults that a member's own signatures prove, by rule, each once: what this replica has published as evidence.",
@@ -108,7 +112,7 @@ REQUESTS = Definition(
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS,
-    LATE, VIEW, MISBEHAVIOUR, REQUESTS,
+    LATE, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -131,6 +135,7 @@ class Meters:
         self.epochs = self._counter(EPOCHS)
         self.late = self._counter(LATE)
         self.view = Gauge(VIEW.name, VIEW.sentence, VIEW.labels, registry=self.registry)
+        self.checkpoint = Gauge(CHECKPOINT.name, CHECKPOINT.sentence, CHECKPOINT.labels, registry=self.registry)
         self.misbehaviour = self._counter(MISBEHAVIOUR)
         self.requests = self._histogram(REQUESTS)
         self._read: list[tuple[Definition, Read]] = []

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.transitions import Phase

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from random import Random
 
-from memquorum.core.consensus import transitions as t
-from memquorum.core.consensus.transitions import Message, Timer
+from memquorum.core.consensus import events as t
+from memquorum.core.consensus.events import Message, Timer
 from memquorum.core.records import Commit, Prepare
 from tests.exhaustive.alphabet import DECIDED, LETTERS, VIEWS, N, Word
 from tests.exhaustive.member import Member

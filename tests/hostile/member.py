@@ -20,9 +20,9 @@ from memquorum.core import decay
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.events import Message, Send
 from memquorum.core.consensus.membership import Genesis, load
 from memquorum.core.consensus.messages import digest, sign
-from memquorum.core.consensus.transitions import Message, Send
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Prepare, PrePrepare, Proposal, Signed
 from memquorum.ports import Vault
 from memquorum.schema_files import load_codec

@@ -41,6 +41,7 @@ RECORDS = (
     r.ViewChange(CLUSTER, 0, 1, 3, 4, 2, (b"commit", b"commit", b"commit"), b"prepared"),
     r.NewView(CLUSTER, 0, 1, 3, 0, (b"view change", b"view change", b"view change")),
     r.Misbehaved(CLUSTER, 0, 1, 2, 3, "equivocation", (b"prepare", b"another")),
+    r.Checkpoint(CLUSTER, 0, 1, 64, 70, 912, 2, b"d" * 32, b"r" * 32),
     r.Commit(CLUSTER, 0, 1, 0, 4, 2, b"d" * 32),
     r.Signed("member:2", b"s" * 64, b"body"),
     r.JournalEntry(1, 30, 1_750_000_000_000, "stored", "e1", "memory.intake.accepted.v1", 1, 9, b"detail",

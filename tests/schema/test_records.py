@@ -120,7 +120,7 @@ def test_a_topic_says_all_of_itself(name: str) -> None:
 
 def test_what_feeds_a_rebuild_never_expires() -> None:
     feeding = [n for n, spec in TOPICS.items() if {"rebuild", "verify"} & set(spec["consumers"])]
-    assert len(feeding) == 5
+    assert len(feeding) == 6
     assert all(TOPICS[n]["config"]["retention.ms"] == -1 for n in feeding)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.messages import digest
-from memquorum.core.consensus.transitions import Message
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
 from tests.simulation.liars import Behaviour, Said
 from tests.simulation.mutations import mutate

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memquorum.core.consensus.transitions import Message
+from memquorum.core.consensus.events import Message
 from tests.simulation.dice import Dice
 from tests.simulation.plan import CALM, Network
 
 LOGS = tuple(
     Message(kind)
-    for kind in ("nomination", "ballot", "pre-prepare", "prepare", "commit", "view-change")
+    for kind in ("nomination", "ballot", "pre-prepare", "prepare", "commit", "view-change", "checkpoint")
 )  # fmt: skip
 _NUMBER = {message: number for number, message in enumerate(LOGS)}
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from db.signstate import MemorySignState
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import KINDS
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import check_decision
+from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.consensus.transitions import Message
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
 from tests.unit.genesis import seed_of
 
@@ -211,7 +211,7 @@ class Cluster:
         assert decided.seq == node.disk.progress.seq, "a slot was skipped or decided twice"
         self.decisions[node.me][decided.seq] = decided
         assert node.core is not None
-        node.disk.progress = t.Progress(decided.seq + 1, decided.epoch + 1, decided.commits)
+        node.disk.progress = t.Progress(decided.seq + 1, decided.epoch + 1, decided.commits, decided.decisions)
         node.disk.positions = {
             kind: position if (low := node.core.low_water(kind)) is None else min(low, position)
             for kind, position in node.positions.items()

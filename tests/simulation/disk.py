@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from db.signstate import MemorySignState
-from memquorum.core.consensus.transitions import Message, Progress
+from memquorum.core.consensus.events import Message, Progress
 from tests.simulation.broker import LOGS
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memquorum.core.consensus.transitions import Message
+from memquorum.core.consensus.events import Message
 from tests.simulation.broker import LOGS
 from tests.simulation.plan import EVERYBODY, FAVOURED, MS, POINTS, Fault
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
+from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
+from memquorum.core.consensus.events import Message, Reached
 from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charge, convict
-from memquorum.core.consensus.messages import digest
-from memquorum.core.consensus.transitions import Message
-from memquorum.core.records import BallotCast, PrePrepare, Signed
+from memquorum.core.consensus.messages import digest, open_signed
+from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
 
 if TYPE_CHECKING:
     from tests.simulation.node import Node
@@ -37,6 +38,8 @@ class Watch:
         self._liars = {member for member, _ in world.plan.liars}
         self.decided: dict[int, bytes] = {}
         self.nodes_decided: dict[int, int] = {}  # reader → its highest decided sequence
+        self.nodes_stable: dict[int, int] = {}  # reader → its last stable sequence
+        self.history: dict[int, bytes] = {}  # sequence → the rolling hash of what was decided up to there
         self.decisions = 0
         self.evidence = 0
         self.highest_view = 0
@@ -85,6 +88,8 @@ class Watch:
         said = digest(self._world.codec.decode_as(Signed, data).body)
         if isinstance(body, BallotCast):
             slot: tuple[Any, ...] = (node.me, kind, body.epoch)
+        elif isinstance(body, Checkpoint):
+            slot, said = (node.me, kind, body.seq), rolling.checkpoint_digest(body)
         elif kind in ("ViewChange", "NewView"):
             slot = (node.me, kind, view)
         else:
@@ -110,8 +115,25 @@ class Watch:
             raise Violation("agreement", f"member {node.me} decides sequence {effect.seq} unlike another before it")
         if (effect.seq, effect.epoch) != (node.view.progress.seq, node.view.progress.epoch):
             raise Violation("order", f"member {node.me} decides {effect.seq}, {node.view.progress.seq} was next")
+        before = self.history.get(effect.seq - 1, rolling.beginning(world.genesis.cluster, world.plan.shard))
+        if self.history.setdefault(effect.seq, rolling.decided(before, found)) != effect.decisions:
+            raise Violation("one history", f"member {node.me} has another hash of the decisions up to {effect.seq}")
         self.decisions += 1
         self.nodes_decided[node.reader] = max(effect.seq, self.nodes_decided.get(node.reader, 0))
+
+    def stable(self, node: Node, effect: t.Stable) -> None:
+        """q members signed the same of the sequence, and it is the truth."""
+        world, members = self._world, set[int]()
+        for data in effect.certificate:
+            signed, body = open_signed(world.codec, world.genesis, data, Checkpoint)
+            place = Reached(body.seq, body.epoch, body.decisions, body.accepted_offset)
+            told = (body.seq, body.epoch, body.decisions, body.stream)
+            if told != (effect.seq, effect.epoch, self.history.get(effect.seq), world.stream(place)):
+                raise Violation("what is stable is true", f"member {node.me}: {signed.signer} says {told}")
+            members.add(body.member)
+        if len(members) < world.genesis.quorum:
+            raise Violation("what is stable is true", f"member {node.me}: {effect.seq} by {sorted(members)}")
+        self.nodes_stable[node.reader] = max(effect.seq, self.nodes_stable.get(node.reader, 0))
 
     def _honest_majority(self, checked: Any) -> None:
         """Every honest member's ballot is the one that it cast, nothing is forgotten without f + 1 honest ones."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.transitions import Message
+from memquorum.core.consensus.events import Message
 from memquorum.core.records import Signed
 from tests.simulation.node import Node
 

@@ -12,7 +12,8 @@ from typing import Any
 from tests.simulation.dice import Dice
 
 Change = Callable[[Any], Any]
-_NUMBERS = ("seq", "view", "epoch", "config", "shard")
+_NUMBERS = ("seq", "view", "epoch", "config", "shard", "accepted_offset")
+_DIGESTS = ("digest", "nomination", "decisions", "stream")
 _STEPS = (1, -1, 1, -1, 2, -2, 1_000, -1_000)
 
 
@@ -23,7 +24,7 @@ def mutations(record: Any) -> dict[str, Callable[[Any, int], Any]]:
         value = getattr(record, field.name)
         if field.name in _NUMBERS:
             found[field.name] = lambda v, number: v + _STEPS[number % len(_STEPS)]
-        elif field.name in ("digest", "nomination") and isinstance(value, bytes):
+        elif field.name in _DIGESTS and isinstance(value, bytes):
             found[field.name] = _bytes
         elif isinstance(value, tuple) and value and isinstance(value[0], bytes):
             found[field.name] = _tuple

@@ -6,12 +6,13 @@ point between two of these.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
+from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import is_decided
-from memquorum.core.consensus.transitions import Message
 from memquorum.ports import SignConflict
 from tests.simulation.broker import LOGS
 from tests.simulation.disk import Disk, DiskError, ViewFile
@@ -59,6 +60,7 @@ class Node:
         self.rereads: dict[Message, int] = {}
         self.timers: dict[t.Timer, tuple[int, t.TimerFired]] = {}
         self.ballots: list[tuple[int, t.NeedBallot]] = []
+        self.streams: list[tuple[int, t.Reached]] = []
         self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
         self.through = 0
@@ -123,6 +125,8 @@ class Node:
             self._catch_up()
             if self.ballots:
                 self._vote()
+            if self.streams:
+                self._read_streams()
             if self.timers:
                 self._fire()
             self._finish()
@@ -205,7 +209,7 @@ class Node:
         """When the next turn is due."""
         soon = self.world.now + _LOOK
         times = [when if when > self.world.now else soon for when, _ in self.timers.values()]
-        times += [when for when, _ in self.ballots]
+        times += [when for when, _ in (*self.ballots, *self.streams)]
         lines = self.world.broker.arrivals[self.reader]
         for message, at in self.positions.items():
             if at < len(lines[message]):
@@ -230,6 +234,12 @@ class Node:
             case t.NeedBallot():
                 wait = world.dice.pick((0, 1, 20), "judging", self.me, effect.nominated.record.epoch) * MS
                 self.ballots.append((world.now + wait, effect))
+            case t.NeedStream():
+                self.view = replace(self.view, progress=replace(self.view.progress, reached=effect.reached))
+                wait = world.dice.pick((0, 1, 20), "reading", self.me, effect.reached.seq) * MS
+                self.streams.append((world.now + wait, effect.reached))
+            case t.Stable():
+                self._stable(effect)
             case t.SetTimer():
                 when = world.now + effect.ms * MS * 100 // self.rate
                 self.timers[effect.timer] = (when, t.TimerFired(effect.timer, effect.seq, effect.view))
@@ -260,8 +270,26 @@ class Node:
 
     def _decided(self, effect: t.Decided) -> None:
         self.world.decided(self, effect)
-        self.view = ViewFile(t.Progress(effect.seq + 1, effect.epoch + 1, effect.commits), self.view.positions)
+        before = self.view.progress
+        after = replace(
+            before, seq=effect.seq + 1, epoch=effect.epoch + 1, commits=effect.commits, decisions=effect.decisions
+        )
+        self.view = ViewFile(after, self.view.positions)
         self._keep_places()
+
+    def _stable(self, effect: t.Stable) -> None:
+        progress = self.view.progress
+        reached = progress.reached if progress.reached is not None and progress.reached.seq >= effect.seq else None
+        self.view = replace(self.view, progress=replace(progress, stable=effect.seq, reached=reached))
+        self._keep_places()
+        self.world.stable(self, effect)
+
+    def _read_streams(self) -> None:
+        """Whoever lags in the accepted stream says late how far it is."""
+        due = [reached for when, reached in self.streams if when <= self.world.now]
+        self.streams = [(when, reached) for when, reached in self.streams if when > self.world.now]
+        for reached in due:
+            self._do(t.StreamRead(reached.seq, self.world.stream(reached)))
 
     def _keep_places(self) -> None:
         """From where a restart reads each log: what the core holds for the slots ahead, or wants read again."""

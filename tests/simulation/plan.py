@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from memquorum.core.consensus.transitions import Timings
+from memquorum.core.consensus.events import Timings
 from tests.simulation.dice import Dice
 
 SHARDS = 4

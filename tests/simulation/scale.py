@@ -18,7 +18,7 @@ from pathlib import Path
 
 import nacl.signing
 
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.schema_files import load_codec
 from tests.benchmarks import kept
 from tests.simulation.cluster import KINDS_OF_LOG, Cluster, Node

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from db.signstate import MemorySignState
-from memquorum.core.consensus import certificate, tally, transitions, viewchange, views
+from memquorum.core.consensus import certificate, events, tally, viewchange, views
 from memquorum.core.consensus.buffers import Held, Round
+from memquorum.core.consensus.events import Message, Timings
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import read_slot
-from memquorum.core.consensus.transitions import Timings
 from memquorum.core.consensus.views import Views
 from memquorum.core.records import BallotCast
 from tests.simulation.dice import Dice
@@ -89,7 +89,7 @@ def view_changes_are_forgotten(patch: Patch) -> None:
     restore = Views.restore
 
     def forget(self: Views, signed: Any) -> None:
-        kept = {s: v for s, v in signed.items() if read_slot(s).what != transitions.Message.VIEW_CHANGE}
+        kept = {s: v for s, v in signed.items() if read_slot(s).what != Message.VIEW_CHANGE}
         restore(self, kept)
 
     patch.setattr(Views, "restore", forget)
@@ -112,9 +112,7 @@ def evidence_without_signatures(patch: Patch) -> None:
     def second(self: Gate, new: Any, said: bytes, first: Held, noted: set[Any]) -> None:
         if said != first.digest:
             conflict = (first.data, new.data)
-            self._found.append(
-                transitions.Noted(transitions.Note.CONFLICT, new.message, new.member, "a second", conflict)
-            )
+            self._found.append(events.Noted(events.Note.CONFLICT, new.message, new.member, "a second", conflict))
 
     patch.setattr(Gate, "second", second)
 

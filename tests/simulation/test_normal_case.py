@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import proposal_digest
-from memquorum.core.consensus.transitions import Message
+from memquorum.core.consensus.events import Message
 from memquorum.core.records import Commit, Prepare, PrePrepare
 from memquorum.schema_files import load_codec
 from tests.simulation.cluster import KINDS_OF_LOG, WINDOW, Cluster, Node, Step

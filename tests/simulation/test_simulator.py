@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memquorum.core.consensus import gate, messages
-from memquorum.core.consensus.transitions import Message, Progress
+from memquorum.core.consensus.events import Message, Progress
 from memquorum.core.records import Prepare, Signed
 from tests.simulation import __main__ as command
 from tests.simulation.behaviours import LIBRARY

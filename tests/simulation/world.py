@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memquorum.core.ballots.kinds import FORGET
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
+from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.consensus.transitions import Message
 from memquorum.core.decay import decay_ppm
 from memquorum.core.ids import shard_of
 from memquorum.core.records import NominationProposed, Opinion, Proposal, Signed
@@ -34,6 +34,7 @@ from tests.simulation.signatures import SharedCodec, Signatures, genesis
 from tests.simulation.story import Story
 
 AS_OF = 1_000_000_000
+INTERVAL = 2  # decisions between two checkpoints
 _AGAIN = 10_000 * MS  # the nomination service says again what was not decided
 # By when, after the heal, all must be decided: view changes back off, and up to f primaries in a row may lie.
 PATIENCE = 600_000 * MS
@@ -121,14 +122,14 @@ class World:
             action(*arguments)
             if self.healed and self._done():
                 return
-        left = {m: self.watch.nodes_decided.get(m, 0) for m in self.plan.honest}
-        raise Violation(
-            "progress", f"{(self.now - (self.healed_at or 0)) // MS} ms after the heal, decided by member: {left}"
-        )
+        watch, late = self.watch, (self.now - (self.healed_at or 0)) // MS
+        left = {m: (watch.nodes_decided.get(m, 0), watch.nodes_stable.get(m, 0)) for m in self.plan.honest}
+        raise Violation("progress", f"{late} ms after the heal, decided and stable by member: {left}")
 
     def _done(self) -> bool:
-        decided = self.watch.nodes_decided
-        return all(decided.get(member, 0) >= self.plan.epochs for member in self.plan.honest)
+        decided, stable, epochs = self.watch.nodes_decided, self.watch.nodes_stable, self.plan.epochs
+        last = epochs - epochs % INTERVAL
+        return all(decided.get(m, 0) >= epochs and stable.get(m, 0) >= last for m in self.plan.honest)
 
     @property
     def healed(self) -> bool:
@@ -224,6 +225,7 @@ class World:
             timings=self.plan.timings,
             progress=view.progress,
             window=WINDOW,
+            interval=INTERVAL,
         )
 
     def decided(self, node: Node, effect: t.Decided) -> None:
@@ -236,6 +238,17 @@ class World:
         self.broker.settle()
         if first:
             self.at(self.now + self.plan.gap, self._nominate, effect.epoch + 1)
+
+    def stable(self, node: Node, effect: t.Stable) -> None:
+        """A node knows a checkpoint to be stable."""
+        if node.honest:
+            self.watch.stable(node, effect)
+            self.tell(node, f"knows that sequence {effect.seq} is stable")
+            self.broker.settle()
+
+    def stream(self, reached: t.Reached) -> bytes:
+        """What everybody has read of the accepted stream up to a place."""
+        return digest(b"the stream up to %d, %d" % (reached.accepted_offset, reached.seq))
 
     def signed(self, signer: str, record: Any) -> bytes:
         """A record in somebody's name."""

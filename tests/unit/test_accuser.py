@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from memquorum.core.consensus.events import Message, Note, Noted
 from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.messages import open_signed, sign
-from memquorum.core.consensus.transitions import Message, Note, Noted
 from memquorum.core.records import Misbehaved
 from memquorum.telemetry import metrics
 from memquorum.telemetry.metrics import Meters

@@ -37,6 +37,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     meters.epochs.labels("replica").inc()
     meters.open.labels("0").set(2)
     meters.view.labels("0").set(1)
+    meters.checkpoint.labels("0").set(64)
     for histogram in (meters.worked, meters.latency):
         histogram.labels("a").observe(0.1)
     meters.requests.labels("/search", "200").observe(0.1)

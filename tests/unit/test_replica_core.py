@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.events import Message, Note, Timer
 from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import read_slot
-from memquorum.core.consensus.transitions import Message, Note, Phase, Timer
+from memquorum.core.consensus.transitions import Phase
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, Prepare, PrePrepare, Signed
 from memquorum.ports import SignedSlot
 from memquorum.schema_files import load_codec

@@ -14,10 +14,11 @@ import pytest
 from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest, open_signed, sign
+from memquorum.core.consensus.transitions import Phase
 from memquorum.core.crypto import sealing
 from memquorum.core.records import (
     AccessAccepted,
@@ -260,7 +261,7 @@ def test_a_nomination_that_lies_about_time_is_refused(table: Table, lie: str) ->
     tick = table.tick()
     table.nominate(tick - 1 if lie == "place" else tick, "m1", as_of=NOW if lie == "place" else NOW + HOUR)
     assert table.turn() is None
-    assert table.seat.core.phase == t.Phase.IDLE
+    assert table.seat.core.phase == Phase.IDLE
 
 
 def test_a_vault_that_is_down_delays_the_vote_and_nothing_else(table: Table) -> None:
@@ -409,7 +410,7 @@ def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_i
     assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
     # Known all the same: where the decision to forget m1 was applied before m2, m2 is stored (decision 8).
     assert table.view.known(["m2"])["m2"].created == 20
-    table.view.decided(0, seq=1, epoch=1, commits=[], forgotten=["m1"], accepted_offset=50, read=3)
+    table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=["m1"], accepted_offset=50, read=3)
     table.episode("m3", agent="bob", at=30, outcome="reinforced", reinforces="m1")
     table.episode("m4", agent="bob", at=30, outcome="reinforced", reinforces="nobody")
     table.turn()
@@ -510,7 +511,7 @@ def test_a_restart_reads_on_where_the_view_says(table: Table) -> None:
 
 
 def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -> None:
-    table.view.decided(0, seq=1, epoch=1, commits=[], forgotten=[], accepted_offset=0, read=1)
+    table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=[], accepted_offset=0, read=1)
     slots = ["0/0/1/ballot", "0/0/2/ballot", "0/0/0/1/commit", "0/0/0/2/prepare"]
     said = votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 2, ME, b"n" * 32, ()))
     table.seat = table.sit({slot: SignedSlot(b"d", said) for slot in slots})
@@ -629,7 +630,14 @@ def test_what_was_forgotten_is_not_brought_back_by_its_own_record(tmp_path: Path
     table.turn()
     for epoch in range(1, 4):
         table.view.decided(
-            0, seq=epoch, epoch=epoch, commits=[], forgotten=["a"][epoch - 1 :], accepted_offset=5, read=6
+            0,
+            seq=epoch,
+            epoch=epoch,
+            commits=[],
+            decisions=b"",
+            forgotten=["a"][epoch - 1 :],
+            accepted_offset=5,
+            read=6,
         )
     assert table.view.known(["a"]) == {}
     table.episode("a")

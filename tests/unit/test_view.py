@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from db.view import Known, Recent, View
-from memquorum.core.consensus.transitions import Progress
+from memquorum.core.consensus.events import Progress
 
 CLUSTER = b"c" * 32
 KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector", "minilm")
@@ -34,8 +34,9 @@ def recent(view: View, through: int = 1000, most: int = 64) -> list[str]:
 def decide(view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000) -> None:
     commits = [b"commit", b"another"]
     view.decided(
-        0, seq=epoch, epoch=epoch, commits=commits, forgotten=forgotten, accepted_offset=accepted_offset, read=read
-    )
+        0, seq=epoch, epoch=epoch, commits=commits, decisions=b"decisions", forgotten=forgotten,
+        accepted_offset=accepted_offset, read=read,
+    )  # fmt: skip
 
 
 def test_the_first_of_an_id_is_kept(view: View) -> None:
@@ -128,7 +129,7 @@ def test_progress_and_positions_survive(tmp_path: Path) -> None:
         view.move(0, {"topic": 5})
     view.close()
     view = View(tmp_path / "view.db", CLUSTER, 1)
-    assert view.progress(0) == Progress(8, 8, (b"commit", b"another"))
+    assert view.progress(0) == Progress(8, 8, (b"commit", b"another"), b"decisions")
     assert view.progress(1) == Progress()
     assert (view.position("topic", 0), view.position("other", 0), view.position("topic", 1)) == (5, 9, None)
     view.close()
@@ -148,16 +149,16 @@ def test_a_batch_that_fails_leaves_nothing(view: View) -> None:
 
 def test_time_is_what_the_ticks_say_and_never_runs_backwards(view: View) -> None:
     for offset, as_of in ((3, 500), (8, 400), (9, 600)):
-        view.ticked(0, offset, as_of)
-    view.ticked(1, 8, 50)
+        view.ticked(0, offset, as_of, b"stream")
+    view.ticked(1, 8, 50, b"stream")
     assert [view.time_at(0, offset) for offset in (3, 8, 9, 4)] == [500, 500, 600, None]
     assert view.time_at(1, 8) == 50
     assert view.progress(0) == Progress()
     decide(view, 1, accepted_offset=8)
     assert [view.time_at(0, offset) for offset in (3, 8, 9)] == [500, 500, 600]  # a decision forgets no tick
-    view.ticked(0, 12, 1)
+    view.ticked(0, 12, 1, b"stream")
     assert view.time_at(0, 12) == 600
-    view.ticked(0, 1_000_008, 700)
+    view.ticked(0, 1_000_008, 700, b"stream")
     assert [view.time_at(0, offset) for offset in (3, 8)] == [None, 500]
     assert view.time_at(1, 8) == 50
 
@@ -222,7 +223,7 @@ def test_a_file_of_an_earlier_version_is_filled_again(tmp_path: Path) -> None:
 def test_an_older_file_of_another_member_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "view.db"
     view = View(path, CLUSTER, 1)
-    view.ticked(0, 1, 5)
+    view.ticked(0, 1, 5, b"stream")
     view.close()
     with closing(sqlite3.connect(path)) as file:
         file.execute("PRAGMA user_version = 1")

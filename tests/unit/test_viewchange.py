@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus import membership
-from memquorum.core.consensus import transitions as t
 from memquorum.core.consensus.certificate import BadCertificate
+from memquorum.core.consensus.events import Message, Note, Timer
 from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.slots import read_slot
-from memquorum.core.consensus.transitions import Message, Note, Phase, Timer
+from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.viewchange import check_new_view, check_view_change
 from memquorum.core.records import NewView, Prepared, Signed, ViewChange
 from memquorum.ports import SignedSlot

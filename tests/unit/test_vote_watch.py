@@ -12,7 +12,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.certificate import check_pre_prepare
-from memquorum.core.consensus.transitions import Decided, Message, Send
+from memquorum.core.consensus.events import Decided, Message, Send
 from memquorum.telemetry import recording, tracing
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Tracing, trace_of_vote
@@ -147,7 +147,7 @@ def decided(codec: Codec, without: int | None = None) -> Decided:
     checked = check_pre_prepare(codec, GENESIS, pre_prepare)
     if without is not None:
         checked = replace(checked, ballots=tuple(b for b in checked.ballots if b.member != without))
-    return Decided(1, EPOCH, checked, commits)
+    return Decided(1, EPOCH, checked, commits, b"decisions")
 
 
 def test_an_epoch_is_counted_with_who_was_late_and_how_long_it_took(seat: Seat, codec: Codec) -> None:

@@ -49,11 +49,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What salience said of an episode, and where; the trace of saying it."""
+    """What salience said of an episode, and where; the trace of saying it; the SHA-256 of its bytes, if asked for."""
 
     offset: int
     record: EpisodeScored
     traceparent: str | None = None
+    digest: bytes = b""
 
 
 def apply_episode(

@@ -22,7 +22,8 @@ MOST_BYTES = 32 * 1024 * 1024
 class Item:
     """A record of the accepted stream that can be applied now. `scored` is None for an episode that was passed over.
 
-    `traceparent` and `written_ms` are the record's trace and its time in the topic, where they are known.
+    `traceparent` and `written_ms` are the record's trace and its time in the topic, where they are known; `digest`, the
+    SHA-256 of its bytes, where that is asked for.
     """
 
     offset: int
@@ -30,6 +31,7 @@ class Item:
     scored: Scored | None = None
     traceparent: str | None = None
     written_ms: int = 0
+    digest: bytes = b""
 
 
 class Spine:
@@ -59,12 +61,19 @@ class Spine:
         """Whether to stop reading scores until the accepted stream has caught up."""
         return len(self._scores) >= 2 * MOST_RECORDS
 
-    def accept(self, offset: int, record: Accepted, traceparent: str | None = None, written_ms: int = 0) -> None:
+    def accept(
+        self,
+        offset: int,
+        record: Accepted,
+        traceparent: str | None = None,
+        written_ms: int = 0,
+        digest: bytes = b"",
+    ) -> None:
         """A record of the accepted stream. One that was read before is left out."""
         if offset < self._read_to:
             return
         self._read_to = offset + 1
-        self._items.append(Item(offset, record, None, traceparent, written_ms))
+        self._items.append(Item(offset, record, None, traceparent, written_ms, digest))
         self._bytes += _size(record)
 
     def skip(self, offset: int) -> None:
@@ -93,7 +102,7 @@ class Spine:
                 break
             if scored is not None and scored.record.memory_id != item.record.memory_id:
                 scored = None
-            found.append(Item(item.offset, item.record, scored, item.traceparent, item.written_ms))
+            found.append(Item(item.offset, item.record, scored, item.traceparent, item.written_ms, item.digest))
         return found
 
     def waiting_for(self) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from memquorum.core.consensus.certificate import Checked, Nominated, Verified
-from memquorum.core.consensus.transitions import CancelTimer, Message, SetTimer, Timer
+from memquorum.core.consensus.events import CancelTimer, Message, SetTimer, Timer
 from memquorum.core.records import BallotCast
 from memquorum.ports import SignedSlot
 

@@ -36,12 +36,14 @@ from memquorum.core.consensus.certificate import (
     check_pre_prepare,
     proposal_digest,
 )
+from memquorum.core.consensus.events import Message, Note, Noted
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, open_signed
-from memquorum.core.consensus.transitions import Message, Note, Noted
+from memquorum.core.consensus.rolling import checkpoint_digest
 from memquorum.core.consensus.viewchange import check_new_view, check_view_change
 from memquorum.core.records import (
     BallotCast,
+    Checkpoint,
     Commit,
     Misbehaved,
     NewView,
@@ -94,6 +96,7 @@ _KINDS: Mapping[type, Message] = MappingProxyType(
         Commit: Message.COMMIT,
         ViewChange: Message.VIEW_CHANGE,
         NewView: Message.NEW_VIEW,
+        Checkpoint: Message.CHECKPOINT,
     }
 )
 _INVALID = {
@@ -151,6 +154,8 @@ def slot_of(body: Any) -> str:
     message = _KINDS[type(body)]
     if message == Message.BALLOT:
         return slots.ballot_slot(body.config, body.shard, body.epoch)
+    if message == Message.CHECKPOINT:
+        return slots.checkpoint_slot(body.config, body.shard, body.seq)
     if message in (Message.VIEW_CHANGE, Message.NEW_VIEW):
         return slots.view_slot(body.config, body.shard, body.view, message)
     return slots.slot_name(body.config, body.shard, body.view, body.seq, message)
@@ -162,6 +167,8 @@ def _said(signed: Signed, body: Any) -> bytes:
         return proposal_digest(body)
     if isinstance(body, Prepare | Commit):
         return body.digest
+    if isinstance(body, Checkpoint):
+        return checkpoint_digest(body)
     return digest(signed.body)
 
 
@@ -169,6 +176,8 @@ def _about(body: Any) -> str:
     what = _KINDS[type(body)]
     if isinstance(body, BallotCast):
         return f"{what}, epoch {body.epoch} of shard {body.shard}"
+    if isinstance(body, Checkpoint):
+        return f"{what}, sequence {body.seq} of shard {body.shard}"
     if isinstance(body, ViewChange | NewView):
         return f"{what}, view {body.view} of shard {body.shard}"
     return f"{what}, sequence {body.seq} in view {body.view} of shard {body.shard}"

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from memquorum.core.consensus.buffers import Held
+from memquorum.core.consensus.events import Halt, Message, Note, Noted
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, verify
-from memquorum.core.consensus.transitions import Halt, Message, Note, Noted
 from memquorum.core.records import Signed
 from memquorum.ports import SignedSlot
 
@@ -97,6 +97,10 @@ class Gate:
             self._found.append(Noted(Note.CONFLICT, new.message, new.member, detail, (first.data, new.data)))
             if new.member == self.me:
                 self._found.append(Halt(f"{detail}, which is this one: another process has its key"))
+
+    def halt(self, reason: str) -> None:
+        """This identity has to stop."""
+        self._found.append(Halt(reason))
 
     def invalid(self, message: Message, member: int, why: str, *originals: bytes) -> None:
         """An authentic message that an honest member would not have sent."""

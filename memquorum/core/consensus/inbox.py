@@ -11,10 +11,10 @@ from typing import Any
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.buffers import EpochBuffer, Held, Round, Slot
 from memquorum.core.consensus.certificate import BadCertificate, check_nominated, check_opinions, proposal_digest
+from memquorum.core.consensus.events import Message, Received, Reread
 from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
-from memquorum.core.consensus.transitions import Message, Received, Reread
 from memquorum.core.consensus.views import Views
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
 from memquorum.ports import SignedSlot

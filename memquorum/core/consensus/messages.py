@@ -15,6 +15,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import (
     BallotCast,
+    Checkpoint,
     Commit,
     JournalHead,
     Misbehaved,
@@ -31,6 +32,7 @@ _DOMAIN = b"memquorum/signed/1\0"
 SignedRecord = TypeVar(
     "SignedRecord",
     BallotCast,
+    Checkpoint,
     Commit,
     JournalHead,
     Misbehaved,

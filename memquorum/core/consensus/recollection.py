@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from memquorum.core.consensus.buffers import EpochBuffer, Slot
+from memquorum.core.consensus.events import Kept, Message
 from memquorum.core.consensus.slots import read_slot
-from memquorum.core.consensus.transitions import Kept, Message
 from memquorum.ports import SignedSlot
 
 

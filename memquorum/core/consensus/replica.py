@@ -15,15 +15,18 @@ from collections import Counter
 from collections.abc import Callable
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
+from memquorum.core.consensus import rolling
 from memquorum.core.consensus.buffers import Round, Slot
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_pre_prepare
+from memquorum.core.consensus.checkpoints import INTERVAL, Checkpoints
+from memquorum.core.consensus.events import Message, Note, Timer
 from memquorum.core.consensus.gate import SERVICE, Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.speech import BALLOTS_WANTED, Speech
-from memquorum.core.consensus.transitions import Message, Note, Phase, Step, Timer
+from memquorum.core.consensus.transitions import Phase, Step, after
 from memquorum.core.consensus.viewchange import Committed
 from memquorum.core.consensus.views import Views
 from memquorum.core.consensus.voice import Voice
@@ -39,7 +42,7 @@ class ShardReplica:
     """The state machine of member `me` in one shard.
 
     `progress` is where it begins; `sign` gives a body as an encoded `Signed` of this member; `window` is how many
-    sequences ahead are kept.
+    sequences ahead are kept; `interval`: how many decisions lie between two checkpoints.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class ShardReplica:
         timings: t.Timings,
         progress: t.Progress = _BEGINNING,
         window: int = 4,
+        interval: int = INTERVAL,
     ) -> None:
         self.phase = Phase.IDLE
         self._codec, self._genesis, self._timings = codec, genesis, timings
@@ -64,6 +68,7 @@ class ShardReplica:
         )
         self._commits = progress.commits
         voice = Voice(codec, genesis, shard=shard, me=me, sign=sign)
+        self._checkpoints = Checkpoints(codec, genesis, self._gate, voice, progress=progress, interval=interval)
         self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self._gate, timings=timings)
         self._recollection = Recollection({})
         self._caught_up = False
@@ -107,6 +112,9 @@ class ShardReplica:
                 self._cast(event)
             case t.BallotRefused():
                 self._refuse(event)
+            case t.StreamRead():
+                self._checkpoints.read(event)
+                self._take_found()
             case t.TimerFired():
                 self._fired(event)
             case t.Restarted():
@@ -120,6 +128,7 @@ class ShardReplica:
             self._effects.append(self._speech.entered(unkept))
         if self._speaks and self.phase in _LIVE:
             self._effects += self._speech.speak(self.phase, self._commits)
+            self._effects += self._checkpoints.speak()
         return self._effects
 
     def awaits_ballot(self, nomination: bytes) -> bool:
@@ -135,6 +144,8 @@ class ShardReplica:
 
     def low_water(self, message: Message) -> int | None:
         """The first position of the log that a restart must read again; None: nothing is held, read on."""
+        if message == Message.CHECKPOINT:
+            return self._checkpoints.low_water()
         return self._views.low_water() if message == Message.VIEW_CHANGE else self._inbox.low_water(message)
 
     # Events ------------------------------------------------------------------------------------------------------
@@ -142,9 +153,14 @@ class ShardReplica:
     def _received(self, event: t.Received) -> None:
         if event.message == Message.VIEW_CHANGE:
             self._views.receive(event, self.seq)
+        elif event.message == Message.CHECKPOINT:
+            self._effects += self._checkpoints.receive(event)
         else:
             self._inbox.receive(event)
             self._effects += self._inbox.sought()
+        self._take_found()
+
+    def _take_found(self) -> None:
         for found in self._gate.take():
             if isinstance(found, t.Halt):
                 return self._halt(found.reason)
@@ -158,6 +174,7 @@ class ShardReplica:
             # The view file may know how far the log was read, but not which views were asked for and entered.
             self._effects.append(t.Reread(Message.VIEW_CHANGE, 0))
         self._views.restore(event.signed)
+        self._effects += self._checkpoints.begin(event.signed)
         self._enter_slot()
         if self._views.waiting and self.phase != Phase.HALTED:
             self._step(Step.SUSPECTED)
@@ -314,7 +331,10 @@ class ShardReplica:
             return False
         self._commits = found.commits[: self._genesis.quorum]
         self._step(Step.COMMITTED)
-        self._effects.append(t.Decided(self.seq, self.epoch, checked, found.commits))
+        decided = rolling.decided(self._checkpoints.decisions, committed)
+        decision = t.Decided(self.seq, self.epoch, checked, found.commits, decided)
+        self._effects.append(decision)
+        self._effects += self._checkpoints.decided(decision)
         self._effects.append(t.Settle(self._speech.signed_for(slot), self.seq))
         self._effects += slot.stop_timers()
         self._views.calm(self.seq)
@@ -373,4 +393,4 @@ class ShardReplica:
         return self._genesis.primary(self._shard, view, self.seq)
 
     def _step(self, step: Step) -> None:
-        self.phase = t.after(self.phase, step)
+        self.phase = after(self.phase, step)

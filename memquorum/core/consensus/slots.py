@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memquorum.core.consensus.transitions import Kept, Message
+from memquorum.core.consensus.events import Kept, Message
 
 
 def ballot_slot(config: int, shard: int, epoch: int) -> str:
@@ -23,14 +23,21 @@ def view_slot(config: int, shard: int, view: int, what: Message | Kept) -> str:
     return f"{config}/{shard}/{view}/{what}"
 
 
+def checkpoint_slot(config: int, shard: int, seq: int) -> str:
+    """The name under which the sign-state keeps a checkpoint."""
+    return f"{config}/{shard}/{seq}/{Message.CHECKPOINT}"
+
+
 @dataclass(frozen=True, slots=True)
 class SlotName:
-    """The parts of a slot's name. `seq` is None for what concerns a view, `view` for a ballot, `epoch` for the rest."""
+    """The parts of a slot's name. `seq` is None for what concerns a view, `view` for a ballot, `epoch` for the rest; a
+    checkpoint has its `covered` sequence alone: it is signed once that is decided."""
 
     what: str
     view: int | None = None
     seq: int | None = None
     epoch: int | None = None
+    covered: int | None = None
 
 
 def read_slot(slot: str) -> SlotName:
@@ -38,6 +45,8 @@ def read_slot(slot: str) -> SlotName:
     _, _, *numbers, what = slot.split("/")
     if what == Message.BALLOT:
         return SlotName(what, epoch=int(numbers[0]))
+    if what == Message.CHECKPOINT:
+        return SlotName(what, covered=int(numbers[0]))
     if what in (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED, Kept.BEGAN):
         return SlotName(what, view=int(numbers[0]))
     return SlotName(what, view=int(numbers[0]), seq=int(numbers[1]))
@@ -50,8 +59,8 @@ def is_decided(slot: str, seq: int, epoch: int) -> bool:
 
 
 def series(slot: str) -> tuple[str, int]:
-    """What a slot's name counts along, and its number there: a shard's sequences, the epochs of its ballots, or the
-    views of one kind of message. Along a series things are settled in order."""
+    """What a slot's name counts along, and its number there: a shard's sequences, the epochs of its ballots, its
+    checkpoints, or the views of one kind of message. Along a series things are settled in order."""
     config, shard, *numbers, what = slot.split("/")
     return (seq_series(f"{config}/{shard}") if len(numbers) > 1 else f"{config}/{shard}/{what}"), int(numbers[-1])
 

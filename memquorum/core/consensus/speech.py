@@ -6,14 +6,15 @@ and nothing twice but what may have been lost in a crash.
 
 from __future__ import annotations
 
-from memquorum.core.consensus import transitions as t
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
+from memquorum.core.consensus.events import Kept, Message, Timer
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.recollection import to_repeat
-from memquorum.core.consensus.transitions import Kept, Message, Phase, Timer
+from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.viewchange import Opening
 from memquorum.core.consensus.views import Views
 from memquorum.core.consensus.voice import Voice

@@ -1,4 +1,4 @@
-"""The phases of a slot, in one table, and the words in which a replica speaks with the world.
+"""The phases of a slot, in one table.
 
 A slot is one sequence number of one shard; one is in flight at a time. The table says everything about phases:
 
@@ -33,19 +33,16 @@ Rules that the table cannot show:
    past the last sequence that its sign-state knows is decided. With its sign-state lost, until the sequence that it
    finds in flight is decided without it: what it promised for that one, it cannot know. Which views it asked for, it
    reads again from the beginning of their log.
-9. The view stays when a slot is decided. Time limits double with every view since the last decision.
+9. After every so many decisions each member says what it has decided and read. q alike are a stable checkpoint. Who
+   has read or decided something else than what is stable halts: the log was forked, or its memory is wrong.
+10. The view stays when a slot is decided. Time limits double with every view since the last decision.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
-
-from memquorum.core.consensus.certificate import Checked, Nominated
-from memquorum.core.records import Opinion
-from memquorum.ports import SignedSlot
 
 
 class Phase(StrEnum):
@@ -128,225 +125,3 @@ def after(phase: Phase, step: Step) -> Phase:
         return TABLE[phase][step]
     except KeyError:
         raise IllegalStep(f"{step} while {phase}") from None
-
-
-class Message(StrEnum):
-    """The kinds of messages: each has its topic, and the slot of each member's is signed once."""
-
-    NOMINATION = "nomination"
-    BALLOT = "ballot"
-    PRE_PREPARE = "pre-prepare"
-    PREPARE = "prepare"
-    COMMIT = "commit"
-    VIEW_CHANGE = "view-change"
-    NEW_VIEW = "new-view"  # stands in the log of the view changes
-
-
-class Kept(StrEnum):
-    """What the sign-state keeps beside messages: without it a replica could not go on as it must after a crash."""
-
-    PREPARED = "prepared"  # the certificate that a commit rests on
-    ENTERED = "entered"  # the new view that was entered
-    BEGAN = "began"  # that this identity had said nothing before: a sign-state without it, and without more, was lost
-
-
-class Timer(StrEnum):
-    """The timers; each runs for one sequence in one view, the last one for the view asked for."""
-
-    BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the rest
-    REQUEST = "request"  # N−f ballots are here: by when the slot should be decided
-    SEARCH = "search"  # q members committed a proposal that is not here: when to read its log again
-    VIEW_CHANGE = "view-change"  # q members ask for a view: by when its primary should have opened it
-
-
-@dataclass(frozen=True, slots=True)
-class Timings:
-    """How long the timers run, in milliseconds; the last two twice as long for every view since the last decision."""
-
-    ballot_grace_ms: int = 250
-    request_ms: int = 1_000  # beyond the grace
-    view_change_ms: int = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a shard is: the next sequence and epoch to be decided, and the q commits that decided the last one."""
-
-    seq: int = 1
-    epoch: int = 1
-    commits: tuple[bytes, ...] = ()
-
-
-# Events: what the world tells a replica ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A record of the log of this kind of message, as received, and its position there (`Reread` names it)."""
-
-    message: Message
-    data: bytes
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class BallotReady:
-    """This member's opinions on a nomination, answering NeedBallot."""
-
-    nomination: bytes
-    opinions: tuple[Opinion, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BallotRefused:
-    """This member's own view contradicts the nomination, answering NeedBallot: it waits for another one."""
-
-    nomination: bytes
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class TimerFired:
-    """A timer ran out for the sequence and the view for which it was set."""
-
-    timer: Timer
-    seq: int
-    view: int
-
-
-@dataclass(frozen=True, slots=True)
-class Restarted:
-    """First event after a start: what this identity has signed for slots that may be undecided, by slot name.
-
-    `through`: the last sequence that it knew to be decided; `fresh`: nothing is known of what it may have signed.
-    """
-
-    signed: Mapping[str, SignedSlot]
-    through: int = 0
-    fresh: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CaughtUp:
-    """The log was read up to where it ended at the start: from here on the replica speaks."""
-
-
-Event = Received | BallotReady | BallotRefused | TimerFired | Restarted | CaughtUp
-
-
-# Effects: what a replica asks of the world -------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class NeedBallot:
-    """Judge these proposals from the member's own view and answer with BallotReady or BallotRefused."""
-
-    nominated: Nominated
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Claim the slot for the digest, then append what the claim answers to the log. In this order (DESIGN 12).
-
-    `number`: the epoch of a ballot, the view of what concerns a view, else the sequence. `data`: the signed message.
-    """
-
-    message: Message
-    slot: str
-    digest: bytes
-    data: bytes
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Keep:
-    """Claim the slot for the digest and keep the data with it, in the transaction of the `Send`s that follow."""
-
-    slot: str
-    digest: bytes
-    data: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Settle:
-    """The sign-state may let go of these slots and of those before them, and never signs for them again.
-
-    `through`: a sequence that is decided, with all before it; 0: nothing new.
-    """
-
-    slots: tuple[str, ...]
-    through: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SetTimer:
-    """Start a timer, or start it anew."""
-
-    timer: Timer
-    ms: int
-    seq: int
-    view: int
-
-
-@dataclass(frozen=True, slots=True)
-class CancelTimer:
-    """Stop a timer, if it runs."""
-
-    timer: Timer
-
-
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A slot is decided: the pre-prepare that holds, and q signed commits in the order of their members."""
-
-    seq: int
-    epoch: int
-    checked: Checked
-    commits: tuple[bytes, ...]
-
-
-class Note(StrEnum):
-    """What is worth noting."""
-
-    CONFLICT = "conflict"  # two different messages of one member for one slot: both are attached
-    INVALID = "invalid"  # an authentic message that an honest member would not have sent
-    LATE = "late"  # the request timer ran out
-    REFUSED = "refused"  # a nomination that contradicts this member's own view
-
-
-@dataclass(frozen=True, slots=True)
-class Noted:
-    """Something to log and count. For CONFLICT and INVALID `originals` prove it to a third party (`evidence`); they are
-    empty where only this member's own state makes a message invalid."""
-
-    note: Note
-    message: Message
-    member: int
-    detail: str
-    originals: tuple[bytes, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Reread:
-    """Read this kind of message again, from the position on."""
-
-    message: Message
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """A view was entered."""
-
-    view: int
-    primary: int
-
-
-@dataclass(frozen=True, slots=True)
-class Halt:
-    """Stop this identity for good: somebody else speaks with its key, or its memory of what it signed is wrong."""
-
-    reason: str
-
-
-Effect = NeedBallot | Send | Keep | Settle | SetTimer | CancelTimer | Decided | Noted | Reread | Entered | Halt

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.certificate import BadCertificate
+from memquorum.core.consensus.events import Kept, Message, Received
 from memquorum.core.consensus.gate import Gate, Incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.slots import read_slot, view_slot
-from memquorum.core.consensus.transitions import Kept, Message, Received
 from memquorum.core.consensus.viewchange import (
     Committed,
     Opening,

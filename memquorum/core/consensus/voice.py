@@ -9,10 +9,11 @@ from typing import Any
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import slots
 from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.events import Kept, Message, Reached
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest
-from memquorum.core.consensus.transitions import Kept, Message
-from memquorum.core.records import BallotCast, Commit, NewView, Opinion, Prepare, PrePrepare, ViewChange
+from memquorum.core.consensus.rolling import checkpoint_digest
+from memquorum.core.records import BallotCast, Checkpoint, Commit, NewView, Opinion, Prepare, PrePrepare, ViewChange
 from memquorum.ports import SignedSlot
 
 
@@ -59,6 +60,18 @@ class Voice:
         """Opens a view."""
         return self._own(NewView(view=view, view_changes=view_changes, **self._who))
 
+    def checkpoint(self, reached: Reached, stream: bytes) -> SignedSlot:
+        """What it has decided and read."""
+        body = Checkpoint(
+            seq=reached.seq,
+            epoch=reached.epoch,
+            accepted_offset=reached.accepted_offset,
+            decisions=reached.decisions,
+            stream=stream,
+            **self._who,
+        )
+        return SignedSlot(checkpoint_digest(body), self._sign(self._codec.encode(body)))
+
     def _propose(self, body: PrePrepare) -> SignedSlot:
         return SignedSlot(proposal_digest(body), self._sign(self._codec.encode(body)))
 
@@ -75,6 +88,10 @@ class Voice:
     def slot(self, view: int, seq: int, what: Message | Kept) -> str:
         """Of a message of a sequence."""
         return slots.slot_name(self._config, self._shard, view, seq, what)
+
+    def checkpoint_slot(self, seq: int) -> str:
+        """Of this member's checkpoint."""
+        return slots.checkpoint_slot(self._config, self._shard, seq)
 
     def view_slot(self, view: int, what: Message | Kept) -> str:
         """Of what concerns a view."""
