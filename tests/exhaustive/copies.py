@@ -2,8 +2,8 @@
 
 The value is everything that a replica holds but: what it verified before (a cache), counters, what it has noted as
 evidence (it notes it once), and which timers run with what patience. The last is left out because the exploration lets
-timers fire at any time. The order in which messages lie in a buffer is left out too: the core asks how many there are,
-or takes them in the order of their members.
+timers fire at any time. Checkpoints are left out as well: the first comes long after the one slot. The order in which
+messages lie in a buffer is left out too: the core asks how many there are, or takes them in the order of their members.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from enum import Enum
 from typing import Any
 
 from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
+from memquorum.core.consensus.checkpoints import Checkpoints
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.recollection import Recollection
@@ -21,10 +22,10 @@ from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.speech import Speech
 from memquorum.core.consensus.views import Views
 
-_OURS = (ShardReplica, Gate, Inbox, Views, Speech, Recollection, Slot, Round, EpochBuffer)
+_OURS = (ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Slot, Round, EpochBuffer)
 # The other parts of a replica are reached from the replica itself.
 _LEFT_OUT = {
-    "_codec", "_genesis", "_timings", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",
+    "_codec", "_genesis", "_timings", "_checkpoints", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",
     "noted", "_noted", "timers", "timed", "_calm", "kept",
 }  # fmt: skip
 _KEPT_APART = (str, bytes, int, bool, type(None), Enum)

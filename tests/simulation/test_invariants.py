@@ -15,6 +15,7 @@ import pytest
 from db.signstate import MemorySignState
 from memquorum.core.consensus import certificate, events, tally, viewchange, views
 from memquorum.core.consensus.buffers import Held, Round
+from memquorum.core.consensus.checkpoints import Checkpoints
 from memquorum.core.consensus.events import Message, Timings
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.membership import Genesis
@@ -22,7 +23,7 @@ from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.views import Views
-from memquorum.core.records import BallotCast
+from memquorum.core.records import BallotCast, Checkpoint
 from tests.simulation.dice import Dice
 from tests.simulation.plan import CALM, MS, POINTS, Fault, Plan, draw
 from tests.simulation.runs import BEHAVIOURS
@@ -42,6 +43,19 @@ class Sabotage:
     lies: tuple[str, ...] = BEHAVIOURS
     seeds: int = 100
     world: Callable[[Plan], Plan] = lambda plan: plan
+
+
+def what_was_decided_is_not_remembered(patch: Patch) -> None:
+    patch.setattr(Checkpoints, "decided", lambda self, decision: [])
+
+
+def one_word_is_stable(patch: Patch) -> None:
+    def settle(self: Checkpoints, record: Checkpoint) -> list[events.Effect]:
+        self.stable = record.seq
+        held = self._held[record.member][record.seq]
+        return [events.Stable(record.seq, record.epoch, (held.data,) * self._genesis.quorum)]
+
+    patch.setattr(Checkpoints, "_settle", settle)
 
 
 def small_quorum(patch: Patch) -> None:
@@ -222,12 +236,14 @@ SABOTAGES = (
     Sabotage("views may begin with anything", views_may_begin_with_anything, ("agreement",), world=alone_before_a_liar),
     Sabotage("view changes are forgotten", view_changes_are_forgotten, ("views never regress", "one digest per slot")),
     Sabotage("views may fall", views_may_fall, ("views never regress",)),
-    Sabotage("evidence without signatures", evidence_without_signatures, (CONVICTED,), seeds=200),
+    Sabotage("evidence without signatures", evidence_without_signatures, (CONVICTED, "evidence proves"), seeds=200),
     Sabotage("no signatures", no_signatures, (CONVICTED,), ("forges",)),
     Sabotage("ballots unsigned", ballots_without_signatures, ("ballots are their members'",), ("forges",)),
     Sabotage("one vote decides", one_vote_decides, ("an honest majority",)),
     Sabotage("nobody changes the view", nobody_changes_the_view, ("progress",), ("silent",)),
     Sabotage("numbers below zero raise", numbers_below_zero_raise, ("the core does not fail",), ("mutates", "mimics")),
+    Sabotage("what was decided is not remembered", what_was_decided_is_not_remembered, ("one history",)),
+    Sabotage("one word is stable", one_word_is_stable, ("what is stable is true",), ("mutates", "mimics")),
     Sabotage("sequences are decided twice", sequences_are_decided_twice, ("order", "progress")),
 )
 
