@@ -101,6 +101,8 @@ class Round:
 
     def committed(self, quorum: int) -> bytes | None:
         """The proposal that a quorum committed, if there is one. With at most f liars there is never a second."""
+        if len(self.commits) + len(self.more) < quorum:
+            return None  # asked after every event, and mostly there is nothing to count
         digests = [held.digest for held in self.commits.values()]
         digests += [said for message, _, said in self.more if message == Message.COMMIT]
         return next((d for d in digests if digests.count(d) >= quorum), None)
@@ -135,10 +137,7 @@ class Slot:
 
     def round(self, view: int) -> Round:
         """What is held of a view."""
-        found = self.rounds.get(view)
-        if found is None:
-            found = self.rounds[view] = Round()
-        return found
+        return self.rounds.get(view) or self.rounds.setdefault(view, Round())
 
     def start(self, timer: Timer, ms: int, seq: int, view: int) -> list[SetTimer | CancelTimer]:
         """Starts a timer unless it runs."""
@@ -196,8 +195,11 @@ class Slot:
 
     def committed(self, quorum: int) -> tuple[int, bytes] | None:
         """A view in which a quorum committed a proposal, and which; the lowest such."""
-        found = ((view, self.rounds[view].committed(quorum)) for view in sorted(self.rounds))
-        return next(((view, digest) for view, digest in found if digest is not None), None)
+        for view in sorted(self.rounds) if len(self.rounds) > 1 else self.rounds:
+            digest = self.rounds[view].committed(quorum)
+            if digest is not None:
+                return view, digest
+        return None
 
 
 @dataclass(slots=True)

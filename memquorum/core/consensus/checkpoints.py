@@ -16,7 +16,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.events import Message, Reached
-from memquorum.core.consensus.gate import Gate, Incoming
+from memquorum.core.consensus.gate import Gate, Incoming, incoming
 from memquorum.core.consensus.membership import TURN, Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.slots import read_slot
@@ -83,7 +83,7 @@ class Checkpoints:
         except BadMessage:
             self._gate.ignore("stranger")
             return []
-        new = Incoming(event.message, event.data, event.at, signed, record)
+        new = incoming(event, event.message, signed, record)
         self._gate.listen(new)
         if record.shard != self._gate.shard:
             self._gate.ignore("stranger")

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from memquorum.core.consensus.buffers import Held
-from memquorum.core.consensus.events import Halt, Message, Note, Noted
+from memquorum.core.consensus.events import Halt, Message, Note, Noted, Received
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, verify
+from memquorum.core.quick import maker
 from memquorum.core.records import Signed
 from memquorum.ports import SignedSlot
 
@@ -19,18 +20,14 @@ OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A record that was read but proves nothing yet."""
+    """A record that was read but proves nothing yet. `member`: whose it is; SERVICE for a nomination."""
 
     message: Message
     data: bytes
     at: int
     signed: Signed
     record: Any
-
-    @property
-    def member(self) -> int:
-        """Whose it is; SERVICE for a nomination."""
-        return int(getattr(self.record, "member", SERVICE))
+    member: int
 
     @property
     def number(self) -> int:
@@ -41,6 +38,15 @@ class Incoming:
     def view(self) -> int:
         """The view that it speaks of."""
         return int(self.record.view)
+
+
+_incoming = maker(Incoming)
+
+
+def incoming(event: Received, message: Message, signed: Signed, record: Any) -> Incoming:
+    """A record of the log as it was read; `message`: its kind, as a log may hold two."""
+    member = SERVICE if message == Message.NOMINATION else record.member
+    return _incoming(message, event.data, event.at, signed, record, member)
 
 
 class Gate:

@@ -12,7 +12,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.buffers import EpochBuffer, Held, Round, Slot
 from memquorum.core.consensus.certificate import BadCertificate, check_nominated, check_opinions, proposal_digest
 from memquorum.core.consensus.events import Message, Received, Reread
-from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming
+from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming, incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.views import Views
@@ -65,22 +65,16 @@ class Inbox:
     def slot(self, seq: int | None = None) -> Slot:
         """The buffer of a sequence, by default of the one in flight."""
         number = self.seq if seq is None else seq
-        found = self._slots.get(number)
-        if found is None:
-            found = self._slots[number] = Slot()
-        return found
+        return self._slots.get(number) or self._slots.setdefault(number, Slot())
 
     def round(self) -> Round:
         """What is held of the sequence in flight in the current view."""
-        return self.slot().round(self.view)
+        return self.slot().round(self._views.view)
 
     def ballots(self, epoch: int | None = None) -> EpochBuffer:
         """The buffer of an epoch, by default of the one in flight."""
         number = self.epoch if epoch is None else epoch
-        found = self._epochs.get(number)
-        if found is None:
-            found = self._epochs[number] = EpochBuffer()
-        return found
+        return self._epochs.get(number) or self._epochs.setdefault(number, EpochBuffer())
 
     def advance(self, proposed_at: int) -> list[Reread]:
         """The sequence in flight is decided, by a proposal that stands at `proposed_at`: what has to be read again now
@@ -115,7 +109,7 @@ class Inbox:
         except BadMessage:
             self._gate.ignore("stranger")
             return
-        new = Incoming(event.message, event.data, event.at, signed, record)
+        new = incoming(event, event.message, signed, record)
         self._gate.listen(new)
         if self._in_window(new):
             match new.message:

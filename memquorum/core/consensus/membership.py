@@ -71,12 +71,13 @@ class Genesis:
     @property
     def f(self) -> int:
         """How many of them may lie: the largest f with N ≥ 3f + 1."""
-        return (self.n - 1) // 3
+        return (len(self.members) - 1) // 3
 
     @property
     def quorum(self) -> int:
         """q = ⌈(N + f + 1) / 2⌉: any two quorums share an honest member, for every N."""
-        return (self.n + self.f + 2) // 2
+        n = len(self.members)
+        return (n + (n - 1) // 3 + 2) // 2
 
     @property
     def voice(self) -> int:

@@ -45,7 +45,8 @@ def to_repeat(slot: Slot, buffer: EpochBuffer, me: int) -> Iterator[tuple[int, M
     if buffer.repeat and buffer.own is not None and me not in buffer.ballots:
         yield 0, Message.BALLOT, buffer.own
     buffer.repeat = False
-    for view, held in sorted(slot.rounds.items()):
+    for view in sorted([view for view, held in slot.rounds.items() if held.repeat]):
+        held = slot.rounds[view]
         for message in sorted(held.repeat - held.logged(me)):
             yield view, message, held.own[message]
         held.repeat.clear()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from operator import call
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import events as t
@@ -89,7 +90,7 @@ class ShardReplica:
     @property
     def view(self) -> int:
         """The current view."""
-        return self._inbox.view
+        return self._views.view
 
     @property
     def _speaks(self) -> bool:
@@ -226,7 +227,7 @@ class ShardReplica:
 
     def _run(self) -> None:
         rules = (self._called, self._opened, self._nominated, self._proposed, self._prepared, self._committed)
-        while any(rule() for rule in rules):
+        while any(map(call, rules)):
             pass
 
     def _called(self) -> bool:
@@ -321,8 +322,8 @@ class ShardReplica:
     def _committed(self) -> bool:
         """q members committed, in whatever view: decided, whatever this replica has seen before. On with the next."""
         slot = self._inbox.slot()
-        found = self._decision(slot)
-        if self.phase not in _LIVE or found is None:
+        found = self._decision(slot) if self.phase in _LIVE else None
+        if found is None:
             return False
         held, committed = slot.round(found.view), found.digest
         checked = self._check(held, found.view) if held.pre_prepare and held.pre_prepare.digest == committed else None

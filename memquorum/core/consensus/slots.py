@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from memquorum.core.consensus.events import Kept, Message
 
@@ -58,6 +59,7 @@ def is_decided(slot: str, seq: int, epoch: int) -> bool:
     return (name.epoch is not None and name.epoch < epoch) or (name.seq is not None and name.seq < seq)
 
 
+@lru_cache(maxsize=4096)
 def series(slot: str) -> tuple[str, int]:
     """What a slot's name counts along, and its number there: a shard's sequences, the epochs of its ballots, its
     checkpoints, or the views of one kind of message. Along a series things are settled in order."""

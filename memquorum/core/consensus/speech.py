@@ -38,7 +38,8 @@ class Speech:
     def speak(self, phase: Phase, commits: tuple[bytes, ...]) -> list[t.Effect]:
         """Everything that is owed in a phase. `commits`: what decided the last sequence."""
         self._effects = []
-        slot, held, buffer = self._inbox.slot(), self._inbox.round(), self._inbox.ballots()
+        slot, buffer = self._inbox.slot(), self._inbox.ballots()
+        held = slot.round(self._inbox.view)
         self._repeat(slot, buffer)
         if phase in BALLOTS_WANTED and buffer.nominated is not None and not (buffer.own or buffer.asked):
             buffer.asked = True

@@ -9,7 +9,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.consensus.events import Kept, Message, Received
-from memquorum.core.consensus.gate import Gate, Incoming
+from memquorum.core.consensus.gate import Gate, Incoming, incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.slots import read_slot, view_slot
@@ -87,7 +87,7 @@ class Views:
                 signed, record = self._read(event.data, kind)
             except BadMessage:
                 continue
-            new = Incoming(message, event.data, event.at, signed, record)
+            new = incoming(event, message, signed, record)
             self._gate.listen(new)
             self._look_for_decisions(record, event.at, seq)
             if record.shard != self._gate.shard:
@@ -200,7 +200,9 @@ class Views:
     def called(self) -> int | None:
         """A view, higher than asked for, that at least f+1 members want to have left the ones below for: one of them is
         honest, whatever the others are. The highest such."""
-        views = sorted((ask.view for ask in self._asks.values()), reverse=True)
+        if not self._asks:
+            return None
+        views = sorted([ask.view for ask in self._asks.values()], reverse=True)
         f = self._genesis.f
         return views[f] if len(views) > f and views[f] > self.asked else None
 
@@ -255,6 +257,8 @@ class Views:
 
     def to_repeat(self) -> list[Message]:
         """What was signed before the start and has not been read from the log since; asked for once."""
+        if not self._repeat:
+            return []
         mine = self._asks.get(self._gate.me)
         logged = {Message.VIEW_CHANGE} if mine is not None and mine.view == self.asked else set()
         again, self._repeat = sorted(self._repeat - logged), set()
