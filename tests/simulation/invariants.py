@@ -55,11 +55,14 @@ class Watch:
         core = node.core
         if core is None:
             return
-        life, view = self._views.get(node.reader, (None, 0))
-        if life is core and core.view < view:
-            raise Violation("views never regress", f"member {node.me} is in view {core.view}, it was in {view}")
-        self._views[node.reader] = (core, core.view)
-        self.highest_view = max(self.highest_view, core.view)
+        life, before = self._views.get(node.reader, (None, 0))
+        view = core.view
+        if life is core and view == before:
+            return
+        if life is core and view < before:
+            raise Violation("views never regress", f"member {node.me} is in view {view}, it was in {before}")
+        self._views[node.reader] = (core, view)
+        self.highest_view = max(self.highest_view, view)
 
     def forgot(self, node: Node) -> None:
         """What a member asked for and forgot before it stood in the log binds it no more: it is a fault among the f."""

@@ -7,12 +7,14 @@ point between two of these.
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import is_decided
+from memquorum.core.quick import maker
 from memquorum.ports import SignConflict
 from tests.simulation.broker import LOGS
 from tests.simulation.disk import Disk, DiskError, ViewFile
@@ -26,6 +28,8 @@ _TURN = 100  # µs: a turn takes so long at least
 _BATCH = 50
 _LAG = 10_000 * MS
 _LOOK = 250 * MS
+_WHEN = itemgetter(0)
+_received = maker(t.Received)
 _OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE)
 
 
@@ -122,12 +126,13 @@ class Node:
         self._busy_until = self.world.now + _TURN
         try:
             self._read_all()
-            self._catch_up()
+            if not self.live:
+                self._catch_up()
             if self.ballots:
                 self._vote()
             if self.streams:
                 self._read_streams()
-            if self.timers:
+            if self.timers and min(self.timers.values(), key=_WHEN)[0] <= self.world.now:
                 self._fire()
             self._finish()
         except Crash as crash:
@@ -140,11 +145,11 @@ class Node:
 
     def _read_all(self) -> None:
         """Kafka hands out what it has fetched log by log, from any of them first."""
-        now, lines = self.world.now, self.world.broker.arrivals[self.reader]
+        now, lines, stalled = self.world.now, self.world.broker.arrivals[self.reader], self.stalled
         due = [
             message
             for message, at in self.positions.items()
-            if at < len(lines[message]) and lines[message][at] <= now >= self.stalled.get(message, 0)
+            if at < len(line := lines[message]) and line[at] <= now and (not stalled or now >= stalled.get(message, 0))
         ]
         if len(due) > 1:
             first = self.world.dice.roll(len(due), "first log", self.reader, now)
@@ -160,8 +165,8 @@ class Node:
                 return
             self.positions[message] = at + 1
             data = broker.read(self.reader, message, at)
-            if data is not None and self.hears(message, data):
-                self._do(t.Received(message, data, at))
+            if data is not None and (self.honest or self.hears(message, data)):
+                self._do(_received(message, data, at))
 
     def hears(self, message: Message, data: bytes) -> bool:
         """Whether a record is for the core."""
@@ -200,20 +205,19 @@ class Node:
                 self._do(t.BallotReady(digest, self.world.opinions(self, need.nominated)))
 
     def _catch_up(self) -> None:
-        if self.live or self.rereads or any(self.positions[m] < end for m, end in self.ends.items()):
+        if self.rereads or any(self.positions[m] < end for m, end in self.ends.items()):
             return
         self.live = True
         self._do(t.CaughtUp())
 
     def _plan(self) -> None:
         """When the next turn is due."""
-        soon = self.world.now + _LOOK
-        times = [when if when > self.world.now else soon for when, _ in self.timers.values()]
+        now, lines = self.world.now, self.world.broker.arrivals[self.reader]
+        times = [when if when > now else now + _LOOK for when, _ in self.timers.values()]
         times += [when for when, _ in (*self.ballots, *self.streams)]
-        lines = self.world.broker.arrivals[self.reader]
         for message, at in self.positions.items():
-            if at < len(lines[message]):
-                times.append(max(lines[message][at], self.stalled.get(message, 0)))
+            if at < len(line := lines[message]):
+                times.append(max(line[at], self.stalled.get(message, 0)) if self.stalled else line[at])
         if times:
             self.expect(min(times))
 
@@ -355,6 +359,8 @@ class Node:
         return None
 
     def _die_at(self, point: int) -> None:
+        if not self.armed:
+            return
         for at, (kind, number, down) in enumerate(self.armed):
             if kind in ("crash", "power") and number % 6 == point and (self.outbox or point > 1):
                 del self.armed[at]

@@ -1,10 +1,11 @@
-"""Signatures for many replicas in one process: nothing is verified or decoded twice, and Ed25519 can be left out.
+"""Signatures for many replicas in one process: nothing is verified or read twice, and Ed25519 can be left out.
 
-The core verifies by a function of its module `messages`. `installed` puts another in its place while a simulation
-runs, in this process alone. Whoever signs, signs the same bytes as always, so the core builds and compares what it
-always does; only the arithmetic differs.
+The core reads envelopes and verifies signatures by two functions of its module `messages`. `installed` puts others in
+their place while a simulation runs, in this process alone. They answer what the core's own answer, and remember it by
+the bytes and the genesis, for all replicas together. Whoever signs, signs the same bytes as always, so the core builds
+and compares what it always does; only the arithmetic differs.
 
-- *real*: Ed25519; that a signature holds is remembered by its bytes, for all replicas together.
+- *real*: Ed25519.
 - *cheap*: BLAKE2b under the signer's seed. Simulated liars do not forge, so it tells the same signatures apart.
 """
 
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from nacl.signing import SigningKey
 
@@ -27,8 +28,10 @@ from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, seed_of
 
 _CONSENSUS = "memquorum.core.consensus."
-_VERIFY = messages.verify
+_VERIFY, _READ = messages.verify, messages.read_signed
 _MOST = 20_000
+
+T = TypeVar("T")
 
 
 @lru_cache(maxsize=256)
@@ -48,11 +51,14 @@ def genesis(n: int, shards: int) -> Genesis:
 
 
 class Signatures:
-    """Signs for every identity of the tests, and verifies."""
+    """Signs for every identity of the tests, reads and verifies."""
 
     def __init__(self, cheap: bool = False) -> None:
         self.cheap = cheap
+        # What is remembered is true of one genesis.
+        self._of: Genesis | None = None
         self._held: set[tuple[str, bytes, bytes]] = set()
+        self._read: dict[tuple[bytes, type], tuple[Signed, Any] | str] = {}
 
     def sign(self, cluster: bytes, signer: str, body: bytes) -> Signed:
         """As `messages.sign`, with the signer's key of the tests."""
@@ -63,22 +69,45 @@ class Signatures:
 
     def verify(self, world: Genesis, signed: Signed) -> None:
         """As `messages.verify`: raises BadMessage."""
+        self._about(world)
+        mark = (signed.signer, signed.signature, signed.body)
+        if mark in self._held:
+            return
         if self.cheap:
             said = messages._signed_bytes(world.cluster, signed.signer, signed.body)
             if world.key_of(signed.signer) is None or self._cheap(signed.signer, said) != signed.signature:
                 raise messages.BadMessage(f"the signature is not {signed.signer[:40]!r}'s")
-            return
-        mark = (signed.signer, signed.signature, signed.body)
-        if mark in self._held:
-            return
-        _VERIFY(world, signed)
+        else:
+            _VERIFY(world, signed)
         if len(self._held) >= _MOST:
             self._held.clear()
         self._held.add(mark)
 
+    def read(self, codec: Codec, world: Genesis, data: bytes, kind: Any) -> tuple[Signed, Any]:
+        """As `messages.read_signed`: raises BadMessage."""
+        self._about(world)
+        found = self._read.get((data, kind))
+        if found is None:
+            try:
+                found = _READ(codec, world, data, kind)
+            except messages.BadMessage as error:
+                found = str(error)
+            if len(self._read) >= _MOST:
+                self._read.clear()
+            self._read[data, kind] = found
+        if isinstance(found, str):
+            raise messages.BadMessage(found)
+        return found
+
+    def _about(self, world: Genesis) -> None:
+        if world is not self._of:
+            self.clear()
+            self._of = world
+
     def clear(self) -> None:
-        """Forgets what was verified: another cluster begins."""
+        """Forgets what was read and verified: another cluster begins."""
         self._held.clear()
+        self._read.clear()
 
     @staticmethod
     def _cheap(signer: str, said: bytes) -> bytes:
@@ -86,19 +115,22 @@ class Signatures:
 
     @contextmanager
     def installed(self) -> Iterator[None]:
-        """While this lasts, the core verifies here, in whichever of its modules the function was imported."""
+        """While this lasts, the core reads and verifies here, in whichever of its modules a function was imported."""
+        ours = {"verify": (_VERIFY, self.verify), "read_signed": (_READ, self.read)}
         places = [
-            module
-            for name, module in list(sys.modules.items())
-            if name.startswith(_CONSENSUS) and getattr(module, "verify", None) is _VERIFY
+            (module, name)
+            for at, module in list(sys.modules.items())
+            if at.startswith(_CONSENSUS)
+            for name, (theirs, _) in ours.items()
+            if getattr(module, name, None) is theirs
         ]
-        for module in places:
-            module.verify = self.verify  # type: ignore[attr-defined]
+        for module, name in places:
+            setattr(module, name, ours[name][1])
         try:
             yield
         finally:
-            for module in places:
-                module.verify = _VERIFY  # type: ignore[attr-defined]
+            for module, name in places:
+                setattr(module, name, ours[name][0])
 
 
 class SharedCodec(Codec):
@@ -117,6 +149,11 @@ class SharedCodec(Codec):
                 self._known.clear()
             self._known[data] = found
         return found
+
+    def decode_as(self, kind: type[T], data: bytes) -> T:
+        """As `decode`, for a place where only one kind of record belongs. Raises DecodeError."""
+        found = self._known.get(data)
+        return found if isinstance(found, kind) else super().decode_as(kind, data)
 
 
 @lru_cache(maxsize=1)

@@ -66,6 +66,7 @@ class World:
         self.plan, self.signatures, self.story = plan, signatures, story
         self.dice, self.codec, self.genesis = Dice(plan.seed), SharedCodec(), genesis(plan.n, SHARDS)
         self.scope = f"{self.genesis.config}/{plan.shard}"  # of this shard in a sign-state
+        self.honest = plan.honest
         self.now = self.events = 0
         self.healed_at: int | None = None
         self.nominations: dict[bytes, NominationProposed] = {}
@@ -120,7 +121,7 @@ class World:
                 break
             self.now = when
             action(*arguments)
-            if self.healed and self._done():
+            if self.healed_at is not None and self._done():
                 return
         watch, late = self.watch, (self.now - (self.healed_at or 0)) // MS
         left = {m: (watch.nodes_decided.get(m, 0), watch.nodes_stable.get(m, 0)) for m in self.plan.honest}
@@ -129,7 +130,7 @@ class World:
     def _done(self) -> bool:
         decided, stable, epochs = self.watch.nodes_decided, self.watch.nodes_stable, self.plan.epochs
         last = epochs - epochs % INTERVAL
-        return all(decided.get(m, 0) >= epochs and stable.get(m, 0) >= last for m in self.plan.honest)
+        return all(decided.get(m, 0) >= epochs and stable.get(m, 0) >= last for m in self.honest)
 
     @property
     def healed(self) -> bool:
