@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 
 from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
@@ -23,8 +24,10 @@ _SETTLED_S = 30.0
 class Servers:
     """Kafka and Postgres, both started. Call from the thread that started them."""
 
-    def __init__(self, kafka: Kafka, postgres: Postgres) -> None:
-        self._watches = {"kafka": _Watch("kafka", kafka), "postgres": _Watch("postgres", postgres)}
+    def __init__(self, brokers: Sequence[Kafka], postgres: Postgres) -> None:
+        names = ["kafka"] if len(brokers) == 1 else [f"kafka-{node}" for node, _ in enumerate(brokers, start=1)]
+        self._watches = {name: _Watch(name, broker) for name, broker in zip(names, brokers, strict=True)}
+        self._watches["postgres"] = _Watch("postgres", postgres)
 
     def check(self) -> bool:
         """Starts again what has ended and waited long enough; whether anything changed. Call it often."""

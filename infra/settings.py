@@ -73,6 +73,9 @@ class Settings:
     # Copies of every partition, and how many must have a record before it counts.
     replication: int = 1
     min_isr: int = 1
+    # How many Kafka brokers a new installation runs. With three, one may be gone at any time: of every partition there
+    # are three copies then, of which two must have a record. An installation that is there keeps its own number.
+    brokers: int = 1
     # Which of several processes of one role this is: one that is started again under its name takes up its place in
     # the consumer group at once, and another under the same name drives it out. Empty: one among others.
     instance: str = ""
@@ -155,8 +158,9 @@ def _from_file(file: Path) -> dict[str, Any]:
 
 
 _PORT_MAX = 65_535
-# Fewer cannot bear a liar. More were not tried: what they check of each other grows as the square (docs/scale.md).
-_MEMBERS = range(4, 101)
+# Fewer members cannot bear a liar. More were not tried: what they check of each other grows as the square
+# (docs/scale.md). Two or four brokers bear no more than one or three.
+_NUMBERS = {"members": range(4, 101), "brokers": (1, 3, 5)}
 _TRUTH = {"true": True, "false": False}
 _KINDS: dict[str, Any] = typing.get_type_hints(Settings)
 
@@ -177,7 +181,7 @@ def _value(name: str, value: Any, where: str) -> Any:
         if kind is int:
             if isinstance(value, bool) or not 0 <= int(value) <= (_PORT_MAX if name.endswith("_port") else int(value)):
                 raise ValueError
-            if name == "members" and int(value) not in _MEMBERS:
+            if int(value) not in _NUMBERS.get(name, (int(value),)):
                 raise ValueError
             return int(value)
         if not isinstance(value, str):
@@ -193,5 +197,6 @@ def _value(name: str, value: Any, where: str) -> Any:
         names = {int: "a whole number ≥ 0", bool: "true or false"}
         wanted = " or ".join(choices) if choices else names.get(kind, "text")
         wanted = f"a port, 0 to {_PORT_MAX}" if name.endswith("_port") else wanted
-        wanted = f"a whole number, {_MEMBERS[0]} to {_MEMBERS[-1]}" if name == "members" else wanted
+        wanted = f"a whole number, {_NUMBERS[name][0]} to {_NUMBERS[name][-1]}" if name == "members" else wanted
+        wanted = "1, 3 or 5" if name == "brokers" else wanted
         raise SettingsError(f"{where}: {name} = {value!r}, wanted is {wanted}") from None

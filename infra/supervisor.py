@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from db.migrate import migrate
 from infra import genesis, settings, topics
-from infra.embedded.kafka import Kafka
+from infra.embedded.brokers import Brokers, standing
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
 from infra.fleet import Fleet, roles
@@ -97,7 +97,11 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     books.write(step="keys")
     genesis.create(configured)
     books.write(step="Kafka")
-    kafka = Kafka(configured.run_dir / "kafka", port=_port(configured.bootstrap))
+    folder = configured.run_dir / "kafka"
+    count = standing(folder) or configured.brokers
+    if count != configured.brokers:
+        log.warning("%s holds %d brokers and keeps them; the setting says %d", folder, count, configured.brokers)
+    kafka = Brokers(folder, count, _ports(configured.bootstrap))
     parts.enter_context(kafka)
     books.write(step="Postgres")
     postgres = Postgres(configured.run_dir / "postgres", throwaway=configured.throwaway)
@@ -108,6 +112,9 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
         memory_dsn=postgres.dsn("memory"),
         vault_dsn=postgres.dsn("vault"),
         retrieval_port=free_port(configured.retrieval_port),
+        brokers=count,
+        replication=max(configured.replication, min(count, 3)),
+        min_isr=max(configured.min_isr, min(count, 2)),
     )
     books.write(step="topics and databases")
     provision(now)
@@ -121,7 +128,7 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     fleet = Fleet(roles(members), now.logs_dir, ready, environment)
     parts.callback(fleet.stop)
     fleet.start()
-    _watch(fleet, Servers(kafka, postgres), books, stopping)
+    _watch(fleet, Servers(kafka.nodes, postgres), books, stopping)
 
 
 def provision(now: Settings) -> None:
@@ -278,9 +285,9 @@ def _inherited() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith(settings.PREFIX)}
 
 
-def _port(bootstrap: str) -> int:
-    _, _, port = bootstrap.rpartition(":")
-    return int(port) if port.isdecimal() else 0
+def _ports(bootstrap: str) -> list[int]:
+    ports = (address.rpartition(":")[2] for address in bootstrap.split(","))
+    return [int(port) if port.isdecimal() else 0 for port in ports]
 
 
 __all__ = ["EmbeddedError", "SupervisorError", "down", "launch", "provision", "read_pids", "serve", "started"]

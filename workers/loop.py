@@ -19,6 +19,9 @@ Headers = list[tuple[str, str | bytes | None]]
 
 # After an outage the client is back this soon; by default it may take 10 s.
 _RECONNECT = {"reconnect.backoff.ms": 50, "reconnect.backoff.max.ms": 500}
+# A broker that stands still keeps its connections, and a client waits on them for an answer, by default for a minute,
+# while another broker leads in its place since 3 s. What is asked again for no reason is a request, not a record.
+_SILENCE = {"socket.timeout.ms": 4_000}
 # Larger than any batch that a topic allows (schemas/topics: 8 MiB).
 _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 _RETRY_S = 0.5
@@ -61,6 +64,7 @@ def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
             "delivery.timeout.ms": 0,
             "log_level": 3,
             **_RECONNECT,
+            **_SILENCE,
             **settings,
         }
     )
@@ -81,6 +85,7 @@ def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consu
             "allow.auto.create.topics": False,
             "log_level": 3,
             **_RECONNECT,
+            **_SILENCE,
             **settings,
         }
     )

@@ -1,4 +1,4 @@
-"""One genuine Kafka broker (KRaft, broker and controller in one process) on 127.0.0.1."""
+"""A genuine Kafka broker (KRaft, broker and controller in one process) on 127.0.0.1: alone, or one of several."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 import subprocess
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +37,7 @@ _LOGGING = Path(__file__).with_name("log4j2.properties")
 _ATTEMPTS = 3
 _START_S = 60.0
 _STOP_S = 15.0
+_LOOK_S = 0.1
 
 # What both the embedded broker and each broker of docker-compose.yml are told; a test compares the two.
 COMMON = {
@@ -45,6 +47,15 @@ COMMON = {
     "message.max.bytes": "8388608",
     "replica.fetch.max.bytes": "8388608",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Which of several brokers one is: its number, everybody's controller port by number, and the cluster's id."""
+
+    node: int
+    controllers: Mapping[int, int]
+    cluster: str
 
 
 @dataclass
@@ -61,6 +72,8 @@ class Kafka:
     bootstrap: str = ""
     # Where the broker is to list the classes that it loads.
     list_classes: Path | None = None
+    # Where it is one of several; see brokers.py, which starts them.
+    among: Among | None = None
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     @property
@@ -77,7 +90,6 @@ class Kafka:
 
         A port that someone takes between our asking and the broker's binding costs another attempt.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
                 return self._start_once()
@@ -108,18 +120,38 @@ class Kafka:
     ) -> None:
         self.stop()
 
-    def _start_once(self) -> str:
-        port, controller = free_port(self.port), free_port()
-        config = self._config
-        config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(port, controller).items()))
-        java = self._java()
+    def prepare(self) -> None:
+        """Writes the configuration, for a free port, and makes the data folder on the first start."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.port = free_port(self.port)
+        among = self.among or Among(1, {1: free_port()}, cluster_id())
+        self._config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(among).items()))
         if not (self.folder / "data" / "meta.properties").exists():
-            # The first letters are fixed: an id that began with "-" would be taken for an option.
-            cluster = base64.urlsafe_b64encode(b"mq" + os.urandom(14)).decode().rstrip("=")
-            self._format([*java, "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(config)])
-        self.process = spawn([*java, "kafka.Kafka", str(config)], self.log, by=signal.SIGKILL)
-        self._wait(self.process, f"127.0.0.1:{port}")
-        self.port, self.bootstrap = port, f"127.0.0.1:{port}"
+            self._format(among.cluster)
+
+    def wait(self, brokers: int = 1) -> None:
+        """Waits until the broker answers and knows of so many. Raises EmbeddedError."""
+        process, bootstrap = self.process, f"127.0.0.1:{self.port}"
+        assert process is not None, "a broker that was not started never answers"
+        # log_level 0: librdkafka would report every refused connection of the seconds in which the broker starts.
+        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0, "reconnect.backoff.max.ms": 200})
+        deadline = time.monotonic() + _START_S
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                raise EmbeddedError(f"Kafka ended with status {process.returncode} while starting; {tail(self.log)}")
+            try:
+                if len(admin.list_topics(timeout=0.5).brokers) >= brokers:
+                    self.bootstrap = bootstrap
+                    return
+                time.sleep(_LOOK_S)  # it answers before the others are there
+            except KafkaException:
+                continue  # list_topics has waited half a second for the broker
+        raise EmbeddedError(f"Kafka did not answer on {bootstrap} within {_START_S:.0f} s; {tail(self.log)}")
+
+    def _start_once(self) -> str:
+        self.prepare()
+        self.revive()
+        self.wait()
         return self.bootstrap
 
     def _java(self) -> list[str]:
@@ -131,19 +163,22 @@ class Kafka:
             return ["-Xshare:off", f"-XX:DumpLoadedClassList={self.list_classes}"]
         return [f"-XX:SharedArchiveFile={shared_classes()}"] if shared_classes().exists() else []
 
-    def _format(self, command: list[str]) -> None:
+    def _format(self, cluster: str) -> None:
+        command = [*self._java(), "kafka.tools.StorageTool", "format", "-t", cluster, "-c", str(self._config)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             said = (done.stderr or done.stdout).strip()
             raise EmbeddedError(f"Kafka could not format {self.folder / 'data'}: {said}")
 
-    def _properties(self, port: int, controller: int) -> dict[str, str]:
+    def _properties(self, among: Among) -> dict[str, str]:
+        many, port = len(among.controllers), self.port
+        copies, needed = str(min(many, 3)), str(min(many, 2))
         return {
             **COMMON,
             "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@127.0.0.1:{controller}",
-            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}",
+            "node.id": str(among.node),
+            "controller.quorum.voters": ",".join(f"{n}@127.0.0.1:{at}" for n, at in among.controllers.items()),
+            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{among.controllers[among.node]}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "controller.listener.names": "CONTROLLER",
             # A broker that was killed is let in again once its old session is over: by default after 9 s.
@@ -154,26 +189,19 @@ class Kafka:
             "num.network.threads": "1",
             "num.io.threads": "2",
             "log.dirs": str(self.folder / "data"),
-            "offsets.topic.replication.factor": "1",
-            "transaction.state.log.replication.factor": "1",
-            "transaction.state.log.min.isr": "1",
-            "share.coordinator.state.topic.replication.factor": "1",
-            "share.coordinator.state.topic.min.isr": "1",
+            # All are stopped at once, and the last ones would wait in vain for leave to go.
+            "controlled.shutdown.enable": str(many == 1).lower(),
+            "offsets.topic.replication.factor": copies,
+            "transaction.state.log.replication.factor": copies,
+            "transaction.state.log.min.isr": needed,
+            "share.coordinator.state.topic.replication.factor": copies,
+            "share.coordinator.state.topic.min.isr": needed,
         }
 
-    def _wait(self, process: subprocess.Popen[bytes], bootstrap: str) -> None:
-        # log_level 0: librdkafka would report every refused connection of the seconds in which the broker starts.
-        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0, "reconnect.backoff.max.ms": 200})
-        deadline = time.monotonic() + _START_S
-        while time.monotonic() < deadline:
-            if process.poll() is not None:
-                raise EmbeddedError(f"Kafka ended with status {process.returncode} while starting; {tail(self.log)}")
-            try:
-                if admin.list_topics(timeout=0.5).brokers:
-                    return
-            except KafkaException:
-                continue  # list_topics has waited half a second for the broker
-        raise EmbeddedError(f"Kafka did not answer on {bootstrap} within {_START_S:.0f} s; {tail(self.log)}")
+
+def cluster_id() -> str:
+    """A new cluster's id. The first letters are fixed: one that began with "-" would be taken for an option."""
+    return base64.urlsafe_b64encode(b"mq" + os.urandom(14)).decode().rstrip("=")
 
 
 def shared_classes(tools: Path = TOOLS) -> Path:

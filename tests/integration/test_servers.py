@@ -39,7 +39,7 @@ def _watched(servers: Servers, server: Postgres) -> bool:
 
 def test_a_server_that_cannot_start_is_tried_until_it_can(tmp_path: Path) -> None:
     with Postgres(tmp_path / "pg", throwaway=True) as server:
-        servers, socket = Servers(Kafka(tmp_path / "kafka"), server), server.dsn("postgres")
+        servers, socket = Servers([Kafka(tmp_path / "kafka")], server), server.dsn("postgres")
         config = tmp_path / "pg" / "data" / "postgresql.conf"
         sound = config.read_text()
         config.write_text(sound + "no_such_setting = 1\n")
@@ -59,7 +59,7 @@ def test_a_server_that_cannot_start_is_tried_until_it_can(tmp_path: Path) -> Non
 
 def test_what_was_committed_outlives_a_killed_server_that_flushes_nothing(tmp_path: Path) -> None:
     with Postgres(tmp_path / "pg", throwaway=True) as server:
-        servers = Servers(Kafka(tmp_path / "kafka"), server)
+        servers = Servers([Kafka(tmp_path / "kafka")], server)
         with psycopg.connect(server.dsn("postgres"), autocommit=True) as connection:
             connection.execute("CREATE TABLE kept (n integer)")
             for n in range(200):
@@ -75,13 +75,13 @@ def test_what_was_committed_outlives_a_killed_server_that_flushes_nothing(tmp_pa
 @pytest.mark.slow
 def test_a_killed_broker_is_back_under_its_address(own_kafka: Kafka, tmp_path: Path) -> None:
     address = own_kafka.bootstrap
-    servers = Servers(own_kafka, Postgres(tmp_path / "pg"))
+    servers = Servers([own_kafka], Postgres(tmp_path / "pg"))
     assert own_kafka.process is not None
     own_kafka.process.kill()
     own_kafka.process.wait()
     assert servers.check()  # it ended
     assert servers.check()  # again at once
-    own_kafka._wait(own_kafka.process, address)
+    own_kafka.wait()
     assert own_kafka.bootstrap == address
     assert servers.describe()["kafka"] == {"pid": own_kafka.process.pid, "state": "running", "starts": 2}
 
