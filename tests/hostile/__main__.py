@@ -12,16 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from db.migrate import migrate
-from infra.embedded.kafka import Kafka
+from infra.embedded.brokers import Brokers
 from infra.embedded.postgres import Postgres
 from tests.faults.kept import keep
 from tests.hostile import drive
 from tests.hostile.fleet import Place
-from tests.hostile.judge import Met
+from tests.hostile.judge import LIMIT_S, Met
 from tests.hostile.member import BEHAVIOURS
 from tests.hostile.table import RESULTS
 
-ALL = ("none", *BEHAVIOURS, "stranger", "kills")
+ALL = ("none", *BEHAVIOURS, "stranger", "kills", *drive.BROKERS)
+# Of epochs these runs have so many times as many as the others: a broker is away for seconds.
+_LONGER = 3
 
 
 def main() -> int:
@@ -32,7 +34,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of what is random")
     asked = parser.parse_args()
     chosen = list(dict.fromkeys(["none", *(asked.behaviour or ALL)]))
-    each = max(1, math.ceil(asked.epochs / len(chosen) / 4))
+    shares = {name: _LONGER if name in drive.BROKERS else 1 for name in chosen}
+    each = max(1, math.ceil(asked.epochs / sum(shares.values()) / 4))
     began, rows = time.strftime("%Y%m%d-%H%M%S"), list[dict[str, Any]]()
     truth: Met | None = None
     with (
@@ -40,7 +43,7 @@ def main() -> int:
         Postgres(Path(name, "postgres"), throwaway=True) as postgres,
     ):
         for number, behaviour in enumerate(chosen):
-            met = behave(behaviour, each, Path(name, behaviour), postgres, truth, seed=asked.seed)
+            met = behave(behaviour, each * shares[behaviour], Path(name, behaviour), postgres, truth, seed=asked.seed)
             truth = met if truth is None else truth
             rows.append(met.row())
             print(f"{number + 1}/{len(chosen)} {json.dumps(rows[-1])}", flush=True)
@@ -53,16 +56,18 @@ def main() -> int:
 
 
 def behave(behaviour: str, epochs: int, folder: Path, postgres: Postgres, truth: Met | None, *, seed: int) -> Met:
-    """One behaviour on a broker and databases of its own."""
+    """One behaviour on brokers and databases of its own."""
     names = [f"{kind}_{behaviour.replace('-', '_')}" for kind in ("memory", "vault")]
     postgres.create(*names)
     memory, vault = map(postgres.dsn, names)
     migrate(memory, "memory")
     migrate(vault, "vault")
-    with Kafka(folder / "kafka") as broker:
+    copies = 3 if behaviour in drive.BROKERS else 1
+    with Brokers(folder / "kafka", copies) as brokers:
+        met = Met(behaviour, limit_s=math.inf if behaviour in drive.BROKERS else LIMIT_S)
         return drive.run(
-            Met(behaviour), epochs, Place(broker.bootstrap, memory, vault, folder), truth,
-            liars=drive.liars_of(behaviour), disturb=drive.disturbed(behaviour), seed=seed,
+            met, epochs, Place(brokers.bootstrap, memory, vault, folder), truth, liars=drive.liars_of(behaviour),
+            disturb=drive.disturbed(behaviour, brokers), seed=seed, copies=copies,
         )  # fmt: skip
 
 

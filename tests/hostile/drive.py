@@ -11,9 +11,11 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 
 from infra import topics as declared
+from infra.embedded.brokers import Brokers
 from memquorum.core.consensus.membership import load
 from memquorum.schema_files import load_codec
 from tests.hostile import judge, store
+from tests.hostile.brokers import BrokerFaults
 from tests.hostile.disturb import Disturbance, Kills, Stranger
 from tests.hostile.fleet import GENESIS, HONEST, Fleet, Lies, Place
 from tests.hostile.judge import LIAR, Met
@@ -28,7 +30,9 @@ _AGAIN_S = 2.0
 # The fault-free run waits longer for its fourth ballot: the others are held against what all four say.
 _GRACE_MS, _TRUE_GRACE_MS = 250, 2_000
 
-HONEST_RUNS = ("none", "stranger", "kills")
+BROKERS = {"one-broker": 1, "one-broker-and-a-liar": 1, "two-brokers": 2}
+"""Runs on three brokers, and how many of them are away at a time."""
+HONEST_RUNS = ("none", "stranger", "kills", "one-broker", "two-brokers")
 MIXED: Lies = (("two-ballots",), ("two-proposals",), ("opposite-votes",), ("contrary",))
 """Four lies at once, each on a shard of its own; the second needs the liar to be primary there, as it is."""
 
@@ -39,7 +43,7 @@ def liars_of(behaviour: str) -> dict[str, tuple[int, Lies]]:
     """Process name → member and behaviours of the liar's processes; none for runs whose four members are honest."""
     if behaviour in HONEST_RUNS:
         return {}
-    if behaviour == "mixed":
+    if behaviour in ("mixed", "one-broker-and-a-liar"):
         return {str(LIAR): (LIAR, MIXED)}
     lies: Lies = ((behaviour,),) * len(HONEST)
     if behaviour == "twins":
@@ -47,8 +51,10 @@ def liars_of(behaviour: str) -> dict[str, tuple[int, Lies]]:
     return {str(LIAR): (LIAR, lies)}
 
 
-def disturbed(behaviour: str) -> Disturb:
-    """What happens beside the lies."""
+def disturbed(behaviour: str, brokers: Brokers | None = None) -> Disturb:
+    """What happens beside the lies. `brokers`: of runs in which some are away."""
+    if brokers is not None and behaviour in BROKERS:
+        return lambda _, __, dice, met: BrokerFaults(brokers, BROKERS[behaviour], dice, met)
     if behaviour == "stranger":
         return lambda line, _, dice, __: Stranger(line, dice)
     if behaviour == "kills":

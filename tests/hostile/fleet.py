@@ -96,8 +96,7 @@ class Fleet:
 
 
 def _commit_process(place: Place, ready: Any) -> None:
-    file = place.folder / "commit.log"
-    logging.basicConfig(filename=file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    member.log_to(place.folder / "commit.log")
     try:
         commit.run(
             place.bootstrap, load(GENESIS), load_codec(), memory_dsn=place.memory_dsn, vault=place.vault(),

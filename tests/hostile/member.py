@@ -7,6 +7,7 @@ stays in step with the others and its lies are about what is going on.
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -202,6 +203,13 @@ class Hostile(replica.Replica):
             seat.accuser.take()
 
 
+def log_to(file: Path) -> None:
+    """What this process says goes to a file, and what Kafka's client writes straight to the terminal beside it."""
+    logging.basicConfig(filename=file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    with file.with_suffix(".err").open("ab") as out:
+        os.dup2(out.fileno(), 2)
+
+
 def process(
     bootstrap: str,
     genesis: bytes,
@@ -215,8 +223,7 @@ def process(
 ) -> None:
     """What a member's process runs: the worker as it is, or with the behaviours named, by shard."""
     run_dir.mkdir(parents=True, exist_ok=True)
-    file = run_dir / f"replica-{member}.log"
-    logging.basicConfig(filename=file, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    log_to(run_dir / f"replica-{member}.log")
     whole, codec = load(genesis), load_codec()
     if any(lies):
         Hostile.scenery = Scenery(codec, whole, seed=member)

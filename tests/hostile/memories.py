@@ -73,7 +73,7 @@ class Line:
         self.genesis, self.codec = genesis, codec
         self._vault = vault
         # A broker that is away delays what is written here, for as long as it takes.
-        self._producer = loop.producer(bootstrap, linger_ms=2)
+        self._producer = loop.producer(bootstrap, linger_ms=2, log_level=0)
         self.made: dict[int, Made] = {}
 
     def fill(self, epochs: int, proposals: int) -> None:

@@ -28,7 +28,7 @@ class Watch:
 
     def __init__(self, bootstrap: str, genesis: Genesis, codec: Codec) -> None:
         self._genesis, self._codec = genesis, codec
-        self._consumer = loop.consumer(bootstrap)
+        self._consumer = loop.consumer(bootstrap, log_level=0)
         places = [(t, s) for t in (topics.PRE_PREPARES, topics.COMMITS) for s in range(genesis.shards)]
         loop.assign(self._consumer, dict.fromkeys(places))
         self._proposed: dict[tuple[int, int, int, bytes], Checked] = {}
