@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 from db.audit_rows import Snapshot, snapshot
 from memquorum import topics
+from memquorum.core.audit.agreed import Words
 from memquorum.core.audit.findings import Finding, Kind, ShardReport, VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
@@ -64,6 +65,9 @@ def verify(
     """
     with ExitStack() as stack:
         strangers = Strangers(_LOG, stamps)
+        said = _open(stack, bootstrap, topics.CHECKPOINTS, genesis.shards, None)
+        read = _open(stack, bootstrap, topics.ACCEPTED, genesis.shards, strangers)
+        scored = _open(stack, bootstrap, topics.SCORED, genesis.shards, strangers)
         accepted = _open(stack, bootstrap, topics.ACCEPTED, genesis.shards, strangers)
         heads = _open(stack, bootstrap, topics.HEADS, genesis.shards, strangers)
         entries = _open(stack, bootstrap, topics.JOURNAL, genesis.shards, strangers)
@@ -77,6 +81,7 @@ def verify(
                 entries=entries[shard].source(patience_s),
                 heads=heads[shard].source(patience_s),
                 accepted=accepted[shard].source(patience_s),
+                words=Words(said[shard].source(0), read[shard].source(patience_s), scored[shard].source(patience_s)),
                 store=found.store(shard) if found is not None else None,
                 progress=_teller(progress, shard, before, total),
             )
@@ -96,7 +101,7 @@ def verify(
     )
 
 
-def _open(stack: ExitStack, bootstrap: str, topic: str, shards: int, strangers: Strangers) -> list[Partition]:
+def _open(stack: ExitStack, bootstrap: str, topic: str, shards: int, strangers: Strangers | None) -> list[Partition]:
     found = []
     for shard in range(shards):
         partition = Partition(bootstrap, topic, shard, strangers)

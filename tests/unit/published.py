@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from memquorum import topics
+from memquorum.core.audit.agreed import Words
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Kind, ShardReport
 from memquorum.core.audit.verify import verify_shard
@@ -68,12 +69,15 @@ class Published:
     heads: list[bytes]
     tables: dict[str, list[dict[str, Any]]]
     accepted: list[bytes | None] = field(default_factory=list)
+    scored: list[bytes | None] = field(default_factory=list)
+    checkpoints: list[bytes | None] = field(default_factory=list)
 
-    def audit(self, *, store: bool = False, accepted: bool = False) -> ShardReport:
+    def audit(self, *, store: bool = False, accepted: bool = False, words: bool = False) -> ShardReport:
         sources = {name: _source(data) for name, data in (("entries", self.entries), ("heads", self.heads))}
         if accepted:
             sources["accepted"] = _source(self.accepted)
-        return verify_shard(self.rules, 0, **sources, store=self.store() if store else None)
+        said = Words(*map(_source, (self.checkpoints, self.accepted, self.scored))) if words else None
+        return verify_shard(self.rules, 0, **sources, store=self.store() if store else None, words=said)
 
     def store(self) -> Store:
         tables = dict(self.tables)
@@ -129,7 +133,8 @@ def publish(shard: Shard, batch: int = 1) -> Published:
     ends = [c for c in shard.changes if c.entry.seq % batch == 0 or c is shard.changes[-1]]
     heads = [signed_head(shard.rules, c.entry.seq, c.appended.hash, c.entry.as_of) for c in ends]
     accepted: list[bytes | None] = [shard.rules.codec.encode(record) for record in shard.accepted]
-    return Published(shard.rules, entries, heads, _tables(shard), accepted)
+    scored: list[bytes | None] = [r and shard.rules.codec.encode(r) for r in shard.scored]
+    return Published(shard.rules, entries, heads, _tables(shard), accepted, scored)
 
 
 def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:

@@ -57,6 +57,8 @@ class Shard:
         self.scored_offset = -1
         self.accepted: list[EpisodeAccepted | AccessAccepted | ClockTicked] = []
         """The accepted stream, by offset."""
+        self.scored: list[EpisodeScored | None] = []
+        """The scores, by offset; None where one was lost."""
 
     @property
     def rows(self) -> Rows:
@@ -89,6 +91,7 @@ class Shard:
         place = self._place(episode)
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
+        self.scored.append(None if skipped else score)
         found = None if skipped else applying.Scored(self.scored_offset, score)
         return self._absorb(
             applying.apply_episode(self.rules, self.rows, place, episode, scored=found, readable=readable)

@@ -23,6 +23,7 @@ from memquorum.core.crypto import sealing
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,
+    Checkpoint,
     ClockTicked,
     Commit,
     EpisodeAccepted,
@@ -732,3 +733,75 @@ def test_what_proves_a_liar_is_ready_to_be_published(table: Table) -> None:
     _, record = open_signed(CODEC, GENESIS, report.data, Misbehaved)
     assert (record.member, record.accused, record.rule) == (ME, 3, "equivocation")
     assert convict(CODEC, GENESIS, record).accused == 3
+
+
+# How far it is --------------------------------------------------------------------------------------------------------
+
+
+def told(table: Table) -> list[Checkpoint]:
+    sends = [s for s in table.seat.outbox if isinstance(s, t.Send) and s.message == t.Message.CHECKPOINT]
+    return [CODEC.decode_as(Checkpoint, CODEC.decode_as(Signed, s.data).body) for s in sends]
+
+
+def far(table: Table, offset: int) -> None:
+    """It starts anew at a place for a checkpoint."""
+    table.view.decided(0, seq=64, epoch=64, commits=[], decisions=b"d" * 32, forgotten=[], accepted_offset=0, read=0)
+    table.view.reached(0, t.Reached(64, 64, b"d" * 32, offset))
+    table.seat = table.sit()
+    table.read_to_the_end()
+
+
+def turned(table: Table) -> None:
+    with table.view.batch():
+        table.seat.turn()
+
+
+def test_it_says_what_it_has_read_once_it_has_read_so_far(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db")
+    far(table, 2)
+    table.episode("m1")
+    table.tick(NOW)
+    turned(table)
+    assert told(table) == []  # the place is offset 2
+    record = ClockTicked("tick", NOW + 1)
+    assert table.put(topics.ACCEPTED, record) == 2
+    turned(table)
+    (word,) = told(table)
+    assert (word.seq, word.epoch, word.decisions, word.accepted_offset) == (64, 64, b"d" * 32, 2)
+    assert word.stream == table.view.stream_at(0, 2) == table.view.stream(0)
+    turned(table)
+    assert len(told(table)) == 1
+
+
+def test_what_it_has_read_is_one_hash_however_it_was_read(tmp_path: Path) -> None:
+    table, other = Table(tmp_path / "one.db"), Table(tmp_path / "other.db")
+    records: list[tuple[str, bytes]] = []
+    original = table.put
+    table.put = lambda topic, record: (records.append((topic, CODEC.encode(record))), original(topic, record))[1]  # type: ignore[assignment,func-returns-value]
+    for number in range(4):
+        table.episode(f"m{number}")
+        at = table.tick(NOW + number)
+    turned(table)
+    # Scores come late, some twice, and it starts anew in between.
+    for topic, data in sorted(records, key=lambda r: r[0] == topics.SCORED):
+        for _ in range(2 if topic == topics.SCORED else 1):
+            other.put(topic, data)
+            turned(other)
+        if topic == topics.SCORED:
+            other.seat = other.sit()
+            kept = other.seat.walk.next_accepted
+            for offset, (_, past) in enumerate(r for r in records if r[0] == topics.ACCEPTED):
+                if offset >= kept:
+                    other.seat.take(topics.ACCEPTED, offset, past)
+    assert other.view.stream(0) == table.view.stream(0) != None  # noqa: E711
+    assert other.view.stream_at(0, at) == table.view.stream_at(0, at)
+
+
+def test_without_a_tick_at_the_place_it_says_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table = Table(tmp_path / "view.db")
+    far(table, 1)
+    table.episode("m1")
+    table.episode("m2")
+    turned(table)
+    assert told(table) == []
+    assert "no checkpoint of sequence 64: no tick at accepted offset 1" in caplog.text

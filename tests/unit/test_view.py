@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from db.view import Known, Recent, View
-from memquorum.core.consensus.events import Progress
+from memquorum.core.consensus.events import Progress, Reached
 
 CLUSTER = b"c" * 32
 KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector", "minilm")
@@ -231,3 +231,16 @@ def test_an_older_file_of_another_member_is_refused_and_left_as_it_is(tmp_path: 
         View(path, CLUSTER, 2)
     with closing(sqlite3.connect(path)) as file:
         assert file.execute("SELECT count(*) FROM tick").fetchone() == (1,)
+
+
+def test_a_place_for_a_checkpoint_stays_until_a_later_one_is_stable(view: View) -> None:
+    decide(view, 64)
+    place = Reached(64, 64, b"decisions", 7)
+    view.reached(0, place)
+    assert view.progress(0).reached == place
+    view.stable(0, 64)
+    assert (view.progress(0).stable, view.progress(0).reached) == (64, place)
+    view.stable(0, 128)
+    assert (view.progress(0).stable, view.progress(0).reached) == (128, None)
+    view.reached(0, Reached(192, 192, b"more", 8))
+    assert view.progress(0).reached == Reached(192, 192, b"more", 8)

@@ -4,7 +4,8 @@
 2. `chain`: hashes, sequences and signed heads;
 3. `history`: every entry against the entries before it, decisions against their certificates;
 4. `coverage`: the journal against the accepted stream;
-5. `witness`: the store against the journal;
-6. `verify`: all of it over one shard;
-7. `rendering`: what was found, in words.
+5. `agreed`: journal and streams against what a quorum of members has signed;
+6. `witness`: the store against the journal;
+7. `verify`: all of it over one shard;
+8. `rendering`: what was found, in words.
 """

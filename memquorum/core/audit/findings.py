@@ -56,6 +56,12 @@ class Kind(StrEnum):
     JOURNAL_EMPTY = "journal_empty"
     """Records were let in, and the journal has not one entry."""
 
+    # What a quorum of members has signed.
+    DECISIONS_DISAGREE = "decisions_disagree"
+    """Decisions of the journal that are not those of which a quorum has signed the hash."""
+    STREAM_DISAGREES = "stream_disagrees"
+    """An accepted stream, or scores, that are not what a quorum has read."""
+
     # Signed heads.
     HEAD_FORGED = "head_forged"
     """Bytes in the head topic that the journal service did not sign."""
@@ -112,6 +118,8 @@ class Counts:
     signatures: int = 0
     records: int = 0
     """Accepted records that were held against the entries that apply them."""
+    checkpoints: int = 0
+    """Stable checkpoints whose decisions were held against the journal's."""
     contents: int = 0
     """Contents of Postgres that were held against the journal's commitments."""
     rows: int = 0

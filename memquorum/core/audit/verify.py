@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memquorum.core.audit.agreed import Agreed, Words
 from memquorum.core.audit.chain import Chain, Heads, Link, Source
 from memquorum.core.audit.coverage import Coverage
 from memquorum.core.audit.findings import Findings, Kind, ShardReport
@@ -35,14 +36,18 @@ def verify_shard(
     heads: Source,
     store: Store | None = None,
     accepted: Source | None = None,
+    words: Words | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ShardReport:
     """Audits one shard. `accepted`: its accepted stream, without what strangers wrote; None: it is not looked at.
+    `words`: what members said of how far they are, and the streams, read from their beginning once more; or None.
     `progress` is told the next offset of the journal topic after every record.
 
     Reads `entries` to their settled end, and on to where the database's snapshot or a later head asks for it.
     """
-    return _Audit(rules, shard, entries=entries, heads=heads, store=store, accepted=accepted, progress=progress).run()
+    return _Audit(
+        rules, shard, entries=entries, heads=heads, store=store, accepted=accepted, words=words, progress=progress
+    ).run()
 
 
 class _Audit:
@@ -55,6 +60,7 @@ class _Audit:
         heads: Source,
         store: Store | None,
         accepted: Source | None,
+        words: Words | None,
         progress: Callable[[int], None] | None,
     ) -> None:
         self._findings = Findings(shard)
@@ -65,6 +71,7 @@ class _Audit:
         self._snapshot_seq = store.seq if store is not None else None
         self._witness = Witness(store, self._findings) if store is not None else None
         self._coverage = Coverage(rules.codec, accepted, self._findings) if accepted is not None else None
+        self._agreed = Agreed(rules.codec, rules.genesis, shard, words, self._findings) if words is not None else None
         self._progress = progress
         self._offset = 0
         self._judged = 0
@@ -84,6 +91,8 @@ class _Audit:
             self._coverage.finish()
             if waits is not None and not self._findings.kept:
                 self._coverage.nothing_journalled(waits)
+        if self._agreed is not None:
+            self._agreed.finish()
         chain, findings = self._chain, self._findings
         return ShardReport(
             shard=findings.shard,
@@ -136,6 +145,8 @@ class _Audit:
             return
         if self._coverage is not None:
             self._coverage.entry(link)
+        if self._agreed is not None and isinstance(link.detail, Decided):
+            self._agreed.decided(link.entry.seq, link.detail)
         change = self._history.feed(link)
         self._judged = link.entry.seq
         if witness is not None and change is not None:
