@@ -6,10 +6,12 @@ Without a command it runs many seeds; `run` tells the story of one.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
@@ -53,20 +55,42 @@ def _seeds(words: list[str]) -> int:
     parsed = parser.parse_args(words)
     size = Size(parsed.epochs, parsed.members, parsed.cheap)
     began = shown = time.monotonic()
-    totals = Totals()
-    for totals in until(parsed.rounds, _range(parsed), size, parsed.jobs, most_failures=parsed.failures):
-        if time.monotonic() - shown >= 10:
-            shown = time.monotonic()
-            print(_line(totals, shown - began), flush=True)
-        if parsed.minutes is not None and time.monotonic() - began >= 60 * parsed.minutes:
-            break
+    totals, ended = Totals(), "done"
+    with _told_to_end() as told_to_end:
+        for totals in until(parsed.rounds, _range(parsed), size, parsed.jobs, most_failures=parsed.failures):
+            if time.monotonic() - shown >= 10:
+                shown = time.monotonic()
+                print(_line(totals, shown - began), flush=True)
+            if told_to_end:
+                ended = told_to_end[0]
+                break
+            if parsed.minutes is not None and time.monotonic() - began >= 60 * parsed.minutes:
+                ended = "by the clock"
+                break
+    if len(totals.failed) >= parsed.failures:
+        ended = "by failures"
     took = time.monotonic() - began
     print(_line(totals, took))
     for seed, rule, text in totals.failed:
         _report(seed, rule, text, size, short=not parsed.no_shrink)
     if parsed.keep:
-        print(f"kept in {_keep(totals, took, parsed)}")
+        print(f"kept in {_keep(totals, took, ended, parsed)}")
     return 1 if totals.failed else 0
+
+
+@contextmanager
+def _told_to_end() -> Iterator[list[str]]:
+    """While this lasts, a signal ends the run and not the process: what was done counts. Holds the signal's name."""
+    told = list[str]()
+    before = {
+        number: signal.signal(number, lambda number, _: told.append(f"by {signal.Signals(number).name}"))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield told
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _range(parsed: argparse.Namespace) -> range:
@@ -93,18 +117,20 @@ def _report(seed: int, rule: str, text: str, size: Size, *, short: bool) -> None
     _tell(plan, outcome, lines)
 
 
-def _keep(totals: Totals, took: float, parsed: argparse.Namespace) -> Path:
+def _keep(totals: Totals, took: float, ended: str, parsed: argparse.Namespace) -> Path:
     stamp = time.strftime("%Y-%m-%dT%H%M%SZ", time.gmtime())
     file = RESULTS / f"{stamp}.json"
     found = asdict(totals)
     found["simulated_s"] = round(totals.simulated_s)
     found["by_members"] = {str(n): seeds for n, seeds in sorted(totals.by_members.items())}
+    found |= {name: dict(sorted(getattr(totals, name).items())) for name in ("behaviours", "faults", "rules")}
     found["failed"] = [{"seed": seed, "rule": rule, "text": text} for seed, rule, text in totals.failed]
     keep(
         file,
         {
             "command": {k: v for k, v in vars(parsed).items() if k != "keep"},
             "a round is": "an epoch that was decided",
+            "ended": ended,
             "seconds": round(took, 1),
             "rounds_per_s": round(totals.rounds / took, 1),
             **found,

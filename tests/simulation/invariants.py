@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from memquorum.core.consensus import events as t
@@ -15,6 +16,14 @@ from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
 if TYPE_CHECKING:
     from tests.simulation.node import Node
     from tests.simulation.world import World
+
+# The rules.
+_VIEWS, _ONCE, _HALTS = "views never regress", "one digest per slot", "no honest member halts"
+_PROVEN, _AGREEMENT, _ORDER, _HISTORY = "a decision is proven", "agreement", "order", "one history"
+_BALLOTS, _MAJORITY, _STABLE = "ballots are their members'", "an honest majority", "what is stable is true"
+_CONVICTS, _PROVES = "evidence convicts no honest member", "evidence proves"
+FAILS, PROGRESS = "the core does not fail", "progress"
+_OF_A_DECISION = (_PROVEN, _AGREEMENT, _ORDER, _HISTORY)
 
 _VOTES = (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT)
 
@@ -43,6 +52,8 @@ class Watch:
         self.decisions = 0
         self.evidence = 0
         self.highest_view = 0
+        self.steps = 0
+        self.asked = Counter[str]()  # rule → how often it was asked, where that is not after every step
         self._claims: dict[tuple[int, str], bytes] = {}
         self._said: dict[tuple[Any, ...], bytes] = {}
         self._asked: dict[int, int] = {}  # member → highest view that it asked for
@@ -52,6 +63,7 @@ class Watch:
 
     def stepped(self, node: Node) -> None:
         """After each event: a core's view never falls."""
+        self.steps += 1
         core = node.core
         if core is None:
             return
@@ -60,7 +72,7 @@ class Watch:
         if life is core and view == before:
             return
         if life is core and view < before:
-            raise Violation("views never regress", f"member {node.me} is in view {view}, it was in {before}")
+            raise Violation(_VIEWS, f"member {node.me} is in view {view}, it was in {before}")
         self._views[node.reader] = (core, view)
         self.highest_view = max(self.highest_view, view)
 
@@ -70,21 +82,24 @@ class Watch:
 
     def claimed(self, node: Node, send: t.Send, data: bytes) -> None:
         """Once for a slot, by its name in the sign-state; and no new vote in a view below one that was asked for."""
+        self.asked[_ONCE] += 1
+        self.asked[_VIEWS] += 1
         known = self._claims.get((node.me, send.slot))
         if known not in (None, send.digest):
-            raise Violation("one digest per slot", f"member {node.me} claims {send.slot} for a second digest")
+            raise Violation(_ONCE, f"member {node.me} claims {send.slot} for a second digest")
         self._claims[node.me, send.slot] = send.digest
         body, asked = self._body(data), self._asked.get(node.me, 0)
         if send.message == Message.VIEW_CHANGE:
             self._asked[node.me] = max(body.view, asked)
         elif known is None and send.message in _VOTES and body.view < asked:
             raise Violation(
-                "views never regress",
+                _VIEWS,
                 f"member {node.me} votes ({send.message}) in view {body.view} after it asked for {asked}",
             )
 
     def produced(self, node: Node, message: Message, data: bytes) -> None:
         """Once for a slot, by what the message itself says, whatever the sign-state calls it."""
+        self.asked[_ONCE] += 1
         body = self._body(data)
         view = getattr(body, "view", None)
         kind = type(body).__name__
@@ -99,57 +114,58 @@ class Watch:
             slot = (node.me, kind, view, body.seq)
             said = self._world.proposal_digest(body) if isinstance(body, PrePrepare) else body.digest
         if self._said.setdefault(slot, said) != said:
-            raise Violation("one digest per slot", f"member {node.me} signs two different {kind} for {slot[2:]}")
+            raise Violation(_ONCE, f"member {node.me} signs two different {kind} for {slot[2:]}")
 
     def decision(self, node: Node, effect: t.Decided) -> None:
         """Agreement, order, and a certificate that convinces a stranger."""
+        self.asked.update(_OF_A_DECISION)
         world, proof = self._world, (effect.checked.data, effect.commits)
         if proof not in self._proven:
             try:
                 checked = check_decision(world.codec, world.genesis, *proof)
             except BadCertificate as error:
-                raise Violation("a decision is proven", f"member {node.me}, sequence {effect.seq}: {error}") from None
+                raise Violation(_PROVEN, f"member {node.me}, sequence {effect.seq}: {error}") from None
             self._honest_majority(checked)
             self._proven.add(proof)
         found = effect.checked.digest
         if (effect.checked.body.seq, effect.checked.body.epoch) != (effect.seq, effect.epoch):
-            raise Violation("a decision is proven", f"member {node.me} decides {effect.seq} by another's certificate")
+            raise Violation(_PROVEN, f"member {node.me} decides {effect.seq} by another's certificate")
         if self.decided.setdefault(effect.seq, found) != found:
-            raise Violation("agreement", f"member {node.me} decides sequence {effect.seq} unlike another before it")
+            raise Violation(_AGREEMENT, f"member {node.me} decides sequence {effect.seq} unlike another before it")
         if (effect.seq, effect.epoch) != (node.view.progress.seq, node.view.progress.epoch):
-            raise Violation("order", f"member {node.me} decides {effect.seq}, {node.view.progress.seq} was next")
+            raise Violation(_ORDER, f"member {node.me} decides {effect.seq}, {node.view.progress.seq} was next")
         before = self.history.get(effect.seq - 1, rolling.beginning(world.genesis.cluster, world.plan.shard))
         if self.history.setdefault(effect.seq, rolling.decided(before, found)) != effect.decisions:
-            raise Violation("one history", f"member {node.me} has another hash of the decisions up to {effect.seq}")
+            raise Violation(_HISTORY, f"member {node.me} has another hash of the decisions up to {effect.seq}")
         self.decisions += 1
         self.nodes_decided[node.reader] = max(effect.seq, self.nodes_decided.get(node.reader, 0))
 
     def stable(self, node: Node, effect: t.Stable) -> None:
         """q members signed the same of the sequence, and it is the truth."""
+        self.asked[_STABLE] += 1
         world, members = self._world, set[int]()
         for data in effect.certificate:
             signed, body = open_signed(world.codec, world.genesis, data, Checkpoint)
             place = Reached(body.seq, body.epoch, body.decisions, body.accepted_offset)
             told = (body.seq, body.epoch, body.decisions, body.stream)
             if told != (effect.seq, effect.epoch, self.history.get(effect.seq), world.stream(place)):
-                raise Violation("what is stable is true", f"member {node.me}: {signed.signer} says {told}")
+                raise Violation(_STABLE, f"member {node.me}: {signed.signer} says {told}")
             members.add(body.member)
         if len(members) < world.genesis.quorum:
-            raise Violation("what is stable is true", f"member {node.me}: {effect.seq} by {sorted(members)}")
+            raise Violation(_STABLE, f"member {node.me}: {effect.seq} by {sorted(members)}")
         self.nodes_stable[node.reader] = max(effect.seq, self.nodes_stable.get(node.reader, 0))
 
     def _honest_majority(self, checked: Any) -> None:
         """Every honest member's ballot is the one that it cast, nothing is forgotten without f + 1 honest ones."""
+        self.asked.update((_BALLOTS, _MAJORITY))
         for ballot in checked.ballots:
             said = digest(self._world.codec.encode(ballot))
             if ballot.member not in self._liars and self._said.get((ballot.member, "BallotCast", ballot.epoch)) != said:
-                raise Violation(
-                    "ballots are their members'", f"member {ballot.member} never cast a ballot of {checked}"
-                )
+                raise Violation(_BALLOTS, f"member {ballot.member} never cast a ballot of {checked}")
         for outcome in checked.outcomes:
             honest = [m for m in outcome.yes if m not in self._liars]
             if outcome.decided and len(honest) <= self._world.genesis.f:
-                raise Violation("an honest majority", f"{outcome.memory_id} is forgotten by {len(honest)} honest votes")
+                raise Violation(_MAJORITY, f"{outcome.memory_id} is forgotten by {len(honest)} honest votes")
 
     def noted(self, node: Node, effect: t.Noted) -> None:
         """Evidence convicts liars only, and convinces a third party."""
@@ -158,9 +174,10 @@ class Watch:
         if record is None:
             return
         self.evidence += 1
+        self.asked.update((_CONVICTS, _PROVES))
         where = f"{effect.note} by member {node.me} ({effect.detail})"
         if record.accused not in self._liars:
-            raise Violation("evidence convicts no honest member", f"member {record.accused} is convicted: {where}")
+            raise Violation(_CONVICTS, f"member {record.accused} is convicted: {where}")
         case = (record.rule, record.accused, record.originals)
         if case not in self._convicted:
             try:
@@ -168,12 +185,17 @@ class Watch:
             except UnknownRelease:
                 pass  # a spoilt part can look like a later schema: rather let a liar off than convict an honest member
             except BadEvidence as error:
-                raise Violation("evidence proves", f"{error}: {where}") from None
+                raise Violation(_PROVES, f"{error}: {where}") from None
             self._convicted.add(case)
+
+    def counts(self) -> dict[str, int]:
+        """How often each rule was asked. That the core fails or halts would be seen after every step."""
+        every = {_VIEWS: self.steps + self.asked[_VIEWS], _HALTS: self.steps, FAILS: self._world.events, PROGRESS: 1}
+        return dict(sorted({**self.asked, **every}.items()))
 
     def halted(self, node: Node, reason: str) -> None:
         """An honest member never halts."""
-        raise Violation("no honest member halts", f"member {node.me}: {reason}")
+        raise Violation(_HALTS, f"member {node.me}: {reason}")
 
     def _body(self, data: bytes) -> Any:
         return self._world.codec.decode(self._world.codec.decode_as(Signed, data).body)

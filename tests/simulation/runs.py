@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from tests.simulation.story import Story
 from tests.simulation.world import Outcome, simulate
 
 BEHAVIOURS = tuple(LIBRARY)
+_PORTION = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,10 @@ class Totals:
     highest_view: int = 0
     simulated_s: float = 0.0
     by_members: Counter[int] = field(default_factory=Counter)
+    behaviours: Counter[str] = field(default_factory=Counter)  # → simulations in which somebody lied so
+    honest: int = 0  # simulations in which nobody lied
+    faults: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)  # → how often it was asked
     failed: list[tuple[int, str, str]] = field(default_factory=list)
 
     def add(self, seed: int, outcome: Outcome) -> None:
@@ -64,6 +70,10 @@ class Totals:
         self.highest_view = max(self.highest_view, outcome.highest_view)
         self.simulated_s += outcome.ended / 1e6
         self.by_members[outcome.plan.n] += 1
+        self.behaviours.update({name for _, names in outcome.plan.liars for name in names})
+        self.honest += not outcome.plan.liars
+        self.faults.update(fault.kind for fault in outcome.plan.faults)
+        self.rules.update(outcome.asked)
         if outcome.violation is not None:
             self.failed.append((seed, outcome.violation.rule, outcome.violation.text))
 
@@ -82,15 +92,21 @@ def many(seeds: Iterator[int] | range, size: Size, jobs: int) -> Iterator[tuple[
     if jobs <= 1:
         yield from map(work, seeds)
         return
-    with multiprocessing.get_context("fork").Pool(jobs, maxtasksperchild=2_000) as pool:
+    with multiprocessing.get_context("fork").Pool(jobs, _deaf, maxtasksperchild=2_000) as pool:
         yield from pool.imap_unordered(work, seeds, chunksize=8)
+
+
+def _deaf() -> None:
+    """Whoever types Ctrl-C speaks to the process that counts, and that ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def until(rounds: int | None, seeds: range, size: Size, jobs: int, *, most_failures: int) -> Iterator[Totals]:
     """Runs the seeds; or, from the first of them on, as many as it takes to decide so many rounds. Yields each time."""
     totals = Totals()
     # A pool counts all its seeds before it begins: in portions, since there is no last one.
-    portions = (range(begin, begin + 400) for begin in count(seeds.start, 400)) if rounds else (seeds,)
+    portions = (range(at, at + _PORTION) for at in count(seeds.start, _PORTION)) if rounds else (seeds,)
     for portion in portions:
         for seed, outcome in many(portion, size, jobs):
             totals.add(seed, outcome)

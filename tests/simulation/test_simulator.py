@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -184,6 +187,26 @@ def test_a_run_counts_and_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     (file,) = tmp_path.glob("*.json")
     text = file.read_text()
     assert all(word in text for word in ('"a round is"', '"commit"', '"processor"', '"seconds"', '"failed": []'))
+
+
+def test_a_signal_ends_a_run_and_what_was_done_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(command, "RESULTS", tmp_path)
+
+    def until(*_: object, **__: object) -> Iterator[Totals]:
+        for totals in real(None, range(9), Size(cheap=True), 1, most_failures=1):
+            if totals.seeds == 3:
+                os.kill(os.getpid(), signal.SIGTERM)
+            yield totals
+
+    real = command.until
+    monkeypatch.setattr(command, "until", until)
+    assert command.main(["--seeds", "9", "--jobs", "1", "--cheap", "--keep"]) == 0
+    kept = json.loads(next(tmp_path.glob("*.json")).read_text())
+    assert (kept["seeds"], kept["ended"], kept["command"]["seeds"]) == (3, "by SIGTERM", 9)
+    assert kept["rules"]["progress"] == 3
+    assert kept["rules"]["agreement"] >= kept["decisions"] > 0
+    assert sum(kept["behaviours"].values()) > 0 and sum(kept["faults"].values()) > 0
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 def test_several_processes_find_what_one_finds() -> None:

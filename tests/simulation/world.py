@@ -26,7 +26,7 @@ from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker
 from tests.simulation.dice import Dice
 from tests.simulation.disk import ViewFile
-from tests.simulation.invariants import Violation, Watch
+from tests.simulation.invariants import FAILS, PROGRESS, Violation, Watch
 from tests.simulation.liars import Liar, Said
 from tests.simulation.node import WINDOW, Node
 from tests.simulation.plan import MS, SHARDS, Plan
@@ -47,7 +47,8 @@ _NAMESPACES = {
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a simulation ended. `rounds`: epochs decided; `events`: what the cores were told; `ended`: simulated µs."""
+    """How a simulation ended. `rounds`: epochs decided; `events`: what the cores were told; `ended`: simulated µs;
+    `asked`: how often each rule was."""
 
     plan: Plan
     violation: Violation | None
@@ -57,6 +58,7 @@ class Outcome:
     evidence: int
     highest_view: int
     ended: int
+    asked: dict[str, int]
 
 
 class World:
@@ -99,14 +101,14 @@ class World:
         except Violation as found:
             violation = found
         except (ArithmeticError, AssertionError, LookupError, RuntimeError, TypeError, ValueError) as error:
-            violation = Violation("the core does not fail", f"{type(error).__name__}: {error}")
+            violation = Violation(FAILS, f"{type(error).__name__}: {error}")
             violation.__cause__ = error
         if violation is not None:
             self.story.tell(self.now, None, f"BROKEN — {violation}")
         watch = self.watch
         return Outcome(
             self.plan, violation, len(watch.decided), self.events, watch.decisions, watch.evidence,
-            watch.highest_view, self.now,
+            watch.highest_view, self.now, watch.counts(),
         )  # fmt: skip
 
     def at(self, when: int, action: Callable[..., None], *arguments: Any) -> None:
@@ -125,7 +127,7 @@ class World:
                 return
         watch, late = self.watch, (self.now - (self.healed_at or 0)) // MS
         left = {m: (watch.nodes_decided.get(m, 0), watch.nodes_stable.get(m, 0)) for m in self.plan.honest}
-        raise Violation("progress", f"{late} ms after the heal, decided and stable by member: {left}")
+        raise Violation(PROGRESS, f"{late} ms after the heal, decided and stable by member: {left}")
 
     def _done(self) -> bool:
         decided, stable, epochs = self.watch.nodes_decided, self.watch.nodes_stable, self.plan.epochs
