@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import dlq, evidence, logs, roles, settings
+from infra import dlq, evidence, logs, prune, roles, settings
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -93,6 +93,7 @@ def parser() -> argparse.ArgumentParser:
     letters = command("dlq", _dlq, "List what intake refused, or publish it again where it came from.")
     dlq.options(letters)
     evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
+    prune.options(command("prune", _prune, "Delete the consensus messages that a stable checkpoint covers."))
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
@@ -256,6 +257,13 @@ def _evidence(given: Settings, parsed: argparse.Namespace) -> int:
         return evidence.run(given, parsed)
     except evidence.UNREACHABLE as error:
         sys.exit(f"memquorum: the evidence cannot be read: {error}")
+
+
+def _prune(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return prune.run(given, parsed)
+    except prune.STOPPED as error:
+        sys.exit(f"memquorum: not everything was deleted that nobody needs: {error}")
 
 
 def _run(given: Settings, parsed: argparse.Namespace) -> int:

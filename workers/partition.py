@@ -49,7 +49,7 @@ def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
 
 
 class Partition:
-    """A partition of a topic. `end`: the offset after its last record when this was made."""
+    """A partition of a topic. `low`, `end`: its first offset, and the one after its last record, when this was made."""
 
     def __init__(self, bootstrap: str, topic: str, partition: int, strangers: Strangers | None = None) -> None:
         """Connects. `strangers`: whose records are passed over, by their stamps; None: all records come.
@@ -59,7 +59,7 @@ class Partition:
         self._place, self._strangers = (topic, partition), strangers
         self._consumer: Consumer = loop.consumer(bootstrap, None, **{"queued.max.messages.kbytes": 32_768})
         try:
-            _, self.end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
+            self.low, self.end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
         except BaseException:
             self._consumer.close()
             raise
@@ -78,7 +78,7 @@ class Partition:
         To `end` all come, or TopicUnreadable is raised; beyond it what comes, until nothing has for `patience_s`.
         """
         loop.assign(self._consumer, {self._place: start})
-        position, heard = start or 0, time.monotonic()
+        position, heard = max(start or 0, self.low), time.monotonic()
         while True:
             found = loop.records(self._consumer, _READ_MOST, _POLL_S)
             for message in found:

@@ -36,8 +36,10 @@ from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers import loop
+from workers.catchup import follow
 from workers.judge import Judge
 from workers.ownclock import OwnClock
+from workers.partition import Partition, TopicUnreadable
 from workers.reading import SPINE, Place, Reading
 from workers.seat import LOGS, TOPIC_OF, Seat
 from workers.strangers import Strangers
@@ -52,6 +54,8 @@ _READ = (*SPINE, *LOGS.values())
 _VOTES = frozenset(LOGS.values())
 # Of these the replica can do without what has expired: a commit certificate carries on without them.
 _EXPIRING = (topics.NOMINATIONS, topics.BALLOTS, topics.PREPARES)
+# What was deleted of these (`prune`) the journal holds: the decisions with their proofs.
+_PRUNED = (topics.PRE_PREPARES, topics.COMMITS)
 
 
 class LogLost(RuntimeError):
@@ -115,9 +119,18 @@ def run(
             ]
         source = f"memquorum/replica-{member_id}"
         strangers = Strangers(_LOG, stamps)
-        with closing(
-            Replica(bootstrap, source, seats, view=view, signed=signed, strangers=strangers, clock=clock, shown=shown)
-        ) as replica:
+        made = Replica(
+            bootstrap,
+            source,
+            seats,
+            codec=codec,
+            view=view,
+            signed=signed,
+            strangers=strangers,
+            clock=clock,
+            shown=shown,
+        )
+        with closing(made) as replica:
             replica.run(stop, ready)
 
 
@@ -149,6 +162,7 @@ class Replica:
         source: str,
         seats: Sequence[Seat],
         *,
+        codec: Codec,
         view: View,
         signed: SignState,
         strangers: Strangers,
@@ -158,7 +172,7 @@ class Replica:
         self._shown = shown
         shown.meters.follow(metrics.IGNORED, lambda: {(shown.name, why): n for why, n in self._ignored().items()})
         self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
-        self._strangers = strangers
+        self._strangers, self._bootstrap, self._codec = strangers, bootstrap, codec
         self._reading = Reading(bootstrap)
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
@@ -275,18 +289,41 @@ class Replica:
     # Reading -------------------------------------------------------------------------------------------------------
 
     def _assign(self, stop: loop.Stop) -> None:
-        """Every partition from where the view says."""
+        """Every partition from where the view says; what the logs hold no more is followed in the journal."""
+        late: list[Seat] = []
         for seat in self._seats:
             for topic in _READ:
                 place = (topic, seat.shard)
                 bounds = self._bounds(place, stop)
                 if bounds is None:
                     return
-                seat.positions[topic] = _start(self._view.position(topic, seat.shard), *bounds, place)
+                stored = self._view.position(topic, seat.shard)
+                seat.positions[topic] = _start(stored, *bounds, place)
+                if topic in _PRUNED and (stored or 0) < bounds[0] and seat not in late:
+                    late.append(seat)
+        for seat in late:
+            self._follow_journal(seat, stop)
         positions = {(topic, seat.shard): at for seat in self._seats for topic, at in seat.positions.items()}
         self._reading.assign(positions)
         for (topic, shard), at in positions.items():
             self._shown.at(topic, shard, at)
+
+    def _follow_journal(self, seat: Seat, stop: loop.Stop) -> None:
+        """Raises LogLost where the journal does not know either what the logs hold no more."""
+        self._shown.health.wait("journal", "it follows decisions that the logs hold no more")
+        while not stop:
+            try:
+                with closing(Partition(self._bootstrap, topics.JOURNAL, seat.shard, self._strangers)) as journal:
+                    taken = follow(self._codec, journal, seat, self._view, stop)
+            except (KafkaException, TopicUnreadable) as error:
+                _LOG.warning("waiting for the journal: %s", error)
+                self._shown.health.turn()
+                stop.wait(1)
+                continue
+            if not taken and seat.core.seq == 1:
+                raise LogLost(f"shard {seat.shard}: its logs begin late, and the journal holds no decision before them")
+            break
+        self._shown.health.go("journal")
 
     def _bounds(self, place: Place, stop: loop.Stop) -> tuple[int, int] | None:
         """First and next offset of a partition, once Kafka answers; None if it is time to stop."""
@@ -339,6 +376,6 @@ def _start(stored: int | None, low: int, end: int, place: Place) -> int:
         stored = low if topic in _EXPIRING else 0
     if stored > end:
         raise LogLost(f"{where} ends at {end}, but {stored} was read before: the log has lost its tail")
-    if stored < low and topic not in _EXPIRING:
+    if stored < low and topic not in (*_EXPIRING, *_PRUNED):
         raise LogLost(f"{where} begins at {low}, but {stored} is to be read: its retention must be unlimited")
     return max(stored, low)

@@ -19,6 +19,7 @@ from memquorum.core.consensus.slots import is_decided
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
+    Decided,
     EpisodeAccepted,
     EpisodeScored,
     MemoryReencoded,
@@ -145,6 +146,12 @@ class Seat:
             self.walk.accept(offset, record, data)
         elif topic == topics.ACCEPTED:
             self.walk.skip(offset)
+
+    def follow(self, decided: Decided) -> None:
+        """A decision as the journal holds it, where the logs begin too late: the core checks it like any other."""
+        said = [(t.Message.PRE_PREPARE, decided.pre_prepare), *((t.Message.COMMIT, data) for data in decided.commits)]
+        for message, data in said:
+            self._carry_out(self.core.handle(t.Received(message, data, self.positions[LOGS[message]])))
 
     def skip(self, topic: str, offset: int) -> None:
         """A record that is to be passed over unread."""

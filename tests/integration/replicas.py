@@ -240,6 +240,10 @@ class Decisions:
             self.read(0.1)
         return [self.found[slot] for slot in slots]
 
+    def commits(self, shard: int, seq: int) -> tuple[bytes, ...]:
+        """The commits of a sequence, in the order of their members."""
+        return tuple(data for _, data in sorted(self._commits[shard, seq].items()))
+
     def read(self, seconds: float) -> None:
         """Takes what is there; waits so long for the first record."""
         for message in loop.records(self._consumer, 500, seconds):
