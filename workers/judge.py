@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from db.view import Known, Recent, View
+from memquorum.core.ballots.columns import packed, places_of
 from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.ballots.judging import opinions
-from memquorum.core.ballots.kinds import KINDS
+from memquorum.core.ballots.judging import judged
+from memquorum.core.ballots.kinds import KINDS, Terms
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
-from memquorum.core.records import NominationProposed, Opinion
+from memquorum.core.records import NominationProposed
 from memquorum.ports import Vault, Vector
 
 # Opened episodes kept in memory: some 20 MB of vectors and texts.
@@ -34,8 +35,8 @@ class Judge:
         self._view, self._vault, self._genesis, self._evidence = view, vault, genesis, evidence
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
 
-    def opinions(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
-        """This member's opinion on each proposal, in their order. Raises VaultUnavailable: ask again later."""
+    def opinions(self, nomination: NominationProposed) -> bytes:
+        """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later."""
         known = self._view.known(p.memory_id for p in nomination.proposals)
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})
@@ -57,14 +58,14 @@ class Judge:
 
     def _judged(
         self, nomination: NominationProposed, facts: Mapping[str, MemoryFacts], contexts: Mapping[str, MemberContext]
-    ) -> tuple[Opinion, ...]:
+    ) -> bytes:
         """The opinions: those of a kind in a namespace are made together."""
-        proposals, found = nomination.proposals, dict[int, Opinion]()
+        proposals, found = nomination.proposals, dict[int, Terms]()
         alike: dict[tuple[str, str], list[int]] = {}
         for at, proposal in enumerate(proposals):
             alike.setdefault((proposal.kind, proposal.namespace), []).append(at)
         for (kind, namespace), places in alike.items():
-            judged = opinions(
+            terms = judged(
                 KINDS[kind],
                 [(proposals[at], facts.get(proposals[at].memory_id)) for at in places],
                 contexts[namespace],
@@ -72,8 +73,8 @@ class Judge:
                 policy=self._genesis.policy,
                 evidence=self._evidence,
             )
-            found.update(zip(places, judged, strict=True))
-        return tuple(found[at] for at in range(len(proposals)))
+            found.update(zip(places, terms, strict=True))
+        return packed(found, places_of(nomination))
 
     def forget(self, memory_ids: Iterable[str]) -> None:
         """Closes what was decided to be forgotten."""

@@ -60,14 +60,24 @@ def decay_ppm(last_access: int, as_of: int, policy: Policy) -> int:
 
 
 def decays_ppm(last_accesses: NDArray[np.int64], as_of: int, policy: Policy) -> NDArray[np.int64]:
-    """`decay_ppm` of many last accesses at once, shape (n,). Neither they nor `as_of` are negative."""
-    ages = np.maximum(0, as_of - last_accesses) / 1000.0
-    terms = zip(policy.decay.weights, policy.decay.scales_s, strict=True)
+    """`decay_ppm` of many last accesses at once, shape (n,). Neither they nor `as_of` are negative.
+
+    Members who read the same say the same, so the last answers are kept; they are not to be written into.
+    """
+    return _decays_ppm(last_accesses.astype(np.int64, copy=False).tobytes(), as_of, policy.decay)
+
+
+@lru_cache(maxsize=16)
+def _decays_ppm(last_accesses: bytes, as_of: int, policy: DecayPolicy) -> NDArray[np.int64]:
+    read = np.frombuffer(last_accesses, np.int64)
+    ages = np.maximum(0, as_of - read) / 1000.0
+    terms = zip(policy.weights, policy.scales_s, strict=True)
     rough = np.sum([weight * np.exp(-ages / scale) for weight, scale in terms], axis=0)
     found: NDArray[np.int64] = (np.maximum(0.0, rough - _SLACK) * PPM).astype(np.int64)
     # As in `_sure_ppm`: what an error of the slack would change is computed exactly.
     for at in np.flatnonzero(found != ((rough + _SLACK) * PPM).astype(np.int64)).tolist():
-        found[at] = decay_ppm(int(last_accesses[at]), as_of, policy)
+        found[at] = _floor_ppm(_combined(age_ms(int(read[at]), as_of), policy))
+    found.flags.writeable = False
     return found
 
 

@@ -19,7 +19,8 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class BallotCast:
-    """A member's opinion on every proposal of an epoch."""
+    """A member's opinion on every proposal of an epoch: their terms in columns (`ballots.columns`), or, of earlier
+    releases, one by one."""
 
     cluster: bytes
     config: int
@@ -27,7 +28,8 @@ class BallotCast:
     epoch: int
     member: int
     nomination: bytes
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[Opinion, ...] = ()
+    terms: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

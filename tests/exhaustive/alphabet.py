@@ -74,11 +74,9 @@ class Alphabet:
         )
         body = self.codec.encode(nomination)
         self.nomination = self._signed("service:nomination", nomination)
-        said = tuple(votes.opinion(p, True, AS_OF, self.genesis.policy) for p in proposals)
+        said = votes.terms(proposals, [votes.opinion(p, True, AS_OF, self.genesis.policy) for p in proposals])
         self.ballots = [
-            self._signed(
-                f"member:{m}", BallotCast(epoch=1, member=m, nomination=digest(body), opinions=said, **self.who)
-            )
+            self._signed(f"member:{m}", BallotCast(epoch=1, member=m, nomination=digest(body), terms=said, **self.who))
             for m in range(N)
         ]
         self.digests = {letter: proposal_digest(self._body(0, letter)) for letter in LETTERS}

@@ -30,11 +30,12 @@ from functools import cache
 import numpy as np
 import pytest
 
+from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS, PROMOTE
 from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.tally import tally
 from memquorum.core.policy import PPM
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from memquorum.core.records import NominationProposed, Opinion, Proposal
 from tests.unit.genesis import make
 
 ABSENT, NO, WEAK, YES = range(4)
@@ -57,7 +58,7 @@ def election(n: int, kind: str, weights: tuple[int, ...]) -> tuple[Genesis, dict
     proposal = Proposal("m", "space", kind, "test", 0, 0, 0)
     nomination = NominationProposed(b"", 0, 0, 1, 1_000, 0, "interval", (proposal,))
     cast = {
-        (member, code): BallotCast(b"", 0, 0, 1, member, b"", (opinion(kind, code, genesis),))
+        (member, code): Ballot(member, b"", (opinion(kind, code, genesis),))
         for member in range(n)
         for code in codes(kind)
     }

@@ -19,6 +19,7 @@ from confluent_kafka import Message as Record
 
 from memquorum.core import decay
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.ballots.columns import places_of, read
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Send
@@ -66,9 +67,9 @@ class Contrary(Behaviour):
         nomination = self.world.nominations.get(getattr(body, "nomination", b""))
         if not isinstance(body, BallotCast) or nomination is None:
             return (said,)
-        pairs = zip(nomination.proposals, body.opinions, strict=True)
+        pairs = zip(nomination.proposals, self.world.said(body, nomination), strict=True)
         opinions = tuple(self.world.opinion(proposal, not opinion.yes) for proposal, opinion in pairs)
-        return (Said(said.message, self.signed(replace(body, opinions=opinions))),)
+        return (Said(said.message, self.signed(replace(body, opinions=opinions, terms=None))),)
 
 
 class Picks(Contrary):
@@ -100,7 +101,8 @@ class Picks(Contrary):
 
     def _yes(self, ballot: bytes) -> int:
         """Leaves out who would forget most: with its own noes it keeps what it can."""
-        return sum(opinion.yes for opinion in self.body(ballot).opinions)
+        body = self.body(ballot)
+        return sum(opinion.yes for opinion in self.world.said(body, self.world.nominations[body.nomination]))
 
 
 _ONLY_FORKING = ("whispers",)  # without a broker that helps it is an honest member
@@ -138,6 +140,10 @@ class Scenery:
             return
         if isinstance(record, NominationProposed):
             self.nominations[digest(said.body)], self.as_of = record, record.as_of
+
+    def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
+        """What a ballot that holds says of each proposal."""
+        return read(cast, nomination, places_of(nomination), self.genesis.policy).opinions
 
     def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
         """A yes or no that every check accepts."""

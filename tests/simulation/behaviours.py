@@ -91,12 +91,12 @@ class TwoBallots(Behaviour):
             return (said,)
         opinions = tuple(
             self.world.opinion(proposal, not opinion.yes)
-            for proposal, opinion in zip(nomination.proposals, body.opinions, strict=True)
+            for proposal, opinion in zip(nomination.proposals, self.world.said(body, nomination), strict=True)
         )
         part = self.some()
         both = [
             replace(said, hidden_from=part),
-            Said(said.message, self.signed(replace(body, opinions=opinions)), self.others(part)),
+            Said(said.message, self.signed(replace(body, opinions=opinions, terms=None)), self.others(part)),
         ]
         return both if self.chance(500) else reversed(both)
 
@@ -192,9 +192,9 @@ class Forges(Behaviour):
             return ballot
         opinions = tuple(
             self.world.opinion(proposal, not opinion.yes)
-            for proposal, opinion in zip(nomination.proposals, body.opinions, strict=True)
+            for proposal, opinion in zip(nomination.proposals, self.world.said(body, nomination), strict=True)
         )
-        return self.world.forged(self.liar.me, replace(body, opinions=opinions))
+        return self.world.forged(self.liar.me, replace(body, opinions=opinions, terms=None))
 
 
 class OtherViews(Behaviour):

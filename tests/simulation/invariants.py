@@ -158,8 +158,9 @@ class Watch:
     def _honest_majority(self, checked: Any) -> None:
         """Every honest member's ballot is the one that it cast, nothing is forgotten without f + 1 honest ones."""
         self.asked.update((_BALLOTS, _MAJORITY))
-        for ballot in checked.ballots:
-            said = digest(self._world.codec.encode(ballot))
+        for data in checked.body.ballots:
+            body = self._world.codec.decode_as(Signed, data).body
+            ballot, said = self._world.codec.decode_as(BallotCast, body), digest(body)
             if ballot.member not in self._liars and self._said.get((ballot.member, "BallotCast", ballot.epoch)) != said:
                 raise Violation(_BALLOTS, f"member {ballot.member} never cast a ballot of {checked}")
         for outcome in checked.outcomes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from memquorum.core.avro import Codec, DecodeError
@@ -34,24 +35,25 @@ class Story:
             known = self._names[proposal] = _LETTERS[count % 26] + (str(count // 26) if count >= 26 else "")
         return f"proposal {known}"
 
-    def record(self, codec: Codec, data: bytes) -> str:
-        """What a record of the log says."""
+    def record(self, codec: Codec, data: bytes, votes: Callable[[BallotCast], str]) -> str:
+        """What a record of the log says; `votes`: what a ballot does."""
         try:
             signed = codec.decode_as(Signed, data)
             body = codec.decode(signed.body)
         except DecodeError:
             return f"{len(data)} bytes that are no message"
-        return f"{self._body(codec, body)}" + ("" if body_is_of(body, signed.signer) else f" (signed {signed.signer})")
+        return f"{self._body(codec, body, votes)}" + (
+            "" if body_is_of(body, signed.signer) else f" (signed {signed.signer})"
+        )
 
-    def _body(self, codec: Codec, body: Any) -> str:
+    def _body(self, codec: Codec, body: Any, votes: Callable[[BallotCast], str]) -> str:
         kind, view, seq = type(body).__name__, getattr(body, "view", None), getattr(body, "seq", None)
         where = f"in view {view}" + (f" for sequence {seq}" if seq is not None else "")
         match body:
             case NominationProposed():
                 return f"the nomination of epoch {body.epoch}"
             case BallotCast():
-                votes = "/".join("yes" if opinion.yes else "no" for opinion in body.opinions)
-                return f"its ballot of epoch {body.epoch}: {votes}"
+                return f"its ballot of epoch {body.epoch}: {votes(body)}"
             case PrePrepare():
                 members = [str(_member(codec, ballot)) for ballot in body.ballots]
                 name = self.name(proposal_digest(body))

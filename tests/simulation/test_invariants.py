@@ -146,12 +146,12 @@ def ballots_without_signatures(patch: Patch) -> None:
 
 
 def one_vote_decides(patch: Patch) -> None:
-    outcome = tally._outcome
+    count = tally._count
 
-    def easy(genesis: Genesis, proposal: Any, yes: Any, voices: Any, *, votes: int, needed: int) -> Any:
-        return outcome(genesis, proposal, yes, voices, votes=1, needed=0)
+    def easy(genesis: Genesis, kind: Any, yes: Any, *, votes: int, needed: int) -> Any:
+        return count(genesis, kind, yes, votes=1, needed=0)
 
-    patch.setattr(tally, "_outcome", easy)
+    patch.setattr(tally, "_count", easy)
 
 
 def nobody_changes_the_view(patch: Patch) -> None:

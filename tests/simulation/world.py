@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from memquorum.core.ballots.columns import BadBallot, places_of, read
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
@@ -20,7 +21,7 @@ from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.decay import decay_ppm
 from memquorum.core.ids import shard_of
-from memquorum.core.records import NominationProposed, Opinion, Proposal, Signed
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
 from tests.simulation import faults
 from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker
@@ -208,6 +209,10 @@ class World:
             for at, proposal in enumerate(record.proposals)
         )
 
+    def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
+        """What a ballot that holds says of each proposal."""
+        return read(cast, nomination, places_of(nomination), self.genesis.policy).opinions
+
     def opinion(self, _: Proposal, yes: bool) -> Opinion:
         """A yes or no that every check accepts."""
         policy = self.genesis.policy
@@ -271,7 +276,7 @@ class World:
         hidden_from = () if self.healed else hidden_from
         if self.story.wanted:
             shown = f", hidden from {', '.join(map(str, hidden_from))}" if hidden_from else ""
-            self.tell(node, f"says {self.story.record(self.codec, data)}{shown}")
+            self.tell(node, f"says {self.story.record(self.codec, data, self._votes)}{shown}")
         if late:
             self.at(self.now + late, self._append, message, data, hidden_from)
         else:
@@ -286,6 +291,14 @@ class World:
                     node.expect(when)
 
     # The story ------------------------------------------------------------------------------------------------------
+
+    def _votes(self, cast: BallotCast) -> str:
+        nomination = self.nominations.get(cast.nomination)
+        try:
+            said = () if nomination is None else self.said(cast, nomination)
+        except BadBallot:
+            return "that do not hold"
+        return "/".join("yes" if opinion.yes else "no" for opinion in said)
 
     def tell(self, node: Node | None, text: str, *, minor: bool = False) -> None:
         """A line of the story."""

@@ -171,15 +171,15 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     "an opinion too many": (lambda: with_ballot(opinions=BALLOT.opinions * 2), "4 opinions on 2 proposals"),
     "a vote against its score": (
         lambda: with_ballot(opinions=opinions(0, yes=False)),
-        "member 1, opinion 0: vote no does not follow",
+        "member 1: opinion 0: vote no does not follow",
     ),
     "a score against its terms": (
         lambda: with_ballot(opinions=opinions(1, score_ppm=1_000_000)),
-        "member 1, opinion 1: score 1000000 does not follow",
+        "member 1: opinion 1: score 1000000 does not follow",
     ),
     "a decay against its time": (
         lambda: with_ballot(opinions=opinions(0, terms=(0, 0, AS_OF))),
-        "member 1, opinion 0: decay 0 does not follow",
+        "member 1: opinion 0: decay 0 does not follow",
     ),
 }
 

@@ -45,8 +45,9 @@ def opinions(yes: bool = True) -> tuple[Opinion, ...]:
 
 
 def ballot(member: int, nominated: bytes, epoch: int = 1, yes: bool = True, **changes: Any) -> bytes:
-    cast = BallotCast(GENESIS.cluster, 0, 0, epoch, member, named(nominated), opinions(yes))
-    return signed(f"member:{member}", replace(cast, **changes))
+    cast = BallotCast(GENESIS.cluster, 0, 0, epoch, member, named(nominated))
+    terms = None if "opinions" in changes else votes.terms(PROPOSALS, opinions(yes))
+    return signed(f"member:{member}", replace(cast, terms=terms, **changes))
 
 
 def pre_prepare(nominated: bytes, ballots: Iterable[bytes], seq: int = 1, **changes: Any) -> bytes:

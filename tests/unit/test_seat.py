@@ -14,6 +14,7 @@ import pytest
 from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
+from memquorum.core.ballots.columns import places_of, read
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.membership import Genesis
@@ -78,6 +79,7 @@ class Table:
     def __init__(self, path: Path, *, live: bool = True, own_clock: OwnClock | None = None) -> None:
         self.path, self.vault, self.now = path, Keys(), 0.0
         self.own_clock = own_clock
+        self.nominations: dict[bytes, NominationProposed] = {}
         self.offsets = dict.fromkeys([topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values()], 0)
         self.view = View(path, GENESIS.cluster, ME)
         self.seat = self.sit()
@@ -155,7 +157,9 @@ class Table:
         record = NominationProposed(GENESIS.cluster, 0, 0, epoch, as_of, offset, "interval", proposals)
         data = votes.signed(CODEC, GENESIS, "service:nomination", record)
         self.put(topics.NOMINATIONS, data)
-        return digest(CODEC.decode_as(Signed, data).body)
+        named = digest(CODEC.decode_as(Signed, data).body)
+        self.nominations[named] = record
+        return named
 
     def turn(self, seconds: float = 0.0) -> list[Opinion] | None:
         """One turn, so much later; the opinions of a ballot that was cast in it."""
@@ -164,7 +168,21 @@ class Table:
             self.seat.turn()
         cast = [s for s in self.seat.outbox if s.message == t.Message.BALLOT]
         self.seat.outbox.clear()
-        return list(CODEC.decode_as(BallotCast, CODEC.decode_as(Signed, cast[0].data).body).opinions) if cast else None
+        if not cast:
+            return None
+        ballot = CODEC.decode_as(BallotCast, CODEC.decode_as(Signed, cast[0].data).body)
+        return list(said(ballot, self.nominations[ballot.nomination]))
+
+
+def said(ballot: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
+    return read(ballot, nomination, places_of(nomination), GENESIS.policy).opinions
+
+
+def judged(judge: Judge, nomination: NominationProposed) -> tuple[Opinion, ...]:
+    """What a member says of a nomination that it is asked about."""
+    record, named = nomination, digest(CODEC.encode(nomination))
+    cast = BallotCast(record.cluster, 0, 0, record.epoch, ME, named, terms=judge.opinions(record))
+    return said(cast, record)
 
 
 @pytest.fixture
@@ -447,9 +465,9 @@ def test_an_episode_whose_key_was_destroyed_is_no_context_though_it_was_opened_b
     nomination = NominationProposed(
         GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
     )
-    anew = Judge(table.view, table.vault, GENESIS).opinions(nomination)
+    anew = judged(Judge(table.view, table.vault, GENESIS), nomination)
     assert [o.terms[1] for o in anew] == [0]
-    assert judge.opinions(nomination) == anew
+    assert judged(judge, nomination) == anew
     assert "m2" not in judge._opened
 
 
@@ -465,7 +483,7 @@ def test_vectors_of_two_encoders_are_never_compared_though_they_are_as_long(tabl
     nomination = NominationProposed(
         GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
     )
-    (opinion,) = table.seat._judge.opinions(nomination)
+    (opinion,) = judged(table.seat._judge, nomination)
     assert opinion.terms[1] == 0
     assert table.view.position(topics.REENCODED, 0) == 1
 
@@ -480,7 +498,7 @@ def test_an_episode_that_was_opened_is_opened_again_when_it_is_encoded_anew(tabl
     nomination = NominationProposed(
         GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
     )
-    (opinion,) = table.seat._judge.opinions(nomination)
+    (opinion,) = judged(table.seat._judge, nomination)
     assert opinion.terms[1] == 0
 
 

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.consensus.membership import Genesis, Member
 from memquorum.core.consensus.tally import TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from memquorum.core.records import NominationProposed, Opinion, Proposal
 from tests.unit.genesis import DEFAULT_WEIGHTS, make
 
 AS_OF = 1_000_000
@@ -25,8 +26,8 @@ def nomination(*kinds: str) -> NominationProposed:
     return NominationProposed(b"", 0, 0, 1, AS_OF, 0, "interval", proposals)
 
 
-def ballot(member: int, *opinions: Opinion) -> BallotCast:
-    return BallotCast(b"", 0, 0, 1, member, b"", opinions)
+def ballot(member: int, *opinions: Opinion) -> Ballot:
+    return Ballot(member, b"", opinions)
 
 
 def say(yes: bool, score: int = 0, terms: tuple[int, ...] = (0, 0, 0)) -> Opinion:
@@ -90,7 +91,7 @@ def members(draw: st.DrawFn) -> Genesis:
 
 
 @st.composite
-def elections(draw: st.DrawFn) -> tuple[Genesis, NominationProposed, list[BallotCast]]:
+def elections(draw: st.DrawFn) -> tuple[Genesis, NominationProposed, list[Ballot]]:
     """Any configuration, proposals of any kind, and a ballot of every member."""
     genesis = members(draw)
     kinds = draw(st.sampled_from([("forget",), ("promote",), ("promote", "forget")]))
@@ -109,7 +110,7 @@ def elections(draw: st.DrawFn) -> tuple[Genesis, NominationProposed, list[Ballot
 @settings(max_examples=60, deadline=None)
 @given(elections(), st.data())
 def test_a_further_ballot_never_undoes_a_decision(
-    election: tuple[Genesis, NominationProposed, list[BallotCast]], data: st.DataObject
+    election: tuple[Genesis, NominationProposed, list[Ballot]], data: st.DataObject
 ) -> None:
     genesis, nominated, ballots = election
     order = data.draw(st.permutations(ballots))
@@ -126,7 +127,7 @@ def test_a_further_ballot_never_undoes_a_decision(
 @settings(max_examples=60, deadline=None)
 @given(elections(), st.data())
 def test_the_order_of_ballots_means_nothing(
-    election: tuple[Genesis, NominationProposed, list[BallotCast]], data: st.DataObject
+    election: tuple[Genesis, NominationProposed, list[Ballot]], data: st.DataObject
 ) -> None:
     genesis, nominated, ballots = election
     assert tally(genesis, nominated, data.draw(st.permutations(ballots))) == tally(genesis, nominated, ballots)
@@ -135,7 +136,7 @@ def test_the_order_of_ballots_means_nothing(
 @settings(max_examples=60, deadline=None)
 @given(elections())
 def test_nothing_is_decided_without_q_members_and_the_share_of_all_voices(
-    election: tuple[Genesis, NominationProposed, list[BallotCast]],
+    election: tuple[Genesis, NominationProposed, list[Ballot]],
 ) -> None:
     genesis, nominated, ballots = election
     for at, found in enumerate(tally(genesis, nominated, ballots)):
@@ -175,7 +176,7 @@ def test_promotion_takes_the_quorums_lowest_confidence_and_passes_its_gate() -> 
     good = [(PPM, 900_000, PPM, 0), (PPM, 800_000, PPM, 0), (PPM, 700_000, PPM, 0), (PPM, 600_000, PPM, 0)]
     genesis, wanted = make(), nomination("promote")
 
-    def vote(member: int, terms: tuple[int, ...]) -> BallotCast:
+    def vote(member: int, terms: tuple[int, ...]) -> Ballot:
         score = PROMOTE.score(terms, genesis.policy)
         return ballot(member, Opinion(PROMOTE.yes(score, genesis.policy), score, terms))
 

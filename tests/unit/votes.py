@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.columns import packed, places_of
 from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.certificate import proposal_digest
@@ -47,6 +48,12 @@ def opinion(proposal: Proposal, yes: bool, as_of: int, policy: Policy) -> Opinio
     score = kind.score(terms, policy)
     assert kind.yes(score, policy) == yes
     return Opinion(yes, score, terms)
+
+
+def terms(proposals: Sequence[Proposal], opinions: Sequence[Opinion]) -> bytes:
+    """What a ballot with these opinions says."""
+    nomination = NominationProposed(b"", 0, 0, 0, 0, 0, "", tuple(proposals))
+    return packed({at: opinion.terms for at, opinion in enumerate(opinions)}, places_of(nomination))
 
 
 def decision(

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.ballots.kinds import Kind
+from memquorum.core.ballots.kinds import Kind, Terms
 from memquorum.core.policy import Policy
 from memquorum.core.records import Opinion, Proposal
 
-__all__ = ["MemberContext", "MemoryFacts", "opinions"]
+__all__ = ["MemberContext", "MemoryFacts", "judged", "opinions"]
 
 
 def opinions(
@@ -23,23 +23,38 @@ def opinions(
     policy: Policy,
     evidence: Evidence = RULES,
 ) -> list[Opinion]:
-    """What this member thinks of proposals of one kind, each with what it knows of the memory; all at once, because
-    numbers side by side cost a fraction of their sum. Each opinion always passes `kinds.check_opinion`.
+    """What this member thinks of proposals of one kind, each with what it knows of the memory.
+
+    Each opinion always passes `kinds.check_opinion`. For the rest see `judged`.
+    """
+    terms = judged(kind, asked, context, as_of=as_of, policy=policy, evidence=evidence)
+    scores = kind.score(np.array(terms, np.int64).reshape(-1, len(kind.terms)).T, policy)
+    votes = zip(kind.yes(scores, policy).tolist(), scores.tolist(), terms, strict=True)
+    return [Opinion(yes, score, of_it) for yes, score, of_it in votes]
+
+
+def judged(
+    kind: Kind,
+    asked: Sequence[tuple[Proposal, MemoryFacts | None]],
+    context: MemberContext,
+    *,
+    as_of: int,
+    policy: Policy,
+    evidence: Evidence = RULES,
+) -> list[Terms]:
+    """The terms of a member's opinions; all at once, because numbers side by side cost a fraction of their sum.
 
     A member that does not know the memory, cannot open its embedding, or reads it into another namespace than the
     proposal does says the strongest possible 'no': ignorance never deletes and never promotes.
     `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative.
     """
-    if not asked:
-        return []
     places = [at for at, (proposal, facts) in enumerate(asked) if _same(facts, proposal, context)]
     known = [facts for _, facts in map(asked.__getitem__, places) if facts is not None]
     terms = [kind.abstain(as_of)] * len(asked)
-    for at, found in zip(places, kind.judge(known, context, as_of, policy, evidence), strict=True):
-        terms[at] = terms[at] if found is None else found
-    scores = kind.score(np.array(terms, np.int64).T, policy)
-    votes = zip(kind.yes(scores, policy).tolist(), scores.tolist(), terms, strict=True)
-    return [Opinion(yes, score, of_it) for yes, score, of_it in votes]
+    if known:
+        for at, found in zip(places, kind.judge(known, context, as_of, policy, evidence), strict=True):
+            terms[at] = terms[at] if found is None else found
+    return terms
 
 
 def _same(facts: MemoryFacts | None, proposal: Proposal, context: MemberContext) -> bool:

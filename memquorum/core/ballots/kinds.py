@@ -47,6 +47,8 @@ class Kind:
     name: str
     terms: tuple[str, ...]
     """Names of an opinion's terms, in their order."""
+    widths: tuple[int, ...]
+    """How many bytes a ballot has for each."""
     eligible: Callable[[Candidate, int, Policy], str | None]
     """(candidate, as_of, policy) → the reason code to nominate it with, or None: the kind's predicate."""
     judge: Callable[[Sequence[MemoryFacts], MemberContext, int, Policy, Evidence], Sequence[Terms | None]]
@@ -64,8 +66,9 @@ class Kind:
     """(score, policy) → whether that is a yes; of many scores for each."""
     needed: Callable[[Policy], Fraction]
     """The share of Σ w·c over all configured members that the yes-ballots must reach."""
-    gate: Callable[[Sequence[Opinion], int, Policy], Verdict]
-    """(yes-opinions, q, policy) → the last word on a proposal with q or more yes-ballots and weight enough.
+    gate: Callable[[Sequence[Opinion], int, Policy], Verdict] | None
+    """(yes-opinions, q, policy) → the last word on a proposal with q or more yes-ballots and weight enough; None: that
+    is enough.
 
     Monotone: leaving yes-ballots out can turn a pass into a refusal, never the other way round; confidence only falls.
     """
@@ -175,13 +178,10 @@ def _forget_score(terms: Any, policy: Policy) -> Any:
     return (policy.forget.omega_decay_ppm * decay + policy.forget.omega_relevance_ppm * relevant) // PPM
 
 
-def _forget_gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdict:
-    return Verdict(passed=True, reason="quorum")
-
-
 FORGET = Kind(
     name="forget",
     terms=("decay", "relevance", "last_access"),
+    widths=(4, 4, 8),
     eligible=_forget_eligible,
     judge=_forget_judge,
     abstain=_forget_abstain,
@@ -190,7 +190,7 @@ FORGET = Kind(
     score=_forget_score,
     yes=lambda score, policy: score < policy.forget.theta_ppm,
     needed=lambda policy: policy.forget.alpha,
-    gate=_forget_gate,
+    gate=None,
     effect="seal",
     outcome="forgotten",
     reads=False,
@@ -267,6 +267,7 @@ def _promote_gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdic
 PROMOTE = Kind(
     name="promote",
     terms=("bfs", "grounded", "consistency", "uncertainty"),
+    widths=(4, 4, 4, 4),
     eligible=_promote_eligible,
     judge=_promote_judge,
     abstain=_promote_abstain,

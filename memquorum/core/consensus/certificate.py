@@ -18,7 +18,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import KINDS, all_sound, check_opinion
+from memquorum.core.ballots import columns
+from memquorum.core.ballots.columns import BadBallot, Ballot, Places
+from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed
@@ -26,8 +28,6 @@ from memquorum.core.ids import sha256, shard_of
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 
 _PROPOSAL = b"memquorum/proposal/1"
-# Up to so many opinions are checked faster one by one than in columns.
-_FEW = 12
 
 
 class BadCertificate(ValueError):
@@ -36,11 +36,13 @@ class BadCertificate(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Nominated:
-    """A nomination that may be voted on, the digest that ballots name it by, and its bytes as received."""
+    """A nomination that may be voted on, the digest that ballots name it by, its bytes as received, and where the
+    proposals of each kind stand in it."""
 
     record: NominationProposed
     digest: bytes
     data: bytes
+    places: Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Checked:
     digest: bytes
     nomination: NominationProposed
     nomination_digest: bytes
-    ballots: tuple[BallotCast, ...]
+    ballots: tuple[Ballot, ...]
     outcomes: tuple[tally.Outcome, ...]
     data: bytes
 
@@ -68,14 +70,14 @@ class Verified:
     """
 
     nominations: dict[bytes, Nominated] = field(default_factory=dict)
-    ballots: dict[bytes, BallotCast] = field(default_factory=dict)
+    ballots: dict[bytes, Ballot] = field(default_factory=dict)
     pre_prepares: dict[bytes, Checked] = field(default_factory=dict)
 
     def add_nomination(self, nominated: Nominated) -> None:
         """A nomination whose signature and proposals were checked apart."""
         self.nominations[hashlib.sha256(nominated.data).digest()] = nominated
 
-    def add_ballot(self, data: bytes, ballot: BallotCast) -> None:
+    def add_ballot(self, data: bytes, ballot: Ballot) -> None:
         """A ballot whose signature and opinions were checked apart."""
         self.ballots[hashlib.sha256(data).digest()] = ballot
 
@@ -115,12 +117,12 @@ def check_nominated(genesis: Genesis, signed: Signed, nomination: NominationProp
     for kind in {p.kind for p in nomination.proposals}:
         if kind not in KINDS:
             raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
-    return Nominated(nomination, digest(signed.body), data)
+    return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination))
 
 
 def check_ballot(
     codec: Codec, genesis: Genesis, data: bytes, nominated: Nominated, verified: Verified | None = None
-) -> BallotCast:
+) -> Ballot:
     """A member's ballot on this nomination: signature over received bytes, identity, and every opinion by its kind.
 
     Raises BadCertificate.
@@ -130,30 +132,24 @@ def check_ballot(
     # It passed every rule for the nomination that it names: what remains to be asked is whether that is this one.
     if known is not None and known.nomination == nominated.digest:
         return known
-    _, ballot = open_part(codec, genesis, data, BallotCast, "ballot")
-    check_opinions(genesis, ballot, nominated)
+    _, cast = open_part(codec, genesis, data, BallotCast, "ballot")
+    ballot = check_opinions(genesis, cast, nominated)
     if verified is not None:
         verified.ballots[key] = ballot
     return ballot
 
 
-def check_opinions(genesis: Genesis, ballot: BallotCast, nominated: Nominated) -> None:
+def check_opinions(genesis: Genesis, ballot: BallotCast, nominated: Nominated) -> Ballot:
     """What `check_ballot` asks beside the signature: for whoever has verified that already. Raises BadCertificate."""
     nomination, where = nominated.record, f"ballot of member {ballot.member}"
     if ballot.nomination != nominated.digest:
         raise BadCertificate(f"{where}: on another nomination")
     if (ballot.shard, ballot.epoch) != (nomination.shard, nomination.epoch):
         raise BadCertificate(f"{where}: for shard {ballot.shard}, epoch {ballot.epoch}")
-    if len(ballot.opinions) != len(nomination.proposals):
-        raise BadCertificate(f"{where}: {len(ballot.opinions)} opinions on {len(nomination.proposals)} proposals")
-    pairs = list(zip(nomination.proposals, ballot.opinions, strict=True))
-    by_kind = ((kind, [o for p, o in pairs if p.kind == kind.name]) for kind in KINDS.values())
-    if len(pairs) > _FEW and all(all_sound(k, opinions, nomination.as_of, genesis.policy) for k, opinions in by_kind):
-        return
-    for at, (proposal, opinion) in enumerate(pairs):
-        wrong = check_opinion(KINDS[proposal.kind], opinion, proposal, nomination.as_of, genesis.policy)
-        if wrong is not None:
-            raise BadCertificate(f"{where}, opinion {at}: {wrong}")
+    try:
+        return columns.read(ballot, nomination, nominated.places, genesis.policy)
+    except BadBallot as error:
+        raise BadCertificate(f"{where}: {error}") from None
 
 
 def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Verified | None = None) -> Checked:
@@ -182,7 +178,7 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
     least = genesis.n - genesis.f
     if not least <= len(body.ballots) <= genesis.n:
         raise BadCertificate(f"pre-prepare: {len(body.ballots)} ballots, not {least} to {genesis.n}")
-    ballots: list[BallotCast] = []
+    ballots: list[Ballot] = []
     for ballot in (check_ballot(codec, genesis, b, nominated, verified) for b in body.ballots):
         if ballots and ballot.member <= ballots[-1].member:
             raise BadCertificate(f"pre-prepare: ballot of member {ballot.member} after member {ballots[-1].member}'s")

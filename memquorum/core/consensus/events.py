@@ -91,10 +91,10 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class BallotReady:
-    """This member's opinions on a nomination, answering NeedBallot."""
+    """This member's opinions on a nomination, answering NeedBallot; or their terms, packed (`ballots.columns`)."""
 
     nomination: bytes
-    opinions: tuple[Opinion, ...]
+    opinions: tuple[Opinion, ...] | bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,11 +204,11 @@ class Inbox:
         if buffer.nominated is None or cast.nomination != buffer.nominated.digest:
             return
         try:
-            check_opinions(self._genesis, cast, buffer.nominated)
+            ballot = check_opinions(self._genesis, cast, buffer.nominated)
         except BadCertificate as error:
             self._gate.invalid(Message.BALLOT, member, str(error), buffer.nominated.data, data)
             return
-        buffer.verified.add_ballot(data, cast)
+        buffer.verified.add_ballot(data, ballot)
         buffer.usable[member] = data
 
     def _pre_prepare(self, new: Incoming, slot: Slot) -> None:

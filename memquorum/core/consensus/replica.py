@@ -190,10 +190,11 @@ class ShardReplica:
             self._effects.append(self._speech.began())
 
     def _cast(self, event: t.BallotReady) -> None:
-        if not self.awaits_ballot(event.nomination):
+        nominated = self._inbox.ballots().nominated
+        if nominated is None or not self.awaits_ballot(event.nomination):
             self.ignored["ballot too late"] += 1
             return
-        self._effects.append(self._speech.ballot(event.nomination, event.opinions))
+        self._effects.append(self._speech.ballot(nominated, event.opinions))
 
     def _refuse(self, event: t.BallotRefused) -> None:
         if self.awaits_ballot(event.nomination):

@@ -6,8 +6,10 @@ and nothing twice but what may have been lost in a crash.
 
 from __future__ import annotations
 
+from memquorum.core.ballots.columns import packed
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
+from memquorum.core.consensus.certificate import Nominated
 from memquorum.core.consensus.events import Kept, Message, Timer
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
@@ -56,10 +58,12 @@ class Speech:
                 self._commit(slot, held, held.prepared)
         return self._effects
 
-    def ballot(self, nomination: bytes, opinions: tuple[Opinion, ...]) -> t.Send:
+    def ballot(self, nominated: Nominated, opinions: tuple[Opinion, ...] | bytes) -> t.Send:
         """This member's ballot in the epoch in flight."""
+        if not isinstance(opinions, bytes):
+            opinions = packed({at: opinion.terms for at, opinion in enumerate(opinions)}, nominated.places)
         epoch = self._inbox.epoch
-        self._inbox.ballots().own = own = self._voice.ballot(epoch, nomination, opinions)
+        self._inbox.ballots().own = own = self._voice.ballot(epoch, nominated.digest, opinions)
         return t.Send(Message.BALLOT, self._voice.ballot_slot(epoch), own.digest, own.message, epoch)
 
     def entered(self, opening: Opening) -> t.Keep:

@@ -13,14 +13,19 @@ certificate can delay a deletion, and cannot cause one. Everything is integers a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 
+from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS, Kind
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from memquorum.core.quick import maker
+from memquorum.core.records import NominationProposed
 
-# Why a proposal is kept that never came to its kind's gate; the gate's own reasons stand in `kinds`.
+# Why a proposal of a kind without a gate is decided, and why one is kept that never came to its kind's gate; the gate's
+# own reasons stand in `kinds`.
+ENOUGH = "quorum"
 TOO_FEW = "too_few_votes"
 TOO_LIGHT = "too_little_weight"
 KEPT = "kept"
@@ -47,7 +52,10 @@ class Outcome:
     confidence_ppm: int | None
 
 
-def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[BallotCast]) -> tuple[Outcome, ...]:
+_made = maker(Outcome)
+
+
+def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ballot]) -> tuple[Outcome, ...]:
     """What the ballots decide, in the order of the proposals.
 
     The ballots are of distinct members, on this nomination, one opinion per proposal: `certificate` checks that.
@@ -56,15 +64,20 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
     members = [b.member for b in ballots]
     if len(set(members)) != len(members) or any(genesis.member(m) is None for m in members):
         raise ValueError(f"ballots of members {members} are not of distinct members of {genesis.n}")
-    if any(len(b.opinions) != len(nomination.proposals) for b in ballots):
+    if any(len(b.yes) != len(nomination.proposals) for b in ballots):
         raise ValueError("a ballot has not one opinion per proposal")
-    needed = {name: needed_ppm(genesis, kind) for name, kind in KINDS.items()}
-    voices = {member.id: member.voice for member in genesis.members}
-    said = zip(nomination.proposals, *(b.opinions for b in ballots), strict=True)
-    votes, found = genesis.quorum, []
-    for proposal, *opinions in said:
-        yes = {member: opinion for member, opinion in zip(members, opinions, strict=True) if opinion.yes}
-        found.append(_outcome(genesis, proposal, yes, voices, votes=votes, needed=needed[proposal.kind]))
+    # Who is for a proposal, as a byte of each ballot: most proposals of an epoch have the same, which is counted once.
+    said = zip(*(b.yes for b in ballots), strict=True) if ballots else repeat((), len(nomination.proposals))
+    counts: dict[tuple[str, tuple[int, ...]], _Count] = {}
+    found = []
+    for at, (proposal, votes) in enumerate(zip(nomination.proposals, said, strict=True)):
+        count = counts.get((proposal.kind, votes))
+        if count is None:
+            yes = tuple(sorted(member for member, vote in zip(members, votes, strict=True) if vote))
+            kind = KINDS[proposal.kind]
+            count = _count(genesis, kind, yes, votes=genesis.quorum, needed=needed_ppm(genesis, kind))
+            counts[proposal.kind, votes] = count
+        found.append(_outcome(genesis, proposal.memory_id, count, at, ballots))
     return tuple(found)
 
 
@@ -74,33 +87,44 @@ def needed_ppm(genesis: Genesis, kind: Kind) -> int:
     return -(-share.numerator * genesis.voice // share.denominator)
 
 
-def _outcome(
-    genesis: Genesis,
-    proposal: Proposal,
-    yes: Mapping[int, Opinion],
-    voices: Mapping[int, int],
-    *,
-    votes: int,
-    needed: int,
-) -> Outcome:
-    """`yes`: the opinions for it, by member; `voices`: of all members, by id; `votes`, `needed`: what decides."""
-    kind = KINDS[proposal.kind]
-    weight = sum([voices[member] for member in yes])
-    decided, reason, confidence = False, TOO_LIGHT, None
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """What a set of yes-ballots comes to for a kind: whether votes and weight suffice, and if not, what is missing."""
+
+    kind: Kind
+    yes: tuple[int, ...]
+    votes: int
+    weight: int
+    needed: int
+    enough: bool
+    reason: str
+
+
+def _count(genesis: Genesis, kind: Kind, yes: tuple[int, ...], *, votes: int, needed: int) -> _Count:
+    """`yes`: the members for it, by id; `votes`, `needed`: what decides."""
+    weight = sum([member.voice for member in genesis.members if member.id in yes])
+    enough, reason = False, TOO_LIGHT
     if len(yes) < votes:
         reason = TOO_FEW
     elif weight >= needed:
-        verdict = kind.gate(tuple(yes.values()), votes, genesis.policy)
+        enough, reason = True, ENOUGH
+    return _Count(kind, yes, votes, weight, needed, enough, reason)
+
+
+def _outcome(genesis: Genesis, memory_id: str, count: _Count, at: int, ballots: Sequence[Ballot]) -> Outcome:
+    kind, decided, reason, confidence = count.kind, count.enough, count.reason, None
+    if decided and kind.gate is not None:
+        verdict = kind.gate([b.opinions[at] for b in ballots if b.yes[at]], count.votes, genesis.policy)
         decided, reason, confidence = verdict.passed, verdict.reason, verdict.confidence_ppm
-    return Outcome(
-        memory_id=proposal.memory_id,
-        kind=proposal.kind,
-        decided=decided,
-        outcome=kind.outcome if decided else KEPT,
-        reason=reason,
-        yes=tuple(sorted(yes)),
-        votes=votes,
-        weight_ppm=weight,
-        needed_ppm=needed,
-        confidence_ppm=confidence,
+    return _made(
+        memory_id,
+        kind.name,
+        decided,
+        kind.outcome if decided else KEPT,
+        reason,
+        count.yes,
+        count.votes,
+        count.weight,
+        count.needed,
+        confidence,
     )

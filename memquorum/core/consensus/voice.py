@@ -13,7 +13,7 @@ from memquorum.core.consensus.events import Kept, Message, Reached
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.rolling import checkpoint_digest
-from memquorum.core.records import BallotCast, Checkpoint, Commit, NewView, Opinion, Prepare, PrePrepare, ViewChange
+from memquorum.core.records import BallotCast, Checkpoint, Commit, NewView, Prepare, PrePrepare, ViewChange
 from memquorum.ports import SignedSlot
 
 
@@ -29,9 +29,9 @@ class Voice:
             "cluster": genesis.cluster, "config": genesis.config, "shard": shard, "member": me
         }  # fmt: skip
 
-    def ballot(self, epoch: int, nomination: bytes, opinions: tuple[Opinion, ...]) -> SignedSlot:
-        """This member's opinions on the nomination of an epoch."""
-        return self._own(BallotCast(epoch=epoch, nomination=nomination, opinions=opinions, **self._who))
+    def ballot(self, epoch: int, nomination: bytes, terms: bytes) -> SignedSlot:
+        """This member's opinions on the nomination of an epoch, as `ballots.columns` packs them."""
+        return self._own(BallotCast(epoch=epoch, nomination=nomination, terms=terms, **self._who))
 
     def pre_prepare(
         self, view: int, seq: int, epoch: int, nomination: bytes, ballots: Mapping[int, bytes]

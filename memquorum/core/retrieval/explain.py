@@ -13,13 +13,14 @@ from typing import Any
 
 from memquorum.core import decay
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.tally import Outcome
 from memquorum.core.journal.rows import ALIVE, Memory, Strength
-from memquorum.core.records import Accessed, BallotCast, Commit, Reencoded, Stored
+from memquorum.core.records import Accessed, Commit, Reencoded, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +330,7 @@ def _about(checked: Checked, memory_id: str) -> tuple[int, Outcome]:
     raise BadCertificate(f"the certificate does not speak of {memory_id}")
 
 
-def _opinion(genesis: Genesis, ballot: BallotCast, at: int, kind: str, as_of: int) -> MemberOpinion:
+def _opinion(genesis: Genesis, ballot: Ballot, at: int, kind: str, as_of: int) -> MemberOpinion:
     member, opinion = genesis.member(ballot.member), ballot.opinions[at]
     assert member is not None  # the certificate was checked
     terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
