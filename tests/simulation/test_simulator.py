@@ -218,6 +218,17 @@ def test_several_processes_find_what_one_finds() -> None:
     assert one == replace(two, simulated_s=one.simulated_s)
 
 
+def test_several_processes_end_where_somebody_has_taken_the_signal_that_ends_them() -> None:
+    script = (
+        "import signal; signal.signal(signal.SIGTERM, lambda *_: None)\n"
+        "from tests.simulation.runs import Size, until\n"
+        "print([*until(5, range(9), Size(cheap=True), 2, most_failures=1)][-1].rounds >= 5)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, timeout=60, check=True)
+    assert ran.stdout == b"True\n"
+
+
 def test_a_story_says_who_said_what_when() -> None:
     outcome, lines = told(replace(Size().plan(3), faults=(), liars=(), forks=False), Size())
     assert outcome.violation is None
