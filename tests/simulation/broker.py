@@ -26,6 +26,8 @@ class Broker:
         self.logs: dict[Message, list[bytes]] = {message: [] for message in LOGS}
         # What every honest replica may have built a decision on: no tail is cut below.
         self.floor: dict[Message, int] = dict.fromkeys(LOGS, 0)
+        # Where each log begins: what was before is deleted.
+        self.low: dict[Message, int] = dict.fromkeys(LOGS, 0)
         self.network = network
         self._dice = dice
         # reader → log → when it gets each record; never earlier than the one before.
@@ -79,6 +81,10 @@ class Broker:
             del arrivals[message][end:]
             self._hidden[reader] = {place for place in self._hidden[reader] if place[0] != message or place[1] < end}
         return end
+
+    def prune(self, message: Message, offset: int) -> None:
+        """Deletes what stands before an offset."""
+        self.low[message] = max(offset, self.low[message])
 
     def settle(self) -> None:
         """A decision was made: what it may stand on is not lost any more."""

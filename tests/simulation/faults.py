@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memquorum.core.consensus.events import Message
+from memquorum.core.consensus.messages import BadMessage
+from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
 from tests.simulation.broker import LOGS
 from tests.simulation.plan import EVERYBODY, FAVOURED, MS, POINTS, Fault
 
@@ -12,6 +14,14 @@ if TYPE_CHECKING:
     from tests.simulation.node import Node
     from tests.simulation.world import World
 
+# What the journal replaces, once a checkpoint covers it.
+PRUNED = {
+    Message.NOMINATION: NominationProposed,
+    Message.BALLOT: BallotCast,
+    Message.PRE_PREPARE: PrePrepare,
+    Message.PREPARE: Prepare,
+    Message.COMMIT: Commit,
+}
 _AT_ONCE = len(POINTS) - 1
 
 
@@ -24,6 +34,8 @@ def strike(world: World, fault: Fault) -> None:
         _truncate(world, fault)
     elif fault.kind == "favour":
         _favour(world, fault)
+    elif fault.kind == "prune":
+        _prune(world)
     elif fault.member == EVERYBODY:
         for node in world.nodes.values():
             node.disk.cut(fault.number >> 4)
@@ -94,6 +106,25 @@ def _truncate(world: World, fault: Fault) -> None:
             # at the same places, which only a process without its view reads.
             node.disk.wipe()
             node.crash(20 * MS)
+
+
+def _prune(world: World) -> None:
+    """As `workers.prune`: of each log all before the first message beyond the last stable checkpoint."""
+    broker, covered = world.broker, max(world.watch.nodes_stable.values(), default=0)
+    for log in PRUNED:
+        beyond = (at for at, data in enumerate(broker.logs[log]) if _number(world, log, data) > covered)
+        if covered:
+            broker.prune(log, next(beyond, len(broker.logs[log])))
+
+
+def _number(world: World, log: Message, data: bytes) -> int:
+    """The sequence or the epoch of a record of its kind, which are one in this world; 0 for anything else."""
+    try:
+        signed, record = world.signatures.read(world.codec, world.genesis, data, PRUNED[log])
+        world.signatures.verify(world.genesis, signed)
+    except BadMessage:
+        return 0
+    return int(record.seq if hasattr(record, "seq") else record.epoch)
 
 
 def heal(node: Node, *, deceived: bool) -> None:

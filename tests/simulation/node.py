@@ -89,8 +89,21 @@ class Node:
         self.core = world.make_core(self, view)
         world.tell(self, f"starts at sequence {view.progress.seq}")
         scope, left = world.scope, {s: v for s, v in signed.items() if s not in self.settled}
+        low = world.broker.low
+        late = any(at < low[message] for message, at in self.positions.items())
+        self.positions = {message: max(at, low[message]) for message, at in self.positions.items()}
         self._do(t.Restarted(left, self.disk.signed.through(scope), self.disk.signed.fresh(scope)))
+        if late:
+            self._follow_journal()
         self.turn()
+
+    def _follow_journal(self) -> None:
+        """What the logs hold no more it takes from where the decisions lie with their proofs."""
+        for seq, (pre_prepare, commits) in sorted(self.world.journal.items()):
+            for message, data in ((Message.PRE_PREPARE, pre_prepare), *((Message.COMMIT, data) for data in commits)):
+                # A liar's core may have come to its end.
+                if self.core is not None and seq >= self.core.seq:
+                    self._do(t.Received(message, data, self.positions[message]))
 
     def crash(self, down: int) -> None:
         """The process is gone, and comes again after a while."""
@@ -161,6 +174,8 @@ class Node:
         broker, now = self.world.broker, self.world.now
         for _ in range(_BATCH):
             at = self.positions[message]
+            if at < broker.low[message]:
+                raise Crash(20 * MS)  # Kafka has no such offset any more
             if at >= len(line) or line[at] > now:
                 return
             self.positions[message] = at + 1

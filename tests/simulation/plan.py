@@ -82,6 +82,7 @@ class Fault:
             "repeat": f"the next record of {who} is written three times",
             "reread": f"{who} reads part of a log again",
             "clock": f"{who}'s clock runs at {50 + self.number % 150} %",
+            "prune": "what a stable checkpoint covers is deleted from the logs",
             "blackout": f"everybody loses power for {ms} ms",
         }[self.kind]
 
@@ -143,6 +144,11 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
     timings, network = _timings(dice), _network(dice)
     liars = _liars(dice, size, behaviours)
     faults = _faults(dice, size, count, network, timings)
+    # The last epoch that faults may come in is the first in which a checkpoint can be stable.
+    if count > 3 and dice.chance(400, "logs are pruned"):
+        who, after = dice.roll(size, "who comes too late"), dice.roll(200, "pruned when") * MS
+        pruned, late = Fault(3, after, "prune", EVERYBODY), Fault(3, after + MS, "wipe", who, lasts=10 * MS)
+        faults = tuple(sorted((*faults, pruned, late), key=_by_time))
     # Whoever forgot what it signed is a fault among the f: it keeps silent for a while. Before anything of it stands in
     # the log nobody can tell that it was there at all, so this comes in the second epoch at the soonest.
     if count > 2 and len(liars) < (size - 1) // 3 and dice.chance(250, "somebody forgets"):

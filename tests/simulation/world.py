@@ -74,6 +74,7 @@ class World:
         self.healed_at: int | None = None
         self.nominations: dict[bytes, NominationProposed] = {}
         self.watch = Watch(self)
+        self.journal: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # sequence → what proves the decision
         self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._count = 0
         self._nominated: dict[int, bytes] = {}
@@ -245,6 +246,7 @@ class World:
         self.tell(node, f"decides sequence {effect.seq}: {self.story.name(effect.checked.digest)}")
         self.broker.settle()
         if first:
+            self.journal[effect.seq] = effect.checked.data, effect.commits
             self.at(self.now + self.plan.gap, self._nominate, effect.epoch + 1)
 
     def stable(self, node: Node, effect: t.Stable) -> None:
