@@ -22,20 +22,24 @@ from tests.hostile.member import BEHAVIOURS
 from tests.hostile.table import RESULTS
 
 ALL = ("none", *BEHAVIOURS, "stranger", "kills", *drive.BROKERS)
-# Of epochs these runs have so many times as many as the others: a broker is away for seconds.
-_LONGER = 3
+# Of epochs these runs have so many times as many as the others: a broker is away for seconds; and a turn of the primary
+# and a checkpoint take 64 epochs of a shard.
+_SHARES = dict.fromkeys(drive.BROKERS, 3) | dict.fromkeys(
+    ("none", "silent", "two-proposals", "picks", "twins", "kills"), 6
+)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser("tests.hostile", description=__doc__)
     parser.add_argument("--epochs", type=int, default=2_000, help="in all, over all behaviours and four shards")
+    parser.add_argument("--each", type=int, help="so many on a shard for a short behaviour, in place of --epochs")
     parser.add_argument("--behaviour", action="append", choices=ALL, help="only this one; more than once for more")
     parser.add_argument("--keep", action="store_true", help=f"writes the outcome to {RESULTS}")
     parser.add_argument("--seed", type=int, default=1, help="of what is random")
     asked = parser.parse_args()
     chosen = list(dict.fromkeys(["none", *(asked.behaviour or ALL)]))
-    shares = {name: _LONGER if name in drive.BROKERS else 1 for name in chosen}
-    each = max(1, math.ceil(asked.epochs / sum(shares.values()) / 4))
+    shares = {name: _SHARES.get(name, 1) for name in chosen}
+    each = asked.each or max(1, math.ceil(asked.epochs / sum(shares.values()) / 4))
     began, rows = time.strftime("%Y%m%d-%H%M%S"), list[dict[str, Any]]()
     truth: Met | None = None
     with (

@@ -95,14 +95,16 @@ def run(
             watch.read(0.3)
             met.problems += watch.wrong
             _agree(place.folder, genesis.shards * epochs, honest, met)
-            met.problems += filter(None, [store.settle(place, line)])
+            unsettled = store.settle(place, line)
+            if unsettled:
+                met.problems.append(unsettled)
+            else:
+                met.entries, wrong = store.verify(place, genesis, codec)
+                met.tiers, worse = store.check(place, genesis, codec, line, watch.found)
+                met.problems += wrong + worse
         met.problems += [f"honest process {name} ended" for name in fleet.ended() if name not in liars]
         reports, _ = evidence.read(place.bootstrap, genesis, codec)
         faults = evidence.faults(codec, genesis, reports, verify=True)
-        if not met.problems:
-            met.entries, wrong = store.verify(place, genesis, codec)
-            met.tiers, worse = store.check(place, genesis, codec, line, watch.found)
-            met.problems += wrong + worse
     except KafkaException as error:
         met.problems.append(f"Kafka: {error}")
     finally:

@@ -15,7 +15,8 @@ from workers.evidence import Fault
 LIAR = 1
 """Who lies where somebody does: primary of one shard in four."""
 LIMIT_S = 5.0
-RETURN_LIMIT_S = 10.0
+RETURN_LIMIT_S, PASSED_BY_S = 10.0, 15.0
+"""Until every shard decides again: once two brokers of three are back; once one is gone, which is not waited for."""
 _FORGOTTEN = "forgotten"
 
 Slot = tuple[int, int]
