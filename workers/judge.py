@@ -14,11 +14,14 @@ from memquorum.core.ballots.judging import judged
 from memquorum.core.ballots.kinds import KINDS, Terms
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
+from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
 from memquorum.ports import Vault, Vector
 
 # Opened episodes kept in memory: some 20 MB of vectors and texts.
 _OPENED_MAX = 8_192
+
+_made = maker(MemoryFacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +146,18 @@ def _facts(
             sourced = hmac.compare_digest(sealing.commitment(key, text), known.commitment)
         except ValueError:
             vector = None
-    return MemoryFacts(
-        memory_id=known.memory_id,
-        namespace=known.namespace,
-        agent=known.agent,
-        created=known.created,
-        last_access=known.last_access,
-        salience_ppm=known.salience_ppm,
-        vector=vector,
-        reward_ppm=known.reward_ppm,
-        confidence_ppm=known.confidence_ppm,
-        uncertainty_ppm=known.uncertainty_ppm,
-        reinforced=known.reinforced,
-        text=text,
-        sourced=sourced,
+    return _made(
+        known.memory_id,
+        known.namespace,
+        known.agent,
+        known.created,
+        known.last_access,
+        known.salience_ppm,
+        vector,
+        known.reward_ppm,
+        known.confidence_ppm,
+        known.uncertainty_ppm,
+        known.reinforced,
+        text,
+        sourced,
     )

@@ -85,17 +85,25 @@ class MemberContext:
         with_vector = [facts for facts in memories if facts.vector is not None]
         if self.units is None or not with_vector:
             return
-        values = _units(np.stack([facts.vector for facts in with_vector if facts.vector is not None])) @ self.units.T
+        rows = np.array([facts.vector for facts in with_vector], np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+        lengths[lengths == 0] = 1.0  # a row of zeros is like nothing
+        values = (rows @ self.units.T) / lengths[:, None]
         self.compared.update(zip(with_vector, values, strict=True))
-        others, held = values.copy(), frozenset(self.memory_ids)
-        for row, facts in enumerate(with_vector):
-            if facts.memory_id in held:
-                others[row, [at == facts.memory_id for at in self.memory_ids]] = -np.inf
-        highest = np.sort(others, axis=1)[:, -TOP:]
-        counts = np.isfinite(highest).sum(axis=1)
-        sums = np.where(np.isfinite(highest), highest, 0.0).sum(axis=1)
-        means = sums / np.maximum(counts, 1)
-        self.relevant.update(zip(with_vector, map(to_ppm, means.tolist()), strict=True))
+        others, held = values, frozenset(self.memory_ids)
+        itself = [row for row, facts in enumerate(with_vector) if facts.memory_id in held]
+        if itself:
+            others = values.copy()
+            for row in itself:
+                others[row, [at == with_vector[row].memory_id for at in self.memory_ids]] = -np.inf
+        most = others.shape[1]
+        highest = others if most <= TOP else np.partition(others, most - TOP, axis=1)[:, -TOP:]
+        finite = np.isfinite(highest)
+        # Sorted, so that the sum does not depend on how they were found.
+        sums = np.sort(np.where(finite, highest, 0.0), axis=1).sum(axis=1)
+        means = sums / np.maximum(finite.sum(axis=1), 1)
+        ppm = np.clip(np.rint(means * PPM), 0, PPM).astype(np.int64)
+        self.relevant.update(zip(with_vector, ppm.tolist(), strict=True))
 
     def reading(self, at: int) -> Reading | None:
         """What the text at a place says; None without a text, or where it cannot be read."""
