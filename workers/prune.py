@@ -6,7 +6,8 @@ every decision up to there with its proof, the same ones: then who comes late fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,22 @@ from confluent_kafka.admin import AdminClient
 
 from memquorum import topics
 from memquorum.core.audit.agreed import stable
+from memquorum.core.audit.chain import Record
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, open_signed
-from memquorum.core.records import BallotCast, Checkpoint, Commit, NominationProposed, Prepare, PrePrepare, Signed
+from memquorum.core.records import (
+    BallotCast,
+    Checkpoint,
+    Commit,
+    Decided,
+    NominationProposed,
+    Prepare,
+    PrePrepare,
+    Signed,
+)
 from workers.catchup import decisions
 from workers.partition import Partition
 from workers.strangers import Strangers
@@ -70,16 +81,14 @@ def plan(
     `cursors`: from where the commit worker reads each topic when it starts; nothing from there on goes. Raises
     CannotPrune where the journal's decisions are not those that a quorum has signed.
     """
-    said = _covered(codec, genesis, shard, bootstrap, strangers)
+    said = _known(codec, genesis, shard, bootstrap, strangers)
     if said is None:
         return None
     reach = {}
     for topic in PRUNED:
-        partition = Partition(bootstrap, topic, shard)
-        try:
-            low, to = _needed_from(codec, genesis, partition, topic, said)
-        finally:
-            partition.close()
+        with closing(Partition(bootstrap, topic, shard)) as partition:
+            low, to = partition.low, needed_from(codec, genesis, topic, said, partition.records(patience_s=0))
+            to = partition.end if to is None else to
         # The commit worker reads two of them: without its word nothing of those goes.
         most = cursors.get(topic, low if topic in (topics.PRE_PREPARES, topics.COMMITS) else to)
         reach[topic] = (low, max(low, min(to, most)))
@@ -96,35 +105,37 @@ def carry_out(bootstrap: str, plans: list[Plan]) -> None:
         answer.result()
 
 
-def _covered(codec: Codec, genesis: Genesis, shard: int, bootstrap: str, strangers: Strangers) -> Checkpoint | None:
-    """The last stable checkpoint that the journal reaches, its decisions the same as the journal's."""
-    checkpoints = Partition(bootstrap, topics.CHECKPOINTS, shard)
-    try:
+def _known(codec: Codec, genesis: Genesis, shard: int, bootstrap: str, strangers: Strangers) -> Checkpoint | None:
+    """The last stable checkpoint that the journal reaches."""
+    with closing(Partition(bootstrap, topics.CHECKPOINTS, shard)) as checkpoints:
         known = stable(codec, genesis, shard, checkpoints.records(patience_s=0))
-    finally:
-        checkpoints.close()
     if not known:
         return None
-    journal, last = Partition(bootstrap, topics.JOURNAL, shard, strangers), None
-    hashed, seq = rolling.beginning(genesis.cluster, shard), 0
-    try:
-        for decided in decisions(codec, journal):
-            if decided.seq <= seq:
-                continue  # published a second time
-            seq += 1
-            body = _proposed(codec, decided.pre_prepare)
-            if decided.seq != seq or body is None:
-                raise CannotPrune(f"shard {shard}: the journal lacks the decision of sequence {seq}: see `verify`")
-            hashed = rolling.decided(hashed, proposal_digest(body))
-            said = known.get(seq)
-            if said is not None and said.decisions != hashed:
-                raise CannotPrune(
-                    f"shard {shard}: up to sequence {seq} the journal holds other decisions than a quorum has signed: "
-                    "see `verify`"
-                )
-            last = said or last
-    finally:
-        journal.close()
+    with closing(Partition(bootstrap, topics.JOURNAL, shard, strangers)) as journal:
+        return covered(codec, genesis, shard, known, decisions(codec, journal))
+
+
+def covered(
+    codec: Codec, genesis: Genesis, shard: int, known: Mapping[int, Checkpoint], journal: Iterable[Decided]
+) -> Checkpoint | None:
+    """The last of the stable checkpoints, by their sequences, that the journal's decisions reach and agree with; None
+    where they reach none. Raises CannotPrune where one is missing, or they are not what a quorum has signed."""
+    hashed, seq, last = rolling.beginning(genesis.cluster, shard), 0, None
+    for decided in journal:
+        if decided.seq <= seq:
+            continue  # published a second time
+        seq += 1
+        body = _proposed(codec, decided.pre_prepare)
+        if decided.seq != seq or body is None:
+            raise CannotPrune(f"shard {shard}: the journal lacks the decision of sequence {seq}: see `verify`")
+        hashed = rolling.decided(hashed, proposal_digest(body))
+        said = known.get(seq)
+        if said is not None and said.decisions != hashed:
+            raise CannotPrune(
+                f"shard {shard}: up to sequence {seq} the journal holds other decisions than a quorum has signed: "
+                "see `verify`"
+            )
+        last = said or last
     return last
 
 
@@ -135,17 +146,16 @@ def _proposed(codec: Codec, pre_prepare: bytes) -> PrePrepare | None:
         return None
 
 
-def _needed_from(codec: Codec, genesis: Genesis, partition: Partition, topic: str, said: Checkpoint) -> tuple[int, int]:
-    """The first offset of a partition, and that of the first authentic message beyond the checkpoint."""
-    low, kind = partition.low, PRUNED[topic]
+def needed_from(codec: Codec, genesis: Genesis, topic: str, said: Checkpoint, records: Iterable[Record]) -> int | None:
+    """The offset of the first authentic message beyond the checkpoint; None where there is none."""
     body: Any
-    for record in partition.records(patience_s=0):
+    for record in records:
         try:
-            _, body = open_signed(codec, genesis, record.data, kind)
+            _, body = open_signed(codec, genesis, record.data, PRUNED[topic])
         except BadMessage:
             continue
         of_epochs = isinstance(body, NominationProposed | BallotCast)
         beyond = body.epoch > said.epoch if of_epochs else body.seq > said.seq
         if body.shard == said.shard and beyond:
-            return low, record.offset
-    return low, partition.end
+            return record.offset
+    return None
