@@ -131,6 +131,7 @@ class Slot:
     # This member's prepared certificate of the highest view: (view, encoded Prepared).
     proof: tuple[int, bytes] | None = None
     grace_over: bool = False
+    repeat: bool = False  # whether something in it may not have reached the log
     timers: set[Timer] = field(default_factory=set)  # those that run for this sequence in the current view
     # (kind, member) → the views of its messages that are held, in the order in which they came.
     _views: dict[tuple[Message, int], list[int]] = field(default_factory=dict)

@@ -20,7 +20,10 @@ OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A record that was read but proves nothing yet. `member`: whose it is; SERVICE for a nomination."""
+    """A record that was read but proves nothing yet.
+
+    `member`: whose it is; SERVICE for a nomination. `number`: what the window speaks of, the epoch or the sequence.
+    """
 
     message: Message
     data: bytes
@@ -28,11 +31,7 @@ class Incoming:
     signed: Signed
     record: Any
     member: int
-
-    @property
-    def number(self) -> int:
-        """What the window speaks of: the epoch or the sequence."""
-        return int(self.record.epoch if self.message in OF_EPOCHS else self.record.seq)
+    number: int
 
     @property
     def view(self) -> int:
@@ -46,7 +45,8 @@ _incoming = maker(Incoming)
 def incoming(event: Received, message: Message, signed: Signed, record: Any) -> Incoming:
     """A record of the log as it was read; `message`: its kind, as a log may hold two."""
     member = SERVICE if message == Message.NOMINATION else record.member
-    return _incoming(message, event.data, event.at, signed, record, member)
+    number = getattr(record, "epoch" if message in OF_EPOCHS else "seq", 0)  # a new view speaks of none
+    return _incoming(message, event.data, event.at, signed, record, member, number)
 
 
 class Gate:
@@ -70,7 +70,7 @@ class Gate:
 
     def listen(self, new: Incoming) -> None:
         """Every message that is read passes here, also those that do not count."""
-        if new.member == self.me and not self.heard_itself:
+        if not self.heard_itself and new.member == self.me:
             self.heard_itself = self.authentic(new)
 
     def authentic(self, new: Incoming) -> bool:

@@ -35,6 +35,7 @@ class Recollection:
                 logged = held.own.get(message)
                 held.own[message] = signed
                 held.repeat.add(message)
+                slot.repeat = True
             if logged is not None and logged.digest != signed.digest:
                 return f"the log holds a {of.what} of this member for {name} that its sign-state does not know"
         return None
@@ -45,8 +46,10 @@ def to_repeat(slot: Slot, buffer: EpochBuffer, me: int) -> Iterator[tuple[int, M
     if buffer.repeat and buffer.own is not None and me not in buffer.ballots:
         yield 0, Message.BALLOT, buffer.own
     buffer.repeat = False
-    for view in sorted([view for view, held in slot.rounds.items() if held.repeat]):
-        held = slot.rounds[view]
+    if not slot.repeat:
+        return
+    slot.repeat = False
+    for view, held in sorted(slot.rounds.items()):
         for message in sorted(held.repeat - held.logged(me)):
             yield view, message, held.own[message]
         held.repeat.clear()

@@ -265,8 +265,8 @@ class ShardReplica:
 
     def _proposed(self) -> bool:
         """The primary's pre-prepare is here: check it whole, compute its outcome, stand behind it."""
-        held = self._inbox.round()
-        if self.phase not in _WAITING or held.pre_prepare is None or held.rejected or held.barred:
+        held = self._inbox.round() if self.phase in _WAITING else None
+        if held is None or held.pre_prepare is None or held.rejected or held.barred:
             return False
         checked = self._check(held, self.view)
         if checked is not None and not self._views.allows(self.seq, checked.digest):
@@ -308,15 +308,15 @@ class ShardReplica:
 
     def _prepared(self) -> bool:
         """q members stand behind the proposal; the primary does by its pre-prepare."""
-        slot, held = self._inbox.slot(), self._inbox.round()
-        if self.phase != Phase.PRE_PREPARED or held.checked is None or held.pre_prepare is None:
+        held = self._inbox.round() if self.phase == Phase.PRE_PREPARED else None
+        if held is None or held.checked is None or held.pre_prepare is None:
             return False
         others = held.prepares_on(held.checked.digest, self._inbox.primary)
         if len(others) + 1 < self._genesis.quorum:
             return False
         held.prepared = held.checked.digest
         proof = Prepared(held.pre_prepare.data, tuple(others.values())[: self._genesis.quorum - 1])
-        slot.prove(self.view, self._codec.encode(proof))
+        self._inbox.slot().prove(self.view, self._codec.encode(proof))
         self._step(Step.PREPARED)
         return True
 
