@@ -58,7 +58,8 @@ class Broker:
 
     def read(self, reader: int, message: Message, offset: int) -> bytes | None:
         """The record at an offset, or None where the reader is shown none."""
-        return None if (message, offset) in self._hidden[reader] else self.logs[message][offset]
+        hidden = self._hidden[reader]
+        return None if hidden and (message, offset) in hidden else self.logs[message][offset]
 
     def hide(self, reader: int, message: Message, offset: int, count: int) -> None:
         """The next records of a log are never shown to a reader, be they written yet or not."""

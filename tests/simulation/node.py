@@ -250,6 +250,8 @@ class Node:
     def _carry_out(self, effect: t.Effect) -> None:
         world = self.world
         match effect:
+            case t.Send() | t.Keep():
+                self.outbox.append(effect)
             case t.NeedBallot():
                 wait = world.dice.pick((0, 1, 20), "judging", self.me, effect.nominated.record.epoch) * MS
                 self.ballots.append((world.now + wait, effect))
@@ -280,8 +282,6 @@ class Node:
                 world.tell(self, f"enters view {effect.view}, member {effect.primary} is primary")
             case t.Halt():
                 self.halted(effect.reason)
-            case t.Send() | t.Keep():
-                self.outbox.append(effect)
 
     def halted(self, reason: str) -> None:
         """The core stops for good. No honest one ever has a reason to."""
@@ -322,6 +322,8 @@ class Node:
     # The end of a turn ----------------------------------------------------------------------------------------------
 
     def _finish(self) -> None:
+        if not self.outbox and not self.rereads and self.view is self.disk.view:
+            return  # no fault hits a turn in which nothing is kept and nothing said
         self._die_at(0)
         if self.view != self.disk.view:
             if self._strikes("view-fails"):
