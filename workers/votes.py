@@ -105,6 +105,8 @@ class VoteWatch:
         self.shown.meters.epochs.labels(self.shown.name).inc()
         for member in {m.id for m in self._genesis.members} - {b.member for b in checked.ballots}:
             self.shown.meters.late.labels(str(member)).inc()
+        if decided.left_out:
+            self.shown.meters.left_out.labels(str(checked.body.member)).inc(len(decided.left_out))
         if self._nominated_ms:
             self.shown.done([self._nominated_ms], time.time_ns() // 1_000_000)
             self._nominated_ms = 0

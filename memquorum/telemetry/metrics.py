@@ -93,6 +93,11 @@ LATE = Definition(
     "memquorum_ballots_late_total", "counter", ("member",),
     "Decided epochs whose certificate lacks the member's ballot: it came after the grace, or not at all.",
 )  # fmt: skip
+LEFT_OUT = Definition(
+    "memquorum_ballots_left_out_total", "counter", ("proposer",),
+    "Ballots that lack in a decided proposal although this member had read them before it. Some are late at its "
+    "proposer; of one that leaves out what it dislikes they grow faster than of the others.",
+)  # fmt: skip
 VIEW = Definition(
     "memquorum_view", "gauge", ("shard",),
     "The view that a member is in: how often the shard has changed its primary.",
@@ -112,7 +117,7 @@ REQUESTS = Definition(
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS,
-    LATE, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
+    LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -134,6 +139,7 @@ class Meters:
         self.open = Gauge(OPEN.name, OPEN.sentence, OPEN.labels, registry=self.registry)
         self.epochs = self._counter(EPOCHS)
         self.late = self._counter(LATE)
+        self.left_out = self._counter(LEFT_OUT)
         self.view = Gauge(VIEW.name, VIEW.sentence, VIEW.labels, registry=self.registry)
         self.checkpoint = Gauge(CHECKPOINT.name, CHECKPOINT.sentence, CHECKPOINT.labels, registry=self.registry)
         self.misbehaviour = self._counter(MISBEHAVIOUR)

@@ -26,7 +26,7 @@ _OURS = (ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Sl
 # The other parts of a replica are reached from the replica itself.
 _LEFT_OUT = {
     "_codec", "_genesis", "_timings", "_checkpoints", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",
-    "noted", "_noted", "timers", "timed", "_calm", "kept",
+    "noted", "_noted", "timers", "timed", "_calm", "kept", "had", "live",
 }  # fmt: skip
 _KEPT_APART = (str, bytes, int, bool, type(None), Enum)
 

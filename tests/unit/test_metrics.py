@@ -31,7 +31,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     for definition, meter in (
         (metrics.CONSUMED, meters.consumed), (metrics.SENT, meters.sent), (metrics.REFUSED, meters.refused),
         (metrics.JOURNALLED, meters.journalled), (metrics.DECISIONS, meters.decisions), (metrics.LATE, meters.late),
-        (metrics.MISBEHAVIOUR, meters.misbehaviour),
+        (metrics.MISBEHAVIOUR, meters.misbehaviour), (metrics.LEFT_OUT, meters.left_out),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()

@@ -718,3 +718,14 @@ def test_the_low_water_is_where_a_restart_must_read() -> None:
     assert core.core.low_water(Message.BALLOT) == 101
     assert core.core.low_water(Message.NOMINATION) == 100
     assert core.core.low_water(Message.COMMIT) is None
+
+
+def test_whose_ballots_a_proposal_lacks_though_they_were_read_before_it_is_told() -> None:
+    for live, told in ((True, (3,)), (False, ())):
+        core = Core(live=live)
+        core.read(Message.NOMINATION, NOMINATION)
+        core.read(Message.BALLOT, *BALLOTS[:2], BALLOTS[3])
+        said = proposed(OTHER_PRE_PREPARE)  # of 0, 1 and 2
+        core.read(Message.PRE_PREPARE, OTHER_PRE_PREPARE)
+        (decided,) = of(core.read(Message.COMMIT, *(commit(m, said) for m in (0, 2, 3))), t.Decided)
+        assert decided.left_out == told

@@ -151,7 +151,7 @@ def decided(codec: Codec, without: int | None = None) -> Decided:
 
 
 def test_an_epoch_is_counted_with_who_was_late_and_how_long_it_took(seat: Seat, codec: Codec) -> None:
-    end = decided(codec, without=2)
+    end = replace(decided(codec, without=2), left_out=(2,))
     seat.hear(topics.NOMINATIONS, 1)
     seat.watch.asked(end.checked.nomination)
     assert seat.value("memquorum_open_proposals", shard="0") == 1
@@ -162,6 +162,7 @@ def test_an_epoch_is_counted_with_who_was_late_and_how_long_it_took(seat: Seat, 
     assert seat.value("memquorum_epochs_decided_total", stage="replica") == 1
     assert seat.value("memquorum_ballots_late_total", member="2") == 1
     assert seat.value("memquorum_ballots_late_total", member="1") is None
+    assert seat.value("memquorum_ballots_left_out_total", proposer=str(end.checked.body.member)) == 1
     assert seat.value("memquorum_latency_seconds_count", stage="replica") == 1
     (span,) = seat.spans()
     assert (span.name, parent_of(span)) == (f"process {topics.COMMITS}", 7)

@@ -30,6 +30,7 @@ class Round:
     """What is held for one sequence in one view."""
 
     pre_prepare: Held | None = None
+    had: frozenset[int] = frozenset()  # whose ballots this member held when the pre-prepare came, if it had caught up
     rejected: bool = False  # the primary's first pre-prepare does not hold; it gets no second one in this view
     barred: bool = False  # the view has to begin with another one; a quorum may have committed it all the same
     checked: Checked | None = None

@@ -207,7 +207,8 @@ class CancelTimer:
 class Decided:
     """A slot is decided: the pre-prepare that holds, and q signed commits in the order of their members.
 
-    `decisions`: the rolling hash of what was decided, this included.
+    `decisions`: the rolling hash of what was decided, this included. `left_out`: whose ballots this member had read
+    before the pre-prepare, which lacks them.
     """
 
     seq: int
@@ -215,6 +216,7 @@ class Decided:
     checked: Checked
     commits: tuple[bytes, ...]
     decisions: bytes
+    left_out: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

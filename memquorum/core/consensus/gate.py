@@ -60,6 +60,8 @@ class Gate:
         self.ignored: Counter[str] = Counter()
         # Whether the log holds anything that this member signed, however old: then this is not its first life.
         self.heard_itself = False
+        # Whether the logs were read to their ends: from then on it matters what came first.
+        self.live = False
         self._genesis = genesis
         self._found: list[Noted | Halt] = []
 

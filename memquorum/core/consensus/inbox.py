@@ -222,6 +222,8 @@ class Inbox:
             if said == held.pre_prepare.digest or said != held.wanted:
                 return
         self._hold(new, said, slot, held)
+        if self._gate.live and new.record.epoch == self.epoch:
+            slot.round(new.view).had = frozenset(self.ballots().usable)
 
     def _vote(self, new: Incoming, slot: Slot) -> None:
         """A prepare or a commit; prepares are verified only up to the quorum."""

@@ -181,7 +181,7 @@ class ShardReplica:
             self._step(Step.SUSPECTED)
 
     def _catch_up(self) -> None:
-        self._caught_up = True
+        self._caught_up = self._gate.live = True
         self._inbox.caught_up()
         if self._fresh and (self._lived or self._gate.heard_itself):
             self._silent_through = self.seq
@@ -334,7 +334,8 @@ class ShardReplica:
         self._commits = found.commits[: self._genesis.quorum]
         self._step(Step.COMMITTED)
         decided = rolling.decided(self._checkpoints.decisions, committed)
-        decision = t.Decided(self.seq, self.epoch, checked, found.commits, decided)
+        left_out = held.had - {ballot.member for ballot in checked.ballots}
+        decision = t.Decided(self.seq, self.epoch, checked, found.commits, decided, tuple(sorted(left_out)))
         self._effects.append(decision)
         self._effects += self._checkpoints.decided(decision)
         self._effects.append(t.Settle(self._speech.signed_for(slot), self.seq))
