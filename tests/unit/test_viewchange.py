@@ -17,7 +17,7 @@ from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.viewchange import check_new_view, check_view_change
-from memquorum.core.records import NewView, Prepared, Signed, ViewChange
+from memquorum.core.records import Commit, NewView, Prepared, Signed, ViewChange
 from memquorum.ports import SignedSlot
 from tests.unit import test_replica_core as normal
 from tests.unit.test_replica_core import (
@@ -56,6 +56,10 @@ def view_change(member: int, view: int = 1, seq: int = 1, **changes: Any) -> byt
 def new_view(changes: Sequence[bytes], view: int = 1, member: int | None = None) -> bytes:
     opener = view % 4 if member is None else member
     return signed(f"member:{opener}", NewView(GENESIS.cluster, 0, 0, view, opener, tuple(changes)))
+
+
+def commit_of(member: int, shard: int) -> bytes:
+    return signed(f"member:{member}", Commit(GENESIS.cluster, 0, shard, 0, 1, member, SAID))
 
 
 ASKING = [view_change(m) for m in (0, 2, 3)]
@@ -457,3 +461,43 @@ def test_who_may_have_lost_its_sign_state_keeps_no_view_in_it_before_it_speaks(m
     assert not of(core.read(Message.VIEW_CHANGE, opened), t.Keep)
     assert core.core.view == 1
     assert [read_slot(k.slot).what for k in of(core.core.handle(t.CaughtUp()), t.Keep)] == kept
+
+
+def test_who_opens_a_view_that_is_not_its_own_is_proven_a_liar() -> None:
+    core = normal.Core(me=2)
+    opened = new_view([view_change(m) for m in (0, 1, 3)], member=3)
+    found = core.read(Message.VIEW_CHANGE, opened)
+    assert [(n.note, n.message, n.member, n.originals) for n in of(found, t.Noted)] == [
+        (Note.INVALID, Message.NEW_VIEW, 3, (opened,))
+    ]
+    assert core.core.view == 0
+
+
+@pytest.mark.parametrize(
+    "said",
+    [view_change(2, seq=2, shard=1, commits=tuple(commit_of(m, shard=1) for m in (0, 2, 3))), view_change(2, shard=1)],
+    ids=["proven", "asked"],
+)
+def test_what_is_of_another_shard_is_not_held(said: bytes) -> None:
+    core = normal.Core()
+    assert core.read(Message.VIEW_CHANGE, said) == []
+    assert core.core.low_water(Message.VIEW_CHANGE) is None
+
+
+def test_a_decision_that_is_behind_is_not_held() -> None:
+    core = normal.Core()
+    core.decided()
+    core.read(Message.VIEW_CHANGE, new_view([view_change(m, view=3, seq=2) for m in (0, 2, 3)], view=3))
+    core.read(Message.VIEW_CHANGE, view_change(2, seq=2))  # of a view that was left
+    assert core.core.low_water(Message.VIEW_CHANGE) is None
+
+
+def test_who_asked_for_a_view_that_was_entered_is_not_held_any_more() -> None:
+    core = normal.Core(me=2)
+    core.read(Message.VIEW_CHANGE, view_change(0), view_change(3))
+    core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
+    assert core.core.view == 1
+    assert core.core.low_water(Message.VIEW_CHANGE) is None
+    core.read(Message.VIEW_CHANGE, view_change(1))
+    assert core.core.low_water(Message.VIEW_CHANGE) is None
+    assert core.core.ignored["old view"] == 1

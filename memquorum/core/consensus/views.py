@@ -161,9 +161,6 @@ class Views:
         if new.view < self.asked or (self._next is not None and new.view <= self._next.view):
             self._gate.ignore("old view")
             return
-        if new.member != self._genesis.opener(self._gate.shard, new.view):
-            self._gate.ignore("stranger")
-            return
         own = self.own.get(Message.NEW_VIEW) if new.view == self.asked else None
         if not self._gate.genuine(new, digest(new.signed.body), own):
             return
