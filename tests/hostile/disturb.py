@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import time
+from collections.abc import Iterable
 
 from memquorum import topics
 from memquorum.core.consensus.messages import sign
@@ -60,16 +62,17 @@ class Kills(Disturbance):
 
     pace_s = 0.6
 
-    def __init__(self, fleet: Fleet, dice: random.Random, met: Met, now: float) -> None:
+    def __init__(self, fleet: Fleet, members: Iterable[int], dice: random.Random, met: Met) -> None:
         self._fleet, self._dice, self._met = fleet, dice, met
+        self._victims = [*map(str, members), COMMIT]
         self._killed: str | None = None
-        self._at = now + 1
+        self._at = time.monotonic() + 1
 
     def step(self, now: float) -> None:
         if now <= self._at:
             return
         if self._killed is None:
-            self._killed = self._dice.choice([*map(str, range(MEMBERS)), COMMIT])
+            self._killed = self._dice.choice(self._victims)
             self._fleet.kill(self._killed)
             self._met.kills += 1
         else:

@@ -32,6 +32,8 @@ _GRACE_MS, _TRUE_GRACE_MS = 250, 2_000
 
 BROKERS = {"one-broker": 1, "one-broker-and-a-liar": 1, "two-brokers": 2}
 """Runs on three brokers, and how many of them are away at a time."""
+BEYOND = "kills-and-a-liar"
+"""A member is killed while another lies: two of four at times, more than are borne. Nothing wrong may be decided."""
 HONEST_RUNS = ("none", "stranger", "kills", "one-broker", "two-brokers")
 MIXED: Lies = (("two-ballots",), ("two-proposals",), ("opposite-votes",), ("contrary",))
 """Four lies at once, each on a shard of its own; the second needs the liar to be primary there, as it is."""
@@ -43,7 +45,7 @@ def liars_of(behaviour: str) -> dict[str, tuple[int, Lies]]:
     """Process name → member and behaviours of the liar's processes; none for runs whose four members are honest."""
     if behaviour in HONEST_RUNS:
         return {}
-    if behaviour in ("mixed", "one-broker-and-a-liar"):
+    if behaviour in ("mixed", "one-broker-and-a-liar", BEYOND):
         return {str(LIAR): (LIAR, MIXED)}
     lies: Lies = ((behaviour,),) * len(HONEST)
     if behaviour == "twins":
@@ -57,8 +59,9 @@ def disturbed(behaviour: str, brokers: Brokers | None = None) -> Disturb:
         return lambda _, __, dice, met: BrokerFaults(brokers, BROKERS[behaviour], dice, met)
     if behaviour == "stranger":
         return lambda line, _, dice, __: Stranger(line, dice)
-    if behaviour == "kills":
-        return lambda _, fleet, dice, met: Kills(fleet, dice, met, time.monotonic())
+    if behaviour in ("kills", BEYOND):
+        victims = [member for member in range(MEMBERS) if str(member) not in liars_of(behaviour)]
+        return lambda _, fleet, dice, met: Kills(fleet, victims, dice, met)
     return lambda *_: Disturbance()
 
 
