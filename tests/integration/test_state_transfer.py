@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import logging
+import json
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import psycopg
+import pytest
 from confluent_kafka import TopicPartition
 
+from db.store import PostgresStore
 from db.view import View
+from infra import commands
+from infra.settings import Settings
 from memquorum import topics
 from memquorum.core.audit.agreed import stable
 from memquorum.core.avro import Codec
@@ -21,10 +27,10 @@ from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes
 from workers import loop, prune
 from workers.partition import Partition
-from workers.strangers import Strangers
 
 EPOCHS = INTERVAL + 2
-CONSENSUS = (topics.NOMINATIONS, topics.BALLOTS, topics.PRE_PREPARES, topics.PREPARES, topics.COMMITS)
+# Beside members, the commit worker reads these.
+APPLIED = {topics.PRE_PREPARES, topics.COMMITS}
 
 
 def journal(world: World, decisions: Decisions, epochs: int) -> None:
@@ -54,6 +60,25 @@ def first(bootstrap: str, topic: str) -> int:
         return int(low)
 
 
+def read_on(dsn: str, genesis: Genesis) -> None:
+    """As if the commit worker had applied everything."""
+    with closing(PostgresStore(dsn)) as store:
+        store.start(genesis.cluster, genesis.shards)
+    with psycopg.connect(dsn) as connection:
+        for topic in APPLIED:
+            connection.execute("INSERT INTO cursor VALUES (0, %s, 1000000)", (topic,))
+
+
+def pruned(settings: Settings, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
+    """`python -m infra prune`, as an operator runs it: for each shard, topic → its first offset and from where it is
+    kept."""
+    parsed = commands.parser().parse_args(["prune", "--json", *arguments])
+    assert parsed.do(settings, parsed) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert all((each["sequence"], each["deleted"]) == (INTERVAL, not arguments) for each in told)
+    return [each["topics"] for each in told]
+
+
 def standing(run_dir: Path, genesis: Genesis, member: int) -> tuple[Progress, bytes | None]:
     """How far a member is by its view, but for the commits, which need not be the same; and what it has read."""
     with closing(View(run_dir / f"replica-{member}" / "view.db", genesis.cluster, member)) as view:
@@ -61,13 +86,17 @@ def standing(run_dir: Path, genesis: Genesis, member: int) -> tuple[Progress, by
 
 
 def test_who_was_away_longer_than_the_logs_reach_follows_the_journal(
-    fresh_kafka: str, codec: Codec, tmp_path: Path
+    fresh_kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     made = make_bytes(agents={f"agent-{i}": i for i in range(4)})
     genesis = load(made)
     replicas = Replicas(fresh_kafka, made, tmp_path)
     world, decisions = World(fresh_kafka, genesis, codec), Decisions(fresh_kafka, genesis, codec)
     late = START + 10 * HOUR
+    settings = Settings(
+        run_dir=tmp_path, bootstrap=fresh_kafka, genesis_file=tmp_path / "genesis.json", memory_dsn=databases[0]
+    )
+    settings.genesis_file.write_bytes(made)
     try:
         memories = [world.episode(0, f"event-{i}", f"agent-{i % 4}", START + i) for i in range(4)]
         world.tick(0, late)
@@ -76,24 +105,22 @@ def test_who_was_away_longer_than_the_logs_reach_follows_the_journal(
             world.nominate(0, epoch, late, [memories[epoch % 4]])
         decisions.wait(*((0, seq) for seq in range(1, EPOCHS + 1)), seconds=60)
         awaited_checkpoint(fresh_kafka, codec, genesis)
-        strangers = Strangers(logging.getLogger(__name__), None)
-
-        def planned() -> prune.Plan | None:
-            return prune.plan(
-                fresh_kafka, codec, genesis, 0, strangers=strangers, cursors=dict.fromkeys(CONSENSUS, 1 << 40)
-            )
-
-        assert planned() is None  # the journal does not know of the decisions yet
+        assert pruned(settings, capsys) == []  # the journal does not know of the decisions yet
         journal(world, decisions, EPOCHS)
         replicas.kill(3)
         (tmp_path / "replica-3" / "view.db").unlink()
-        plan = planned()
-        assert plan is not None and (plan.seq, plan.epoch) == (INTERVAL, INTERVAL)
-        prune.carry_out(fresh_kafka, [plan])
-        for topic in CONSENSUS:
-            assert first(fresh_kafka, topic) == plan.reach[topic][1] > 0
-        again = planned()
-        assert again is not None and again.records == 0
+
+        (held,) = pruned(settings, capsys)
+        assert {topic for topic, at in held.items() if at["keeps_from"] == 0} == APPLIED  # nobody has applied them
+        read_on(databases[0], genesis)
+        (dry,) = pruned(settings, capsys, "--dry-run")
+        assert first(fresh_kafka, topics.COMMITS) == 0
+        (gone,) = pruned(settings, capsys)
+        assert gone == dry
+        for topic in prune.PRUNED:
+            assert first(fresh_kafka, topic) == gone[topic]["keeps_from"] > 0
+        (again,) = pruned(settings, capsys)
+        assert all(at["first"] == at["keeps_from"] for at in again.values())
 
         replicas.start(3)
         replicas.kill(1)  # without the one that came late there is no quorum
