@@ -26,9 +26,8 @@ ALL = ("none", *BEHAVIOURS, "stranger", "kills", drive.BEYOND, *drive.BROKERS)
 _NO_LIMIT = (drive.BEYOND, *drive.BROKERS)
 # Of epochs these runs have so many times as many as the others: a broker is away for seconds; and a turn of the primary
 # and a checkpoint take 64 epochs of a shard.
-_SHARES = dict.fromkeys(drive.BROKERS, 3) | dict.fromkeys(
-    ("none", "silent", "two-proposals", "picks", "twins", "kills", drive.BEYOND), 6
-)
+_LONG = ("none", "silent", "two-proposals", "picks", "twins", "kills", drive.BEYOND)
+_SHARES = dict.fromkeys(_LONG, 6) | {name: 6 // away for name, away in drive.BROKERS.items()}
 
 
 def main() -> int:
