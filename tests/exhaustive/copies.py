@@ -9,17 +9,19 @@ messages lie in a buffer is left out too: the core asks how many there are, or t
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import is_dataclass
-from enum import Enum
 from typing import Any
 
 from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
 from memquorum.core.consensus.checkpoints import Checkpoints
+from memquorum.core.consensus.events import Kept, Message, Timer
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.speech import Speech
+from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.views import Views
 
 _OURS = (ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Slot, Round, EpochBuffer)
@@ -28,7 +30,7 @@ _LEFT_OUT = {
     "_codec", "_genesis", "_timings", "_checkpoints", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",
     "noted", "_noted", "timers", "timed", "_calm", "kept", "had", "live",
 }  # fmt: skip
-_KEPT_APART = (str, bytes, int, bool, type(None), Enum)
+_KEPT_APART = frozenset((str, bytes, int, bool, type(None), Phase, Message, Kept, Timer))
 
 
 def copied(replica: ShardReplica) -> ShardReplica:
@@ -37,30 +39,31 @@ def copied(replica: ShardReplica) -> ShardReplica:
     return found
 
 
+# What of a replica changes; all else is shared by its copies.
+_CHANGES = frozenset((dict, list, set, Counter, *_OURS))
+
+
 def _copied(what: Any, known: dict[int, Any]) -> Any:
     kind = type(what)
     if kind is dict:
-        return {key: _copied(value, known) for key, value in what.items()}
+        return {key: _copied(value, known) if type(value) in _CHANGES else value for key, value in what.items()}
     if kind is list:
         return [_copied(each, known) for each in what]
-    if kind is set:
-        return set(what)
-    if kind is Counter:
-        return Counter(what)
-    if kind not in _OURS:
+    if kind in (set, Counter):
+        return kind(what)
+    if kind not in _CHANGES:
         return what
     found = known.get(id(what))
     if found is None:
         found = known[id(what)] = kind.__new__(kind)
-        for name, value in _attributes(what):
-            object.__setattr__(found, name, _copied(value, known))
+        for name in _names(what):
+            value = getattr(what, name)
+            setattr(found, name, _copied(value, known) if type(value) in _CHANGES else value)
     return found
 
 
-def _attributes(what: Any) -> list[tuple[str, Any]]:
-    if hasattr(what, "__dict__"):
-        return list(vars(what).items())
-    return [(name, getattr(what, name)) for name in type(what).__slots__]
+def _names(what: Any) -> Iterable[str]:
+    return vars(what) if hasattr(what, "__dict__") else type(what).__slots__
 
 
 class Values:
@@ -75,17 +78,17 @@ class Values:
         return self._value(replica)
 
     def _value(self, what: Any) -> Any:
-        if isinstance(what, _KEPT_APART):
-            return what
         kind = type(what)
+        if kind in _KEPT_APART:
+            return what
         if kind is dict:
-            return frozenset((self._value(key), self._value(value)) for key, value in what.items())
+            return frozenset([(key, self._value(value)) for key, value in what.items()])
         if kind in (set, frozenset):
-            return frozenset(self._value(each) for each in what)
+            return frozenset([self._value(each) for each in what])
         if kind in (list, tuple):
-            return tuple(self._value(each) for each in what)
+            return tuple([self._value(each) for each in what])
         if kind in _OURS:
-            return tuple(self._value(value) for name, value in _attributes(what) if name not in _LEFT_OUT)
+            return tuple([self._value(getattr(what, name)) for name in _names(what) if name not in _LEFT_OUT])
         assert is_dataclass(what), f"{kind} is neither a buffer nor a record"
         return self._number(what)
 
