@@ -60,12 +60,14 @@ class ForeignStore(Fenced):
 @dataclass(frozen=True, slots=True)
 class Start:
     """Where a writer takes a shard up: its state, the next offset of each source, the journal known to be published,
-    and the digests of its latest decisions by their sequence."""
+    the digests of its latest decisions by their sequence, and the decisions that changed its configuration, in their
+    order, each as (pre-prepare, commits)."""
 
     state: ShardState
     cursors: Mapping[str, int]
     published: int
     decided: Mapping[int, bytes]
+    configured: Sequence[tuple[bytes, tuple[bytes, ...]]] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,8 +117,14 @@ class PostgresStore:
             decided: dict[int, dict[int, bytes]] = {k: {} for k in range(shards)}
             for shard, seq, digest in connection.execute(QUERIES["decided_digests"], {"depth": DECIDED_DEPTH}):
                 decided[shard][seq] = digest
+            configured: dict[int, list[tuple[bytes, tuple[bytes, ...]]]] = {k: [] for k in range(shards)}
+            for shard, pre_prepare, commits in connection.execute(QUERIES["configured"], {"shard": None}):
+                configured[shard].append((pre_prepare, tuple(commits)))
             standing = connection.execute(QUERIES["shard_standing"]).fetchall()
-            return {row[0]: Start(ShardState(*row[:9]), cursors[row[0]], row[9], decided[row[0]]) for row in standing}
+            return {
+                row[0]: Start(ShardState(*row[:9]), cursors[row[0]], row[9], decided[row[0]], configured[row[0]])
+                for row in standing
+            }
 
     @contextmanager
     def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:

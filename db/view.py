@@ -29,6 +29,9 @@ CREATE TABLE IF NOT EXISTS reached (
     accepted_offset INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS proof (
     shard INTEGER, place INTEGER, message BLOB NOT NULL, PRIMARY KEY (shard, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS configuration (
+    shard INTEGER, config INTEGER, place INTEGER, message BLOB NOT NULL,
+    PRIMARY KEY (shard, config, place)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS position (
     topic TEXT, shard INTEGER, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS memory (
@@ -214,6 +217,20 @@ class View:
             "INSERT INTO shard (shard, stable) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET stable = ?2", (shard, seq)
         )
         self._write("DELETE FROM reached WHERE shard = ? AND seq < ?", (shard, seq))
+
+    def configured(self, shard: int) -> list[tuple[bytes, tuple[bytes, ...]]]:
+        """The decisions that changed the shard's configuration, in their order, each as (pre-prepare, commits)."""
+        found: dict[int, list[bytes]] = {}
+        for config, message in self._db.execute(
+            "SELECT config, message FROM configuration WHERE shard = ? ORDER BY config, place", (shard,)
+        ):
+            found.setdefault(config, []).append(message)
+        return [(pre_prepare, tuple(commits)) for pre_prepare, *commits in found.values()]
+
+    def configure(self, shard: int, config: int, pre_prepare: bytes, commits: Sequence[bytes]) -> None:
+        """A decision that leads to a configuration."""
+        rows = [(shard, config, place, message) for place, message in enumerate((pre_prepare, *commits))]
+        self._write_many("INSERT OR REPLACE INTO configuration VALUES (?, ?, ?, ?)", rows)
 
     def position(self, topic: str, shard: int) -> int | None:
         """The next offset to read; None before the first."""

@@ -41,6 +41,10 @@ class Accuser:
         self._known: set[str] = set()
         self._against: Counter[int] = Counter()
 
+    def follow(self, genesis: Genesis, sign: Callable[[bytes], bytes]) -> None:
+        """Another configuration is in force: what it notes is judged by that, and signed with its key."""
+        self._genesis, self._sign = genesis, sign
+
     def noted(self, noted: Noted) -> None:
         """Reports what the originals prove. What they do not prove must not be published: its reporter would be the
         liar then."""

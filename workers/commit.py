@@ -275,7 +275,7 @@ class _Session:
         wanted = {self._lines[shard].state: batch.keys() for shard, batch in batches.items()}
         with self._store.transaction(wanted) as transaction:
             nets = {
-                shard: batch.apply(self._rules, transaction.rows[shard], contents, vectors[shard])
+                shard: batch.apply(self._lines[shard].rules, transaction.rows[shard], contents, vectors[shard])
                 for shard, batch in batches.items()
             }
             cursors = {place: offset for shard in batches for place, offset in self._lines[shard].cursors().items()}

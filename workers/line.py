@@ -16,6 +16,7 @@ from memquorum.core.avro import DecodeError
 from memquorum.core.commit import applying, assembly
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
+from memquorum.core.consensus.certificate import follow
 from memquorum.core.crypto import sealing
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
@@ -119,11 +120,15 @@ class Line:
     """A shard's stand and its waiting records. Bounded by `core.commit`."""
 
     def __init__(self, rules: Rules, start: Start) -> None:
+        """`rules`: with the genesis file's configuration. Raises BadCertificate where the store holds decisions about
+        the members that prove nothing."""
+        genesis = follow(rules.codec, rules.genesis, start.configured)
+        self.rules = replace(rules, genesis=genesis)
         self.state = start.state
         self.read_to: dict[str, int] = {}
         """The next offset of each source, once anything of it has been read."""
         self.spine = Spine(start.cursors.get(topics.ACCEPTED, 0))
-        self.decisions = Assembly(rules.codec, rules.genesis, self.state.shard, self.state.decided_seq, start.decided)
+        self.decisions = Assembly(rules.codec, genesis, self.state.shard, self.state.decided_seq, start.decided)
         self._codec = rules.codec
         self._anew: deque[Anew] = deque()
         # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
@@ -200,6 +205,9 @@ class Line:
             self._anew.popleft()
         if batch.certified is not None and batch.rejected is None:
             self.decisions.decided(batch.certified)
+            configures = batch.certified.checked.configures
+            if configures is not None:
+                self.rules = replace(self.rules, genesis=configures)
             for data in batch.certified.commits:
                 self._traces.pop(data, None)
         elif batch.certified is not None and batch.rejected is not None:

@@ -79,16 +79,19 @@ def run(
     clock: Callable[[], float] = time.monotonic,
     own_clock: OwnClock | None = None,
     telemetry: Telemetry | None = None,
+    further: Callable[[], Sequence[bytes]] = tuple,
 ) -> None:
     """Runs the member until `stop`; `ready` is called once every shard is live.
 
-    `seed`: the member's 32-byte Ed25519 seed. Files lie in `run_dir`/replica-N: signed.db, never to be lost or copied,
-    and view.db, which can be deleted. Raises SignConflict where this identity would contradict itself (do not restart),
-    LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with. `stamps` tells strangers'
-    records from the line's where nobody signs; None, for tests: whoever writes is believed. `own_clock`: what the time
-    of a vote is held against; None where the fleet's time is driven.
+    `seed`: the member's 32-byte Ed25519 seed; `further` answers those of its keys that a later configuration may name.
+    Who is not a member yet, or not any more, listens. Files lie in `run_dir`/replica-N: signed.db, never to be lost or
+    copied, and view.db, which can be deleted. Raises SignConflict where this identity would contradict itself (do not
+    restart), LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with. `stamps` tells
+    strangers' records from the line's where nobody signs; None, for tests: whoever writes is believed. `own_clock`:
+    what the time of a vote is held against; None where the fleet's time is driven.
     """
-    if bytes(SigningKey(seed).verify_key) != genesis.key_of(f"member:{member_id}"):
+    keys = _Keys(codec, f"member:{member_id}", seed, further)
+    if genesis.operator is None and keys.signer(genesis) is None:
         raise ValueError(f"the key is not that of member {member_id} in the genesis file")
     folder = run_dir / f"replica-{member_id}"
     with (
@@ -96,7 +99,7 @@ def run(
         closing(View(folder / "view.db", genesis.cluster, member_id)) as view,
     ):
         judge = Judge(view, vault, genesis, evidence)
-        signer, shown = f"member:{member_id}", (telemetry or Telemetry()).stage("replica")
+        shown = (telemetry or Telemetry()).stage("replica")
         with view.batch():
             seats = [
                 Seat(
@@ -106,11 +109,9 @@ def run(
                     judge,
                     shard=shard,
                     me=member_id,
-                    sign=lambda body: codec.encode(sign(genesis.cluster, signer, seed, body)),
+                    sign=keys.signer,
                     timings=Timings(ballot_grace_ms=ballot_grace_ms),
-                    signed=signed.load(f"{genesis.config}/{shard}/"),
-                    through=signed.through(f"{genesis.config}/{shard}"),
-                    fresh=signed.fresh(f"{genesis.config}/{shard}"),
+                    signed=signed,
                     clock=clock,
                     own_clock=own_clock,
                     shown=shown,
@@ -134,6 +135,24 @@ def run(
             replica.run(stop, ready)
 
 
+class _Keys:
+    """A member's keys: each is for the configurations that name it."""
+
+    def __init__(self, codec: Codec, name: str, seed: bytes, further: Callable[[], Sequence[bytes]]) -> None:
+        self._codec, self._name, self._seed, self._further = codec, name, seed, further
+
+    def signer(self, genesis: Genesis) -> Callable[[bytes], bytes] | None:
+        """What signs for the member in a configuration; None where none of its keys is named there."""
+        wanted = genesis.key_of(self._name)
+        for seed in (self._seed, *self._further()):
+            if bytes(SigningKey(seed).verify_key) == wanted:
+                return partial(self._sign, genesis.cluster, seed)
+        return None
+
+    def _sign(self, cluster: bytes, seed: bytes, body: bytes) -> bytes:
+        return self._codec.encode(sign(cluster, self._name, seed, body))
+
+
 def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, bytes]]:
     """Empties the outboxes into the sign-state, in one transaction: what may be produced now, and as which bytes.
 
@@ -141,8 +160,8 @@ def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, by
     """
     for seat in seats:
         if seat.settled:
-            signed.settle(seat.settled, {seat.scope: seat.through} if seat.through else None)
-            seat.settled, seat.through = [], 0
+            signed.settle(seat.settled, seat.through)
+            seat.settled, seat.through = [], {}
     wanted = [(seat, effect) for seat in seats for effect in seat.outbox]
     if not wanted:
         return []

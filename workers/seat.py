@@ -13,9 +13,8 @@ from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import events as t
+from memquorum.core.consensus.certificate import follow
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.consensus.slots import is_decided
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -25,11 +24,12 @@ from memquorum.core.records import (
     MemoryReencoded,
     NominationProposed,
 )
-from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
+from memquorum.ports import SignConflict, SignState, VaultUnavailable
 from memquorum.telemetry.bundle import Stage
 from workers.accuser import Accuser
 from workers.judge import Judge
 from workers.ownclock import OwnClock
+from workers.part import Sign, mute, take
 from workers.votes import VoteWatch
 from workers.walk import Walk
 
@@ -74,31 +74,38 @@ class Seat:
         *,
         shard: int,
         me: int,
-        sign: Callable[[bytes], bytes],
+        sign: Callable[[Genesis], Sign | None],
         timings: t.Timings,
-        signed: Mapping[str, SignedSlot],
-        through: int = 0,
-        fresh: bool = False,
+        signed: SignState,
         clock: Callable[[], float],
         own_clock: OwnClock | None = None,
         shown: Stage | None = None,
     ) -> None:
-        """`signed`: this identity's unsettled slots of the shard; `through`, `fresh`: see `Restarted`.
+        """`genesis`: the genesis file's configuration; the seat goes on from there to the one that its view knows.
+        `sign`: what signs for this member in a configuration; None where it is no member of that, or has not its key.
 
         `clock`: seconds that never run backwards. `own_clock`: what a vote's time is held against; None where the
         fleet's time is driven.
         """
+        genesis = follow(codec, genesis, view.configured(shard))
         self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send | t.Keep] = []
-        self.scope, self.through = f"{genesis.config}/{shard}", 0
+        self.settled: list[str] = []
+        # By scope of the sign-state, the last sequence that is decided.
+        self.through: dict[str, int] = {}
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
         self.live = False
         self._ended: set[str] = set()
         # The logs that held nothing more when they were last read.
         self._at_end: set[str] = set()
-        self._codec, self._config, self._view, self._judge, self._clock = codec, genesis.config, view, judge, clock
+        self._codec, self._me, self._view, self._judge, self._clock = codec, me, view, judge, clock
         self._own_clock = own_clock
+        # Where the logs were read to when the sequence in flight began.
+        self._since: dict[str, int] = {}
+        # The configuration that begins once the decision for it is stable, and where its messages may stand by topic.
+        self._next: Genesis | None = None
+        self._pinned: dict[str, int] = {}
         self._timers: dict[t.Timer, tuple[float, t.TimerFired]] = {}
         self._need: t.NeedBallot | None = None
         # The place of a checkpoint that waits for the walk.
@@ -106,14 +113,40 @@ class Seat:
         # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
         self._timely: bytes | None = None
         self._late_at = self._retry_at = 0.0
-        progress = view.progress(shard)
-        self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
-        meters = self.watch.shown.meters
-        self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=sign, meters=meters)
-        self.settled = [slot for slot in signed if is_decided(slot, progress.seq, progress.epoch)]
-        self.core = ShardReplica(codec, genesis, shard=shard, me=me, sign=sign, timings=timings, progress=progress)
-        begin = t.Restarted({s: v for s, v in signed.items() if s not in self.settled}, through, fresh)
-        self._carry_out(self.core.handle(begin))
+        self.watch = VoteWatch(genesis, shard, view.progress(shard).epoch, shown)
+        self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=mute, meters=self.watch.shown.meters)
+        self._take_part = lambda genesis: take(
+            codec, genesis, view, signed, shard=shard, me=me, sign=sign(genesis), timings=timings,
+            closed=self._next is not None,
+        )  # fmt: skip
+        if genesis.previous is not None and view.progress(shard).stable < genesis.begins - 1:
+            self._next, genesis = genesis, genesis.previous
+            self._pinned = {topic: view.position(topic, shard) or 0 for topic in LOGS.values()}
+        self._begin(genesis)
+
+    def _begin(self, genesis: Genesis) -> None:
+        """Takes part in a configuration, from where the view is; silent until the logs are read to their ends."""
+        self._part = part = self._take_part(genesis)
+        self.core = part.core
+        self.settled += part.over
+        self.walk.follow(genesis)
+        self.watch.follow(genesis)
+        self.accuser.follow(genesis, part.sign)
+        self._carry_out(self.core.handle(part.began))
+
+    def _reconfigure(self, genesis: Genesis) -> None:
+        """Goes on in another configuration. Who was faster has spoken in it, and was passed over: its messages stand
+        behind those that were held for what decided it, or behind where the logs were read to before that."""
+        for message, topic in LOGS.items():
+            # Of views nothing may be held, however many were asked for.
+            self.rereads[message] = 0 if message == t.Message.VIEW_CHANGE else self._pinned.get(topic, 0)
+        self._next, self._pinned, self.live = None, {}, False
+        self._ended.clear()
+        self._timers.clear()
+        self._need = self._timely = None
+        self._begin(genesis)
+        self._keep_places()
+        _LOG.warning("shard %d: configuration %d begins at sequence %d", self.shard, genesis.config, genesis.begins)
 
     # Records -------------------------------------------------------------------------------------------------------
 
@@ -164,6 +197,8 @@ class Seat:
 
     def turn(self) -> None:
         """Walks on, casts a ballot that can be cast, fires timers."""
+        if self._next is not None and self.core.stable >= self._next.begins - 1:
+            self._reconfigure(self._next)
         self.walk.go()
         self._tell_stream()
         self._vote()
@@ -288,14 +323,12 @@ class Seat:
     def _carry_out(self, effects: list[t.Effect]) -> None:
         for effect in effects:
             match effect:
-                case t.Send():
-                    self.outbox.append(effect)
-                    self.watch.says(effect)
-                case t.Keep():
-                    self.outbox.append(effect)
+                case t.Send() | t.Keep():
+                    self._say(effect)
                 case t.Settle():
                     self.settled += effect.slots
-                    self.through = max(self.through, effect.through)
+                    if effect.through:
+                        self.through[self._part.scope] = effect.through
                 case t.NeedBallot():
                     self._need, self._retry_at = effect, 0.0
                     self._late_at = self._clock() + _SPINE_LATE_S
@@ -333,6 +366,13 @@ class Seat:
         _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
         self.accuser.noted(effect)
 
+    def _say(self, effect: t.Send | t.Keep) -> None:
+        # Who only listens leaves nothing in the sign-state: it would look like the memory of what was said.
+        if not self._part.listens:
+            self.outbox.append(effect)
+            if isinstance(effect, t.Send):
+                self.watch.says(effect)
+
     def _keep_places(self) -> None:
         """From where a restart reads each log: what the core holds for the slots ahead, or asked to be read again.
 
@@ -340,7 +380,10 @@ class Seat:
         """
         places: dict[str, int] = {}
         for message, topic in LOGS.items():
-            wanted = (self.positions.get(topic), self.core.low_water(message), self.rereads.get(message))
+            wanted = (
+                self.positions.get(topic), self.core.low_water(message), self.rereads.get(message),
+                self._pinned.get(topic),
+            )  # fmt: skip
             if topic in self.positions:
                 places[topic] = min(place for place in wanted if place is not None)
         self._view.move(self.shard, places)
@@ -366,6 +409,14 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
+        if checked.configures is not None:
+            self._next = checked.configures
+            self._view.configure(self.shard, checked.configures.config, checked.data, decided.commits)
+            held = {topic: self.core.low_water(message) for message, topic in LOGS.items()}
+            since = {topic: self._since.get(topic, 0) for topic in LOGS.values()}
+            self._pinned = {topic: at if (low := held[topic]) is None else min(low, at) for topic, at in since.items()}
+        else:
+            self._since = dict(self.positions)
         self._keep_places()
         self._judge.forget(forgotten)
         _LOG.info(

@@ -54,6 +54,10 @@ class VoteWatch:
         self._written_ms = self._nominated_ms = 0
         self._expect(epoch)
 
+    def follow(self, genesis: Genesis) -> None:
+        """Another configuration is in force."""
+        self._genesis = genesis
+
     def heard(self, topic: str, offset: int, traceparent: str | None, written_ms: int) -> None:
         """A message was read and is about to be taken."""
         if topic == topics.NOMINATIONS:

@@ -29,6 +29,10 @@ class Walk:
         # Where a restart has to read on: the scores of everything that was taken lie before.
         self._next_scored = view.position(topics.SCORED, shard) or 0
 
+    def follow(self, genesis: Genesis) -> None:
+        """Another configuration is in force: other members may speak for some agents."""
+        self._genesis = genesis
+
     @property
     def next_accepted(self) -> int:
         """The first accepted offset that is not in the view."""

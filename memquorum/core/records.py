@@ -16,6 +16,9 @@ from memquorum.core.signed import (
     Commit as Commit,
 )
 from memquorum.core.signed import (
+    MembersOrdered as MembersOrdered,
+)
+from memquorum.core.signed import (
     Misbehaved as Misbehaved,
 )
 from memquorum.core.signed import (
@@ -226,6 +229,7 @@ class NominationProposed:
     accepted_offset: int
     trigger: str
     proposals: tuple[Proposal, ...]
+    order: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

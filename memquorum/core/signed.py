@@ -121,6 +121,24 @@ class Misbehaved:
 
 
 @dataclass(frozen=True, slots=True)
+class MembersOrdered:
+    """The operator orders another membership of a shard."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    base: bytes
+    action: str
+    member: int = -1
+    name: str = ""
+    role: str = ""
+    public_key: bytes = b""
+    weight_milli: int = 0
+    reliabilities: tuple[int, ...] = ()
+    through: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Signed:
     """Bytes and who signed them: Ed25519 over domain, cluster and the received body."""
 

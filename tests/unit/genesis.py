@@ -14,7 +14,7 @@ DEFAULT_WEIGHTS = (1500, 1500, 1000, 1000)
 
 
 def seed_of(signer: str) -> bytes:
-    """The seed of 'member:N' or 'service:NAME' in the test cluster."""
+    """The seed of 'member:N', 'service:NAME' or 'operator' in the test cluster."""
     return hashlib.sha256(b"test/" + signer.encode()).digest()
 
 
@@ -31,7 +31,8 @@ def make_bytes(
     )
     services = {name: public_key(f"service:{name}") for name in ("nomination", "journal")}
     arguments: dict[str, Any] = {
-        "shards": shards, "members": members, "services": services, "agents": {}, "policy": policy or Policy()
+        "shards": shards, "members": members, "services": services, "agents": {}, "policy": policy or Policy(),
+        "operator": public_key("operator"),
     }  # fmt: skip
     return dump(**(arguments | changes))
 

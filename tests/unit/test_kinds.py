@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, Kind, all_sound, check_opinion, nth_highest
+from memquorum.core.ballots.kinds import CONFIGURE, FORGET, KINDS, PROMOTE, Kind, all_sound, check_opinion, nth_highest
 from memquorum.core.decay import decay_ppm, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Opinion, Proposal
@@ -41,13 +41,15 @@ def forget_terms(age: int, relevance: int) -> tuple[int, ...]:
 def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
     if kind is FORGET:
         return forget_terms(draw(st.integers(0, 10**10)), draw(ppm))
+    if kind is CONFIGURE:
+        return (draw(st.sampled_from([0, PPM])),)
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
-    assert set(KINDS) == {"forget", "promote"}
+    assert set(KINDS) == {"forget", "promote", "configure"}
     assert all(kind.name == name for name, kind in KINDS.items())
-    assert (FORGET.effect, PROMOTE.effect) == ("seal", "promote")
+    assert (FORGET.effect, PROMOTE.effect, CONFIGURE.effect) == ("seal", "promote", "configure")
     with pytest.raises(TypeError):
         KINDS["merge"] = FORGET  # type: ignore[index]
     with pytest.raises(FrozenInstanceError):
@@ -135,6 +137,7 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (FORGET, (0, 0, -1), "last_access -1 lies outside"),
         (FORGET, (PPM - 1, 0, NOW), "decay 999999 does not follow from last_access, which gives 1000000"),
         (FORGET, (602_596, 0, NOW - 60_000), "decay 602596 does not follow from last_access, which gives 602595"),
+        (CONFIGURE, (1,), "holds 1 is neither 0 nor 1000000"),
         (PROMOTE, (PPM, PPM, PPM), "3 terms where promote has 4"),
         (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),
         (PROMOTE, (0, -1, 0, 0), "grounded -1 lies outside"),

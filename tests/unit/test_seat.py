@@ -36,7 +36,7 @@ from memquorum.core.records import (
     Proposal,
     Signed,
 )
-from memquorum.ports import SignConflict, SignedSlot, VaultUnavailable
+from memquorum.ports import SignConflict, VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import make, seed_of
@@ -82,6 +82,8 @@ class Table:
         self.nominations: dict[bytes, NominationProposed] = {}
         self.offsets = dict.fromkeys([topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values()], 0)
         self.view = View(path, GENESIS.cluster, ME)
+        self.signed = MemorySignState()
+        self.signed.claim([("0/0/0/began", b"", b"")])
         self.seat = self.sit()
         if live:
             self.read_to_the_end()
@@ -90,7 +92,7 @@ class Table:
         for topic in LOGS.values():
             self.seat.end(topic)
 
-    def sit(self, signed: dict[str, SignedSlot] | None = None) -> Seat:
+    def sit(self) -> Seat:
         return Seat(
             CODEC,
             GENESIS,
@@ -98,9 +100,9 @@ class Table:
             Judge(self.view, self.vault, GENESIS),
             shard=0,
             me=ME,
-            sign=lambda body: CODEC.encode(sign(GENESIS.cluster, "member:1", seed_of("member:1"), body)),
+            sign=lambda _: lambda body: CODEC.encode(sign(GENESIS.cluster, "member:1", seed_of("member:1"), body)),
             timings=t.Timings(),
-            signed=signed or {},
+            signed=self.signed,
             clock=lambda: self.now,
             own_clock=self.own_clock,
         )
@@ -533,8 +535,9 @@ def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -
     table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=[], accepted_offset=0, read=1)
     slots = ["0/0/1/ballot", "0/0/2/ballot", "0/0/0/1/commit", "0/0/0/2/prepare"]
     said = votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 2, ME, b"n" * 32, ()))
-    table.seat = table.sit({slot: SignedSlot(b"d", said) for slot in slots})
-    assert table.seat.settled == ["0/0/1/ballot", "0/0/0/1/commit"]
+    table.signed.claim([(slot, b"d", said) for slot in slots])
+    table.seat = table.sit()
+    assert sorted(table.seat.settled) == ["0/0/0/1/commit", "0/0/1/ballot"]
     table.read_to_the_end()
     assert [send.slot for send in table.seat.outbox] == ["0/0/2/ballot", "0/0/0/2/prepare"]
 
@@ -605,7 +608,7 @@ def test_a_conflict_lets_nothing_out(table: Table) -> None:
 def test_settled_slots_are_let_go_with_the_next_claim_and_not_without_one(table: Table) -> None:
     signed = MemorySignState()
     signed.claim([("0/0/0/1/commit", b"d", b"m")])
-    table.seat.settled, table.seat.through = ["0/0/0/1/commit"], 1
+    table.seat.settled, table.seat.through = ["0/0/0/1/commit"], {"0/0": 1}
     assert claim(signed, [table.seat]) == []
     assert table.seat.settled == []
     assert set(signed.load("")) == {"0/0/0/1/commit"}

@@ -46,7 +46,10 @@ def test_a_certificate_decides_from_every_phase_and_nothing_that_was_decided_is_
 ) -> None:
     assert after(phase, Step.COMMITTED) == Phase.DECIDED
     # Whoever asked for another view waits for it still.
-    assert TABLE[Phase.DECIDED] == {Step.NEXT: Phase.IDLE, Step.SUSPECTED: Phase.VIEW_CHANGING}
+    onwards = {Step.NEXT: Phase.IDLE, Step.SUSPECTED: Phase.VIEW_CHANGING, Step.CONFIGURED: Phase.CLOSED}
+    assert TABLE[Phase.DECIDED] == onwards
+    # What follows is another configuration's, and nothing leads back.
+    assert TABLE[Phase.CLOSED] == {Step.BROKEN: Phase.HALTED}
 
 
 @pytest.mark.parametrize("phase", [*LIVE, Phase.VIEW_CHANGING])

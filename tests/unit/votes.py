@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import packed, places_of
-from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
+from memquorum.core.ballots.kinds import CONFIGURE, FORGET, KINDS, PROMOTE
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.orders import configuration_digest, order_id
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, PrePrepare, Proposal
-from tests.unit.genesis import seed_of
+from memquorum.core.records import (
+    BallotCast,
+    Commit,
+    MembersOrdered,
+    NominationProposed,
+    Opinion,
+    PrePrepare,
+    Proposal,
+)
+from tests.unit.genesis import public_key, seed_of
 
 Vote = Callable[[int, Proposal], bool]
 """(member, proposal) → whether the member says yes."""
@@ -28,7 +38,29 @@ def nobody(_: int, __: Proposal) -> bool:
 
 
 def signed(codec: Codec, genesis: Genesis, signer: str, record: object) -> bytes:
-    return codec.encode(messages.sign(genesis.cluster, signer, seed_of(signer), codec.encode(record)))
+    return codec.encode(messages.sign(genesis.cluster, signer, seed_in(genesis, signer), codec.encode(record)))
+
+
+def seed_in(genesis: Genesis, signer: str) -> bytes:
+    """The signer's seed in a configuration: a key that replaced another is `seed_of` with a stroke more."""
+    names = (signer + "'" * count for count in range(8))
+    return next(seed_of(name) for name in names if public_key(name) == genesis.key_of(signer))
+
+
+def order(genesis: Genesis, action: str, shard: int = 0, **changes: Any) -> MembersOrdered:
+    """An order for a configuration, as the operator would write it."""
+    base = configuration_digest(genesis)
+    return MembersOrdered(genesis.cluster, genesis.config, shard, base, action, **changes)
+
+
+def configuring(
+    codec: Codec, genesis: Genesis, ordered: MembersOrdered, vote: Vote | None = None, **more: Any
+) -> tuple[bytes, list[bytes]]:
+    """As `decision`, of an order."""
+    body = codec.encode(ordered)
+    wanted = Proposal(order_id(body), "", "configure", ordered.action, 0, 0, 0)
+    sealed = signed(codec, genesis, "operator", ordered)
+    return decision(codec, genesis, [wanted], vote or everybody, shard=ordered.shard, order=sealed, **more)
 
 
 def proposal(memory_id: str, kind: str, *, namespace: str = "greenhouse", last_access: int = 0) -> Proposal:
@@ -39,6 +71,8 @@ def opinion(proposal: Proposal, yes: bool, as_of: int, policy: Policy) -> Opinio
     kind = KINDS[proposal.kind]
     if not yes:
         terms = kind.abstain(as_of)
+    elif kind is CONFIGURE:
+        terms = (PPM,)
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)
     else:
@@ -69,10 +103,12 @@ def decision(
     view: int = 0,
     seq: int | None = None,
     voters: Sequence[int] | None = None,
+    order: bytes | None = None,
 ) -> tuple[bytes, list[bytes]]:
     """The signed pre-prepare and every member's signed commit."""
-    cluster, config = genesis.cluster, genesis.config
-    nomination = NominationProposed(cluster, config, shard, epoch, as_of, accepted_offset, "interval", tuple(proposals))
+    cluster, config, ids = genesis.cluster, genesis.config, [member.id for member in genesis.members]
+    why = "interval" if order is None else "order"
+    nomination = NominationProposed(cluster, config, shard, epoch, as_of, accepted_offset, why, tuple(proposals), order)
     body = codec.encode(nomination)
     nominated = codec.encode(messages.sign(cluster, "service:nomination", seed_of("service:nomination"), body))
     ballots = tuple(
@@ -90,14 +126,13 @@ def decision(
                 tuple(opinion(p, vote(member, p), as_of, genesis.policy) for p in proposals),
             ),
         )
-        for member in (voters if voters is not None else range(genesis.n))
+        for member in (voters if voters is not None else ids)
     )
     slot = epoch if seq is None else seq
     primary = genesis.primary(shard, view, slot)
     record = PrePrepare(cluster, config, shard, view, slot, primary, epoch, nominated, ballots)
     digest = proposal_digest(record)
     commits = [
-        signed(codec, genesis, f"member:{m}", Commit(cluster, config, shard, view, slot, m, digest))
-        for m in range(genesis.n)
+        signed(codec, genesis, f"member:{m}", Commit(cluster, config, shard, view, slot, m, digest)) for m in ids
     ]
     return signed(codec, genesis, f"member:{primary}", record), commits

@@ -50,6 +50,8 @@ class History:
         self.memories: dict[str, Memory] = {}
         self.strengths: dict[str, Strength] = {}
         self._rules = rules
+        # By whom the next decision is taken.
+        self._configuration = rules.genesis
         self._findings = findings
         self._events: set[bytes] = set()
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
@@ -102,7 +104,7 @@ class History:
         counts.decisions += 1
         try:
             # What is checked here need not be checked again when the change is made.
-            rules = self._rules = replace(self._rules, verified=Verified())
+            rules = self._rules = replace(self._rules, genesis=self._configuration, verified=Verified())
             checked = check_decision(rules.codec, rules.genesis, detail.pre_prepare, detail.commits, rules.verified)
         except BadCertificate as error:
             self._note(entry, Kind.CERTIFICATE_INVALID, "a certificate that proves the decision", error)
@@ -115,6 +117,7 @@ class History:
         if told != proven:
             self._note(entry, Kind.CERTIFICATE_INVALID, f"(epoch, view, sequence, shard, digest) {proven}", told)
             return None
+        self._configuration = checked.configures or self._configuration
         return checked
 
     # Judging --------------------------------------------------------------------------------------------------------

@@ -282,5 +282,32 @@ PROMOTE = Kind(
     reads=True,
 )
 
-KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE)})
+# configure: the operator's order of another membership (consensus/orders) ---------------------------------------------
+
+
+def _whole_or_nothing(terms: Terms, _: int, __: Policy) -> str | None:
+    return None if terms[0] in (0, PPM) else f"holds {terms[0]} is neither 0 nor {PPM}"
+
+
+# What everybody can check of an order is asked of its nomination: one that breaks a rule is voted on by nobody. The
+# vote is about what a member has to know itself.
+CONFIGURE = Kind(
+    name="configure",
+    terms=("holds",),
+    widths=(4,),
+    eligible=lambda candidate, as_of, policy: None,
+    judge=lambda facts, context, as_of, policy, evidence: [None] * len(facts),
+    abstain=lambda as_of: (0,),
+    check=_whole_or_nothing,
+    sound=lambda terms, as_of, policy: bool(((terms == 0) | (terms == PPM)).all()),
+    score=lambda terms, policy: terms[0],
+    yes=lambda score, policy: score >= PPM,
+    needed=lambda policy: policy.forget.alpha,
+    gate=None,
+    effect="configure",
+    outcome="configured",
+    reads=False,
+)
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE, CONFIGURE)})
 """Every kind by its name."""

@@ -25,7 +25,7 @@ from memquorum.core.consensus.certificate import (
     proposal_digest,
 )
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import Commit, PrePrepare
 
 # Sequences ahead of the last decision that are kept: one is in flight; a reader of the past sees more.
@@ -140,9 +140,12 @@ class Assembly:
     def pre_prepare(self, offset: int, data: bytes) -> None:
         """A record of the pre-prepare topic."""
         try:
-            _, body = open_signed(self._codec, self._genesis, data, PrePrepare)
-            if body.shard != self._shard or body.member != self._genesis.primary(body.shard, body.view, body.seq):
+            body, by = open_any(self._codec, self._genesis, data, PrePrepare)
+            self._check_place(body, by)
+            if body.member != by.primary(body.shard, body.view, body.seq):
                 raise BadMessage(f"member {body.member} is not the primary of shard {self._shard}, view {body.view}")
+        except UnknownConfiguration:
+            return  # it is read again once the decision for that configuration is applied, if there is one
         except BadMessage as error:
             self._refuse("pre-prepare", offset, error)
             return
@@ -157,9 +160,10 @@ class Assembly:
     def commit(self, offset: int, data: bytes) -> None:
         """A record of the commit topic. Raises DigestConflict where it completes a contradiction."""
         try:
-            _, body = open_signed(self._codec, self._genesis, data, Commit)
-            if body.shard != self._shard:
-                raise BadMessage(f"shard {body.shard} in the partition of shard {self._shard}")
+            body, by = open_any(self._codec, self._genesis, data, Commit)
+            self._check_place(body, by)
+        except UnknownConfiguration:
+            return
         except BadMessage as error:
             self._refuse("commit", offset, error)
             return
@@ -172,6 +176,13 @@ class Assembly:
             if body.seq > self._decided_seq:
                 self._read_again(slot.look_for_wanted(self._genesis.quorum))
             self._look_for_conflict(body.seq, slot)
+
+    def _check_place(self, body: PrePrepare | Commit, by: Genesis) -> None:
+        """Raises BadMessage unless it is of this shard, and of the configuration that decides its sequence."""
+        if body.shard != self._shard:
+            raise BadMessage(f"shard {body.shard} in the partition of shard {self._shard}")
+        if by is not self._genesis.at(body.seq):
+            raise BadMessage(f"sequence {body.seq} is not configuration {body.config}'s to decide")
 
     def next(self, accepted_to: int) -> Certified | None:
         """The next decision, if it is complete and everything that it speaks of has been applied.
@@ -204,6 +215,8 @@ class Assembly:
         for seq in [s for s in self._slots if s <= body.seq - DEPTH]:
             del self._slots[seq]
         slot = self._slots.get(body.seq)
+        if certified.checked.configures is not None:
+            self._reconfigure(certified, certified.checked.configures)
         if slot is not None:
             slot.pre_prepares.clear()
             slot.missed.clear()
@@ -211,6 +224,15 @@ class Assembly:
             for held in slot.commits.values():
                 for key in [k for k in held if k[1] == certified.checked.digest]:
                     del held[key]
+
+    def _reconfigure(self, certified: Certified, genesis: Genesis) -> None:
+        """From here on another configuration decides. Its messages stand behind what decided that: read on from there,
+        since they were passed over when they came before it was known."""
+        seq, self._genesis = certified.checked.body.seq, genesis
+        commits = [at for held in self._slots[seq].commits.values() for at, _ in held.values()]
+        self._read_again({PRE_PREPARE: certified.offset, COMMIT: min(commits)})
+        self._slots = {each: slot for each, slot in self._slots.items() if each <= seq}
+        self._beyond = {PRE_PREPARE: {}, COMMIT: {}}
 
     def reject(self, certified: Certified, error: Exception) -> None:
         """The decision cannot be applied, whatever its certificate says: its pre-prepare is let go."""
@@ -266,7 +288,8 @@ class Assembly:
         return self._checked
 
     def _look_for_conflict(self, seq: int, slot: _Slot) -> None:
-        quorums = {digest for (_, digest), votes in slot.votes().items() if len(votes) >= self._genesis.quorum}
+        quorum = self._genesis.at(seq).quorum
+        quorums = {digest for (_, digest), votes in slot.votes().items() if len(votes) >= quorum}
         if seq in self._decided:
             quorums.add(self._decided[seq])
         if len(quorums) > 1:

@@ -14,16 +14,17 @@ same, and then they decide the same: prepares and commits name the proposal's di
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.ballots import columns
 from memquorum.core.ballots.columns import BadBallot, Ballot, Places
-from memquorum.core.ballots.kinds import KINDS
+from memquorum.core.ballots.kinds import CONFIGURE, KINDS
 from memquorum.core.consensus import tally
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed
+from memquorum.core.consensus.orders import check_order
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 
@@ -37,12 +38,16 @@ class BadCertificate(ValueError):
 @dataclass(frozen=True, slots=True)
 class Nominated:
     """A nomination that may be voted on, the digest that ballots name it by, its bytes as received, and where the
-    proposals of each kind stand in it."""
+    proposals of each kind stand in it.
+
+    `makes`: the configuration that its order makes, if it has one; from which sequence on is not known yet.
+    """
 
     record: NominationProposed
     digest: bytes
     data: bytes
     places: Places
+    makes: Genesis | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,8 @@ class Checked:
     """A pre-prepare whose certificate holds.
 
     `digest` is the proposal's: what prepares and commits must name. `outcomes` stand in the order of the nomination's
-    proposals, `ballots` in the order of their members. `data`: the signed pre-prepare as received.
+    proposals, `ballots` in the order of their members. `data`: the signed pre-prepare as received. `configures`: the
+    configuration of the sequences that follow, if the ballots decide that there is another one.
     """
 
     body: PrePrepare
@@ -60,6 +66,7 @@ class Checked:
     ballots: tuple[Ballot, ...]
     outcomes: tuple[tally.Outcome, ...]
     data: bytes
+    configures: Genesis | None = None
 
 
 @dataclass(slots=True)
@@ -95,13 +102,15 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
     if verified is not None and key in verified.nominations:
         return verified.nominations[key]
     signed, nomination = open_part(codec, genesis, data, NominationProposed, "nomination")
-    found = check_nominated(genesis, signed, nomination, data)
+    found = check_nominated(codec, genesis, signed, nomination, data)
     if verified is not None:
         verified.nominations[key] = found
     return found
 
 
-def check_nominated(genesis: Genesis, signed: Signed, nomination: NominationProposed, data: bytes) -> Nominated:
+def check_nominated(
+    codec: Codec, genesis: Genesis, signed: Signed, nomination: NominationProposed, data: bytes
+) -> Nominated:
     """What `check_nomination` asks beside the signature: for whoever has verified that already. Raises
     BadCertificate."""
     most = genesis.policy.epoch.proposals_max
@@ -111,12 +120,20 @@ def check_nominated(genesis: Genesis, signed: Signed, nomination: NominationProp
         raise BadCertificate(f"nomination: {len(nomination.proposals)} proposals, not 1 to {most}")
     if len({p.memory_id for p in nomination.proposals}) != len(nomination.proposals):
         raise BadCertificate("nomination: a memory is proposed twice")
+    if nomination.order is not None:
+        try:
+            makes = check_order(codec, genesis, nomination)
+        except GenesisError as error:
+            raise BadCertificate(f"nomination: {error}") from None
+        return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination), makes)
     for namespace in {p.namespace for p in nomination.proposals}:
         if shard_of(namespace, genesis.shards) != nomination.shard:
             raise BadCertificate(f"nomination: namespace {namespace[:40]!r} is not of shard {nomination.shard}")
     for kind in {p.kind for p in nomination.proposals}:
         if kind not in KINDS:
             raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
+        if kind == CONFIGURE.name:
+            raise BadCertificate("nomination: it would configure without an order")
     return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination))
 
 
@@ -163,6 +180,8 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
     _, body = open_part(codec, genesis, data, PrePrepare, "pre-prepare")
     if body.view < 0 or body.seq < 1:
         raise BadCertificate(f"pre-prepare: view {body.view}, sequence {body.seq} is no slot")
+    if body.seq < genesis.begins:
+        raise BadCertificate(f"pre-prepare: sequence {body.seq} is not configuration {genesis.config}'s to decide")
     if body.member != genesis.primary(body.shard, body.view, body.seq):
         raise BadCertificate(
             f"pre-prepare: member {body.member} is not the primary of shard {body.shard} in view {body.view} "
@@ -184,7 +203,10 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
             raise BadCertificate(f"pre-prepare: ballot of member {ballot.member} after member {ballots[-1].member}'s")
         ballots.append(ballot)
     outcomes = tally.tally(genesis, nomination, ballots)
-    checked = Checked(body, proposal_digest(body), nomination, nominated.digest, tuple(ballots), outcomes, data)
+    configures = replace(nominated.makes, begins=body.seq + 1) if nominated.makes and outcomes[0].decided else None
+    checked = Checked(
+        body, proposal_digest(body), nomination, nominated.digest, tuple(ballots), outcomes, data, configures
+    )
     if verified is not None:
         verified.pre_prepares[key] = checked
     return checked
@@ -217,6 +239,19 @@ def check_decision(
     if len(members) < genesis.quorum:
         raise BadCertificate(f"decision: {len(members)} commits, {genesis.quorum} are needed")
     return checked
+
+
+def follow(codec: Codec, genesis: Genesis, decided: Iterable[tuple[bytes, Sequence[bytes]]]) -> Genesis:
+    """The configuration that decisions of kind configure lead to, each a pre-prepare and its commits, in their order.
+
+    Every one is checked by the configuration before it. Raises BadCertificate.
+    """
+    for pre_prepare, commits in decided:
+        configures = check_decision(codec, genesis, pre_prepare, commits).configures
+        if configures is None:
+            raise BadCertificate(f"decision: it leaves configuration {genesis.config} as it is")
+        genesis = configures
+    return genesis
 
 
 def read_part(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord], where: str) -> SignedRecord:

@@ -1,10 +1,11 @@
 """How far all have come, proven: what a member says of it, and when q members have said the same (DESIGN 10, 13).
 
-At every `INTERVAL`th decision a member says what it has decided and what it has read up to there, each as one rolling
+At every `INTERVAL`th decision, and at the last one of a configuration, a member says what it has decided and what it has read up to there, each as one rolling
 hash. q members who say the same make the place *stable*. So a broker that shows two members different streams is found
 out, and whoever keeps records knows which of them nobody needs any more.
 
-Nothing waits for a checkpoint: the shard goes on deciding. A later one covers the ones before it.
+Nothing waits for a checkpoint but another configuration: the shard goes on deciding. A later one covers the ones before
+it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Checkpoints:
     def decided(self, decision: t.Decided) -> list[t.Effect]:
         """A sequence is decided; `decision.decisions` counts it already."""
         self.decisions = decision.decisions
-        if decision.seq % self._interval or decision.seq < self.stable:
+        last = decision.checked.configures is not None
+        if (decision.seq % self._interval and not last) or decision.seq < self.stable:
             return []
         at = decision.checked.nomination.accepted_offset
         self._reached, self._own, self._told = Reached(decision.seq, decision.epoch, self.decisions, at), None, False

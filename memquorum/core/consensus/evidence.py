@@ -47,6 +47,7 @@ from memquorum.core.records import (
     Commit,
     Misbehaved,
     NewView,
+    NominationProposed,
     Prepare,
     Prepared,
     PrePrepare,
@@ -312,6 +313,8 @@ def _familiar(codec: Codec, data: bytes, depth: int = _DEPTH_MAX) -> None:
             parts = (record.body,)
         case PrePrepare():
             parts = (record.nomination, *record.ballots)
+        case NominationProposed():
+            parts = (record.order,)
         case ViewChange():
             parts = (*record.commits, record.prepared)
         case Prepared():

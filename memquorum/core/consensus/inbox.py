@@ -176,7 +176,7 @@ class Inbox:
         if not self._gate.authentic(new):
             return
         try:
-            nominated = check_nominated(self._genesis, new.signed, new.record, new.data)
+            nominated = check_nominated(self._codec, self._genesis, new.signed, new.record, new.data)
         except BadCertificate:
             self._gate.ignore("stranger")
             return

@@ -19,6 +19,7 @@ from memquorum.core.policy import from_json as policy_from_json
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
+OPERATOR = "operator"
 # So many sequences of a view are proposed by one member before the next has its turn: a rule of the protocol.
 TURN = 64
 _DIGITS = 10  # an id has fewer
@@ -50,7 +51,10 @@ class Genesis:
     """A configuration: members in the order of their ids, services' keys, who speaks for which agent, and the policy.
 
     `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
-    nothing unsigned.
+    nothing unsigned. `operator`: the key that orders another membership; None: this one holds for ever.
+
+    The genesis file holds configuration 0. A later one is a shard's own and follows from `previous` by a decision
+    (`orders`): it decides the sequences from `begins` on.
     """
 
     cluster: bytes
@@ -62,6 +66,9 @@ class Genesis:
     config: int = 0
     agent_keys: dict[str, bytes] = field(default_factory=dict)
     signed: frozenset[str] = frozenset()
+    operator: bytes | None = None
+    begins: int = 1
+    previous: Genesis | None = field(default=None, repr=False, compare=False)
 
     @property
     def n(self) -> int:
@@ -103,8 +110,24 @@ class Genesis:
             return self.members[id]
         return next((member for member in self.members if member.id == id), None)
 
+    def at(self, seq: int) -> Genesis:
+        """The configuration that decides a sequence of the shard: this one or one before it."""
+        found = self
+        while found.previous is not None and seq < found.begins:
+            found = found.previous
+        return found
+
+    def of(self, config: int) -> Genesis | None:
+        """The configuration of a number: this one or one before it; None for one that is not known here."""
+        found: Genesis | None = self
+        while found is not None and found.config != config:
+            found = found.previous
+        return found
+
     def key_of(self, signer: str) -> bytes | None:
-        """The public key of 'member:N' or 'service:NAME'; None for a stranger."""
+        """The public key of 'member:N', 'service:NAME' or 'operator'; None for a stranger."""
+        if signer == OPERATOR:
+            return self.operator
         kind, _, name = signer.partition(":")
         if kind == "service":
             return self.services.get(name)
@@ -124,6 +147,7 @@ def dump(
     *,
     agent_keys: Mapping[str, bytes] | None = None,
     signed: Iterable[str] = (),
+    operator: bytes | None = None,
 ) -> bytes:
     """The canonical bytes of a genesis file. Raises GenesisError as `load` would."""
     data: dict[str, Any] = {
@@ -147,6 +171,8 @@ def dump(
     # Left out where they say nothing: a cluster without them has the file, and so the name, that it always had.
     if agent_keys:
         data["agent_keys"] = {name: key.hex() for name, key in agent_keys.items()}
+    if operator is not None:
+        data["operator"] = operator.hex()
     if signed := sorted(signed):
         data["namespaces"] = {name: {"require_signature": True} for name in signed}
     content = (json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False) + "\n").encode()
@@ -171,6 +197,7 @@ def load(content: bytes) -> Genesis:
             policy=policy_from_json(data["policy"]),
             agent_keys={name: bytes.fromhex(key) for name, key in data.get("agent_keys", {}).items()},
             signed=frozenset(name for name, terms in data.get("namespaces", {}).items() if _signed(name, terms)),
+            operator=bytes.fromhex(data["operator"]) if "operator" in data else None,
         )
     except PolicyError as error:
         raise GenesisError(f"genesis: {error}") from None
@@ -178,7 +205,7 @@ def load(content: bytes) -> Genesis:
         if isinstance(error, GenesisError):
             raise
         raise GenesisError(f"genesis: not a genesis file ({type(error).__name__}: {error})") from None
-    _check(genesis)
+    check(genesis)
     return genesis
 
 
@@ -208,15 +235,17 @@ def _member(data: dict[str, Any]) -> Member:
     )
 
 
-def _check(genesis: Genesis) -> None:
-    members = genesis.members
+def check(genesis: Genesis) -> None:
+    """Raises GenesisError unless the configuration can be trusted with decisions; the message says why not."""
+    members, ids = genesis.members, [m.id for m in genesis.members]
     keys = [m.public_key for m in members] + list(genesis.services.values()) + list(genesis.agent_keys.values())
+    keys += [genesis.operator] if genesis.operator is not None else []
     heaviest = sum(sorted((m.weight_milli for m in members), reverse=True)[: genesis.f])
     loudest = sum(sorted((m.voice for m in members), reverse=True)[: genesis.f])
     rules = (
         (genesis.shards >= 1, "shards must be at least 1"),
         (genesis.n >= 4, f"{genesis.n} members cannot bear a liar; 4 are the least"),
-        ([m.id for m in members] == list(range(genesis.n)), "member ids must count from 0"),
+        (genesis.config > 0 or ids == list(range(genesis.n)), "member ids must count from 0"),
         (len({m.name for m in members}) == genesis.n, "two members share a name"),
         (all(len(k) == 32 for k in keys), "a public key has 32 bytes"),
         (len(set(keys)) == len(keys), "two identities share a key"),
@@ -226,11 +255,12 @@ def _check(genesis: Genesis) -> None:
         # SPEC A, decision 0: otherwise f members could block or carry a weighted vote that honest members cannot undo.
         (3 * heaviest < sum(m.weight_milli for m in members), "the f heaviest members hold a third of the weight"),
         (3 * loudest < genesis.voice, "the f loudest members hold a third of Σ weight·reliability"),
-        (all(0 <= m < genesis.n for m in genesis.agents.values()), "an agent is given to a member that is not there"),
+        (all(m in ids for m in genesis.agents.values()), "an agent is given to a member that is not there"),
         (all(names.name_fault(name) is None for name in genesis.agent_keys), "agent_keys: no agent can have that name"),
         (all(names.namespace_fault(name) is None for name in genesis.signed), "namespaces: one cannot have that name"),
         (bool(genesis.agent_keys) or not genesis.signed, "signatures are required, and no agent has a key"),
     )
+    where = f"configuration {genesis.config}" if genesis.config else "genesis"
     for holds, complaint in rules:
         if not holds:
-            raise GenesisError(f"genesis: {complaint}")
+            raise GenesisError(f"{where}: {complaint}")

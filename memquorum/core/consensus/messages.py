@@ -12,12 +12,13 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.membership import OPERATOR, Genesis
 from memquorum.core.records import (
     BallotCast,
     Checkpoint,
     Commit,
     JournalHead,
+    MembersOrdered,
     Misbehaved,
     NewView,
     NominationProposed,
@@ -35,6 +36,7 @@ SignedRecord = TypeVar(
     Checkpoint,
     Commit,
     JournalHead,
+    MembersOrdered,
     Misbehaved,
     NewView,
     NominationProposed,
@@ -44,11 +46,19 @@ SignedRecord = TypeVar(
 )
 
 # Who may sign what that is not a member's own.
-_SERVICE: dict[type, str] = {NominationProposed: "service:nomination", JournalHead: "service:journal"}
+_SERVICE: dict[type, str] = {
+    NominationProposed: "service:nomination",
+    JournalHead: "service:journal",
+    MembersOrdered: OPERATOR,
+}
 
 
 class BadMessage(ValueError):
     """A message that proves nothing: forged, foreign, or not what it says it is. The text says why."""
+
+
+class UnknownConfiguration(BadMessage):
+    """A message of a configuration that is not known here: what leads to that has not been read, or it is a lie."""
 
 
 def digest(body: bytes) -> bytes:
@@ -77,21 +87,8 @@ def read_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRe
 
     The cheap half of `open_signed`, for a replica that verifies signatures only up to the quorum. Raises BadMessage.
     """
-    try:
-        signed = codec.decode_as(Signed, data)
-        record = codec.decode_as(kind, signed.body)
-    except DecodeError as error:
-        raise BadMessage(str(error)) from None
-    said: Any = record
-    if said.cluster != genesis.cluster:
-        raise BadMessage("of another cluster")
-    if getattr(said, "config", genesis.config) != genesis.config:
-        raise BadMessage(f"of configuration {said.config}, not {genesis.config}")
-    if not 0 <= said.shard < genesis.shards:
-        raise BadMessage(f"shard {said.shard} of {genesis.shards}")
-    entitled = _SERVICE.get(kind) or f"member:{said.member}"
-    if signed.signer != entitled:
-        raise BadMessage(f"{signed.signer[:40]!r} signed what is {entitled}'s to say")
+    signed, record = _decode(codec, data, kind)
+    _check_entitled(genesis, signed, record)
     return signed, record
 
 
@@ -100,6 +97,39 @@ def open_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRe
     signed, record = read_signed(codec, genesis, data, kind)
     verify(genesis, signed)
     return signed, record
+
+
+def open_any(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord]) -> tuple[SignedRecord, Genesis]:
+    """As `open_signed`, by the configuration that the record names: the given one, or one that led to it. For who
+    looks back. Answers the record and its configuration. Raises BadMessage."""
+    signed, record = _decode(codec, data, kind)
+    said: Any = record
+    found = genesis.of(said.config)
+    if found is None:
+        raise UnknownConfiguration(f"of configuration {said.config}, which is not known here")
+    _check_entitled(found, signed, record)
+    verify(found, signed)
+    return record, found
+
+
+def _decode(codec: Codec, data: bytes, kind: type[SignedRecord]) -> tuple[Signed, SignedRecord]:
+    try:
+        signed = codec.decode_as(Signed, data)
+        return signed, codec.decode_as(kind, signed.body)
+    except DecodeError as error:
+        raise BadMessage(str(error)) from None
+
+
+def _check_entitled(genesis: Genesis, signed: Signed, said: Any) -> None:
+    if said.cluster != genesis.cluster:
+        raise BadMessage("of another cluster")
+    if getattr(said, "config", genesis.config) != genesis.config:
+        raise BadMessage(f"of configuration {said.config}, not {genesis.config}")
+    if not 0 <= said.shard < genesis.shards:
+        raise BadMessage(f"shard {said.shard} of {genesis.shards}")
+    entitled = _SERVICE.get(type(said)) or f"member:{said.member}"
+    if signed.signer != entitled:
+        raise BadMessage(f"{signed.signer[:40]!r} signed what is {entitled}'s to say")
 
 
 def _signed_bytes(cluster: bytes, signer: str, body: bytes) -> bytes:

@@ -43,7 +43,8 @@ class ShardReplica:
     """The state machine of member `me` in one shard.
 
     `progress` is where it begins; `sign` gives a body as an encoded `Signed` of this member; `window` is how many
-    sequences ahead are kept; `interval`: how many decisions lie between two checkpoints.
+    sequences ahead are kept; `interval`: how many decisions lie between two checkpoints; `closed`: the last decision
+    was for another configuration.
     """
 
     def __init__(
@@ -58,8 +59,9 @@ class ShardReplica:
         progress: t.Progress = _BEGINNING,
         window: int = 4,
         interval: int = INTERVAL,
+        closed: bool = False,
     ) -> None:
-        self.phase = Phase.IDLE
+        self.phase = Phase.CLOSED if closed else Phase.IDLE
         self._codec, self._genesis, self._timings = codec, genesis, timings
         self._shard, self._me = shard, me
         self._gate = Gate(genesis, shard, me)
@@ -91,6 +93,11 @@ class ShardReplica:
     def view(self) -> int:
         """The current view."""
         return self._views.view
+
+    @property
+    def stable(self) -> int:
+        """The sequence of the last stable checkpoint."""
+        return self._checkpoints.stable
 
     @property
     def _speaks(self) -> bool:
@@ -129,6 +136,7 @@ class ShardReplica:
             self._effects.append(self._speech.entered(unkept))
         if self._speaks and self.phase in _LIVE:
             self._effects += self._speech.speak(self.phase, self._commits)
+        if self._speaks and self.phase != Phase.HALTED:
             self._effects += self._checkpoints.speak()
         return self._effects
 
@@ -177,7 +185,7 @@ class ShardReplica:
         self._views.restore(event.signed)
         self._effects += self._checkpoints.begin(event.signed)
         self._enter_slot()
-        if self._views.waiting and self.phase != Phase.HALTED:
+        if self._views.waiting and self.phase in _LIVE:
             self._step(Step.SUSPECTED)
 
     def _catch_up(self) -> None:
@@ -204,6 +212,8 @@ class ShardReplica:
                 self._step(Step.REFUSED)
 
     def _fired(self, event: t.TimerFired) -> None:
+        if self.phase not in _LIVE:
+            return
         if event.timer == Timer.VIEW_CHANGE:
             if self._views.waiting and event.view == self._views.asked:
                 late = f"shard {self._shard}: nobody has opened view {event.view}"
@@ -340,6 +350,10 @@ class ShardReplica:
         self._effects += self._checkpoints.decided(decision)
         self._effects.append(t.Settle(self._speech.signed_for(slot), self.seq))
         self._effects += slot.stop_timers()
+        if checked.configures is not None:
+            # What is held of the slot stays: behind it stands what the next configuration says.
+            self._step(Step.CONFIGURED)
+            return True
         self._views.calm(self.seq)
         self._effects += self._inbox.advance(held.pre_prepare.at)
         self._step(Step.SUSPECTED if self._views.waiting else Step.NEXT)

@@ -11,6 +11,7 @@ A slot is one sequence number of one shard; one is in flight at a time. The tabl
 - *committed*: q members committed. The slot is decided, the next sequence and epoch begin.
 - *suspected*: the primary is late or broke a rule, or f+1 members ask for a higher view. The replica asks for it too.
 - *new-view*: the primary of a higher view shows q members who asked for it. That view is entered.
+- *configured*: what was decided is another configuration. This one decides nothing more: a replica of that one goes on.
 
 Rules that the table cannot show:
 
@@ -54,6 +55,7 @@ class Phase(StrEnum):
     PREPARED = "prepared"
     DECIDED = "decided"
     VIEW_CHANGING = "view-changing"
+    CLOSED = "closed"  # the sequences that follow are another configuration's
     HALTED = "halted"
 
 
@@ -68,6 +70,7 @@ class Step(StrEnum):
     NEXT = "next"
     SUSPECTED = "suspected"
     NEW_VIEW = "new-view"
+    CONFIGURED = "configured"
     BROKEN = "broken"  # going on could contradict what this identity has signed
 
 
@@ -103,13 +106,18 @@ TABLE: Mapping[Phase, Mapping[Step, Phase]] = MappingProxyType(
             Step.BROKEN: Phase.HALTED,
         },
         # Who asked for another view still waits for it when the slot is decided.
-        Phase.DECIDED: {Step.NEXT: Phase.IDLE, Step.SUSPECTED: Phase.VIEW_CHANGING},
+        Phase.DECIDED: {
+            Step.NEXT: Phase.IDLE,
+            Step.SUSPECTED: Phase.VIEW_CHANGING,
+            Step.CONFIGURED: Phase.CLOSED,
+        },
         Phase.VIEW_CHANGING: {
             Step.COMMITTED: Phase.DECIDED,
             Step.SUSPECTED: Phase.VIEW_CHANGING,
             Step.NEW_VIEW: Phase.IDLE,
             Step.BROKEN: Phase.HALTED,
         },
+        Phase.CLOSED: {Step.BROKEN: Phase.HALTED},
         Phase.HALTED: {},
     }
 )

@@ -100,6 +100,8 @@ def check_last(codec: Codec, genesis: Genesis, record: ViewChange) -> Committed 
         if record.commits:
             raise BadCertificate(f"{where}: commits before the first sequence")
         return None
+    # What decided it is its own configuration's, which may be the one before.
+    genesis = genesis.at(record.seq - 1)
     kinds, members = set(), set()
     for data in record.commits:
         commit = read_part(codec, genesis, data, Commit, where)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import KINDS
+from memquorum.core.ballots.kinds import CONFIGURE, KINDS
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import KEPT, Outcome
@@ -77,6 +77,8 @@ def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) 
 
 def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> str | None:
     """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
+    if proposal.kind == CONFIGURE.name:
+        return None
     memory = rows.memories.get(proposal.memory_id)
     if memory is None or memory.namespace != proposal.namespace:
         return UNKNOWN
@@ -101,7 +103,7 @@ def do_decided(
     strengths: list[Strength] = []
     removed: list[str] = []
     for result, outcome in zip(detail.results, checked.outcomes, strict=True):
-        if result.outcome == VOIDED:
+        if result.outcome == VOIDED or result.kind == CONFIGURE.name:
             continue
         strength = rows.strengths[result.memory_id]
         if result.outcome == KEPT:
@@ -113,14 +115,11 @@ def do_decided(
             removed.append(result.memory_id)
         else:
             strengths.append(left)
-    state = replace(
-        change.state,
-        interactions=0,
-        last_epoch=detail.epoch,
-        last_epoch_at=checked.nomination.as_of,
-        decided_seq=detail.seq,
-        alive=change.state.alive - len(removed),
-    )
+    state = replace(change.state, last_epoch=detail.epoch, decided_seq=detail.seq)
+    if checked.nomination.order is None:
+        # An epoch about the members was none about memories: that one is as due as before.
+        alive = change.state.alive - len(removed)
+        state = replace(state, interactions=0, last_epoch_at=checked.nomination.as_of, alive=alive)
     return replace(
         change,
         state=state,
@@ -128,6 +127,7 @@ def do_decided(
         strengths=tuple(strengths),
         removed=tuple(removed),
         decision=_row(change, detail, checked),
+        configures=checked.configures,
     )
 
 

@@ -113,6 +113,8 @@ class Replay:
                 links.check_next(work.rows.state, read.link, read.entry)
                 change = perform(self._rules, work.rows, read.entry, read.detail, read.link)
                 work.absorb(change)
+                if change.configures is not None:
+                    self._rules = replace(self._rules, genesis=change.configures)
                 if change.revealed is not None:
                     sealed.append(_sealed(change.revealed, read))
                 if change.reencoded is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Standing
 
 SHORT_TERM = "short-term"
@@ -182,7 +183,8 @@ class Change:
     `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
     and strength. `revealed`: the memory whose content and embedding are stored now. `reencoded`: the memory whose
     embedding is replaced. `dropped`: the episode that became no memory. `destroyed`: the ids whose keys are gone.
-    `cursors`: the next offset to read of each source that the entry used up.
+    `cursors`: the next offset to read of each source that the entry used up. `configures`: by whom the shard's next
+    decisions are taken, where the entry changes that.
     """
 
     entry: JournalEntry
@@ -198,3 +200,4 @@ class Change:
     destroyed: tuple[str, ...] = ()
     decision: DecisionRow | None = None
     cursors: tuple[tuple[str, int], ...] = ()
+    configures: Genesis | None = None

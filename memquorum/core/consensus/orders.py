@@ -1,0 +1,170 @@
+"""How one configuration follows from another: an order of the operator, and what it makes (SPEC A, decision 2).
+
+Members, their keys, weights and reliabilities never change but by a decision of the shard. The operator signs an order
+that names the configuration it means by number and digest, so it can be carried out once and nowhere else. The
+nomination service proposes it in an epoch of its own, of kind `configure`; the order stands in the nomination, so the
+certificate of the decision holds everything that the next configuration follows from.
+
+What everybody can check is a rule (`check_order`): a nomination with an order that breaks one counts for nobody. What a
+member has to know itself, the reliabilities that follow from the history, is what it votes on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from memquorum.core import names
+from memquorum.core.avro import Codec
+from memquorum.core.ballots.kinds import CONFIGURE
+from memquorum.core.consensus.membership import Genesis, GenesisError, Member, check
+from memquorum.core.consensus.messages import BadMessage, digest, open_signed
+from memquorum.core.records import MembersOrdered, NominationProposed
+
+TRIGGER = "order"
+
+_DIGEST = b"memquorum/configuration/1"
+_WEIGHT_MAX = 2**31 - 1
+
+
+def configuration_digest(genesis: Genesis) -> bytes:
+    """SHA-256 of a configuration: its number and everything that is said of its members. An order names it."""
+    members = [[m.id, m.name, m.role, m.public_key.hex(), m.weight_milli, m.reliability_milli] for m in genesis.members]
+    told = json.dumps([genesis.config, members], ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(_DIGEST + genesis.cluster + told.encode()).digest()
+
+
+def next_id(genesis: Genesis) -> int:
+    """The id of the next member that is added: of those that were ever used, none comes again."""
+    return 1 + max(member.id for each in _line(genesis) for member in each.members)
+
+
+def order_id(body: bytes) -> str:
+    """The id by which outcomes name an order, from its encoded body: a UUID, as memories have."""
+    return str(uuid.UUID(bytes=digest(body)[:16], version=5))
+
+
+def apply(genesis: Genesis, order: MembersOrdered) -> Genesis:
+    """The configuration that an order makes of its base; from which sequence on it decides is not known yet.
+
+    Raises GenesisError: the order is for another configuration, its step cannot be taken, or what it would make breaks
+    a rule for all configurations.
+    """
+    if (order.cluster, order.config) != (genesis.cluster, genesis.config):
+        raise GenesisError(f"order: it is for configuration {order.config}, and {genesis.config} is in force")
+    if order.base != configuration_digest(genesis):
+        raise GenesisError(f"order: it is for another configuration {genesis.config} than this shard's")
+    step = STEPS.get(order.action)
+    if step is None:
+        raise GenesisError(f"order: {order.action[:40]!r} is none of {', '.join(STEPS)}")
+    members = step(genesis, order)
+    ids = {member.id for member in members}
+    agents = {agent: member for agent, member in genesis.agents.items() if member in ids}
+    made = replace(
+        genesis, config=genesis.config + 1, members=members, agents=agents, previous=genesis, begins=genesis.begins
+    )
+    check(made)
+    return made
+
+
+def check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> Genesis:
+    """What the order in a nomination would make, if the operator signed it, for this shard, and it breaks no rule.
+
+    Raises GenesisError.
+    """
+    if genesis.operator is None:
+        raise GenesisError("order: the genesis file names no operator, so its membership holds for ever")
+    try:
+        signed, order = open_signed(codec, genesis, nomination.order or b"", MembersOrdered)
+    except BadMessage as error:
+        raise GenesisError(f"order: {error}") from None
+    if order.shard != nomination.shard:
+        raise GenesisError(f"order: it is for shard {order.shard}, not {nomination.shard}")
+    if nomination.trigger != TRIGGER:
+        raise GenesisError(f"order: it is nominated for {nomination.trigger[:40]!r}, not {TRIGGER}")
+    told = [(p.kind, p.memory_id, p.namespace) for p in nomination.proposals]
+    if told != [(CONFIGURE.name, order_id(signed.body), "")]:
+        raise GenesisError("order: it is not what the nomination proposes, alone")
+    return apply(genesis, order)
+
+
+def _line(genesis: Genesis) -> Iterator[Genesis]:
+    """A configuration and all before it."""
+    each: Genesis | None = genesis
+    while each is not None:
+        yield each
+        each = each.previous
+
+
+# The steps: each answers the members afterwards, or raises GenesisError ----------------------------------------------
+
+
+def _add(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+    if order.member != next_id(genesis):
+        raise GenesisError(f"order: the next member has id {next_id(genesis)}, not {order.member}")
+    for what, text in (("name", order.name), ("role", order.role)):
+        fault = names.name_fault(text)
+        if fault is not None:
+            raise GenesisError(f"order: {what}: {fault.detail}")
+    key, weight = _new_key(genesis, order), _weight(order)
+    return (*genesis.members, Member(order.member, order.name, order.role, key, weight))
+
+
+def _remove(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+    gone = _member(genesis, order)
+    return tuple(member for member in genesis.members if member is not gone)
+
+
+def _rotate(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+    return _with(genesis, replace(_member(genesis, order), public_key=_new_key(genesis, order)))
+
+
+def _reweigh(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+    member = _member(genesis, order)
+    if member.weight_milli == order.weight_milli:
+        raise GenesisError(f"order: member {member.id} has this weight already")
+    return _with(genesis, replace(member, weight_milli=_weight(order)))
+
+
+def _rate(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+    if len(order.reliabilities) != genesis.n:
+        raise GenesisError(f"order: {len(order.reliabilities)} reliabilities for {genesis.n} members")
+    pairs = zip(genesis.members, order.reliabilities, strict=True)
+    rated = tuple(replace(member, reliability_milli=reliability) for member, reliability in pairs)
+    if rated == genesis.members:
+        raise GenesisError("order: the members have these reliabilities already")
+    return rated
+
+
+STEPS: Mapping[str, Callable[[Genesis, MembersOrdered], tuple[Member, ...]]] = MappingProxyType(
+    {"add": _add, "remove": _remove, "rotate": _rotate, "weight": _reweigh, "reliability": _rate}
+)
+"""What an order can do: one step."""
+
+
+def _member(genesis: Genesis, order: MembersOrdered) -> Member:
+    found = genesis.member(order.member)
+    if found is None:
+        raise GenesisError(f"order: there is no member {order.member}")
+    return found
+
+
+def _with(genesis: Genesis, changed: Member) -> tuple[Member, ...]:
+    return tuple(changed if member.id == changed.id else member for member in genesis.members)
+
+
+def _new_key(genesis: Genesis, order: MembersOrdered) -> bytes:
+    """The order's key; one that a member has had is never used again: it may be in other hands."""
+    if any(order.public_key == member.public_key for each in _line(genesis) for member in each.members):
+        raise GenesisError("order: a member has, or had, this key")
+    return order.public_key
+
+
+def _weight(order: MembersOrdered) -> int:
+    if not 0 < order.weight_milli <= _WEIGHT_MAX:
+        raise GenesisError("order: a weight must be positive")
+    return order.weight_milli

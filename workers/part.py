@@ -1,0 +1,75 @@
+"""A member's part in one configuration of a shard: its key there, what it has signed there, and where it begins.
+
+A configuration has its own scope of the sign-state, which is empty when it begins. Who knows what it signed in one
+before has not lost its memory of this one: there was none.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from db.view import View
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.events import Restarted, Timings
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.slots import is_decided
+from memquorum.ports import SignState
+
+_LOG = logging.getLogger("memquorum.replica")
+
+# Beyond every sequence: who is silent up to here never speaks.
+_NEVER = 2**62
+
+Sign = Callable[[bytes], bytes]
+"""A body → the encoded `Signed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`core` is to be told of `began` first. `over`: slots of the scope that are settled. `listens`: it is no member,
+    or has not its key, and says nothing."""
+
+    genesis: Genesis
+    scope: str
+    core: ShardReplica
+    began: Restarted
+    over: list[str]
+    sign: Sign
+    listens: bool
+
+
+def take(
+    codec: Codec,
+    genesis: Genesis,
+    view: View,
+    signed: SignState,
+    *,
+    shard: int,
+    me: int,
+    sign: Sign | None,
+    timings: Timings,
+    closed: bool = False,
+) -> Part:
+    """The part of member `me` in a configuration, from where its view is. `closed`: see `ShardReplica`."""
+    scope, progress = f"{genesis.config}/{shard}", view.progress(shard)
+    said = signed.load(f"{scope}/")
+    over = [slot for slot in said if is_decided(slot, progress.seq, progress.epoch)]
+    left = {slot: held for slot, held in said.items() if slot not in over}
+    if sign is None:
+        _LOG.warning("shard %d: member %d has no key in configuration %d: it listens", shard, me, genesis.config)
+        through, fresh = _NEVER, False
+    else:
+        through = signed.through(scope)
+        fresh = all(signed.fresh(f"{config}/{shard}") for config in range(genesis.config + 1))
+    core = ShardReplica(
+        codec, genesis, shard=shard, me=me, sign=sign or mute, timings=timings, progress=progress, closed=closed
+    )
+    return Part(genesis, scope, core, Restarted(left, through, fresh), over, sign or mute, sign is None)
+
+
+def mute(body: bytes) -> bytes:
+    """Signs nothing."""
+    raise AssertionError("who is no member says nothing")
