@@ -43,31 +43,32 @@ class Part:
 
 def take(
     codec: Codec,
-    genesis: Genesis,
     view: View,
     signed: SignState,
+    genesis: Genesis,
     *,
     shard: int,
     me: int,
-    sign: Sign | None,
+    sign: Callable[[Genesis], Sign | None],
     timings: Timings,
-    closed: bool = False,
+    closed: bool,
 ) -> Part:
     """The part of member `me` in a configuration, from where its view is. `closed`: see `ShardReplica`."""
+    own = sign(genesis)
     scope, progress = f"{genesis.config}/{shard}", view.progress(shard)
     said = signed.load(f"{scope}/")
     over = [slot for slot in said if is_decided(slot, progress.seq, progress.epoch)]
     left = {slot: held for slot, held in said.items() if slot not in over}
-    if sign is None:
+    if own is None:
         _LOG.warning("shard %d: member %d has no key in configuration %d: it listens", shard, me, genesis.config)
         through, fresh = _NEVER, False
     else:
         through = signed.through(scope)
         fresh = all(signed.fresh(f"{config}/{shard}") for config in range(genesis.config + 1))
     core = ShardReplica(
-        codec, genesis, shard=shard, me=me, sign=sign or mute, timings=timings, progress=progress, closed=closed
+        codec, genesis, shard=shard, me=me, sign=own or mute, timings=timings, progress=progress, closed=closed
     )
-    return Part(genesis, scope, core, Restarted(left, through, fresh), over, sign or mute, sign is None)
+    return Part(genesis, scope, core, Restarted(left, through, fresh), over, own or mute, own is None)
 
 
 def mute(body: bytes) -> bytes:

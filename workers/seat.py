@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from db.view import View
 from memquorum import topics
@@ -22,11 +23,11 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
     MemoryReencoded,
-    NominationProposed,
 )
-from memquorum.ports import SignConflict, SignState, VaultUnavailable
+from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage
 from workers.accuser import Accuser
+from workers.casting import Casting
 from workers.judge import Judge
 from workers.ownclock import OwnClock
 from workers.part import Sign, mute, take
@@ -49,12 +50,6 @@ TOPIC_OF = {**LOGS, t.Message.NEW_VIEW: topics.VIEW_CHANGES}
 """The topic of each kind of message."""
 _MESSAGES = {topic: message for message, topic in LOGS.items()}
 
-# A nomination that speaks of what this replica has not read so long after is told of. It is waited for all the same.
-_SPINE_LATE_S = 30.0
-_SPINE_LOOK_S = 0.005
-_VAULT_RETRY_S = 0.5
-# How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
-_CLOCK_RETRY_MS = 5_000
 # Whoever lags must not accuse a primary whose message it has not read yet: a time limit that ran out holds only once
 # the logs were read to their ends. But no longer than so: else a flood of the logs could keep a bad primary in office.
 _LAG_S = 10.0
@@ -99,26 +94,19 @@ class Seat:
         self._ended: set[str] = set()
         # The logs that held nothing more when they were last read.
         self._at_end: set[str] = set()
-        self._codec, self._me, self._view, self._judge, self._clock = codec, me, view, judge, clock
-        self._own_clock = own_clock
+        self._codec, self._view, self._judge, self._clock = codec, view, judge, clock
         # Where the logs were read to when the sequence in flight began.
         self._since: dict[str, int] = {}
         # The configuration that begins once the decision for it is stable, and where its messages may stand by topic.
         self._next: Genesis | None = None
         self._pinned: dict[str, int] = {}
         self._timers: dict[t.Timer, tuple[float, t.TimerFired]] = {}
-        self._need: t.NeedBallot | None = None
         # The place of a checkpoint that waits for the walk.
         self._reached: t.Reached | None = None
-        # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
-        self._timely: bytes | None = None
-        self._late_at = self._retry_at = 0.0
         self.watch = VoteWatch(genesis, shard, view.progress(shard).epoch, shown)
+        self._casting = Casting(view, self.walk, judge, self.watch, shard=shard, clock=clock, own_clock=own_clock)
         self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=mute, meters=self.watch.shown.meters)
-        self._take_part = lambda genesis: take(
-            codec, genesis, view, signed, shard=shard, me=me, sign=sign(genesis), timings=timings,
-            closed=self._next is not None,
-        )  # fmt: skip
+        self._take_part = partial(take, codec, view, signed, shard=shard, me=me, sign=sign, timings=timings)
         if genesis.previous is not None and view.progress(shard).stable < genesis.begins - 1:
             self._next, genesis = genesis, genesis.previous
             self._pinned = {topic: view.position(topic, shard) or 0 for topic in LOGS.values()}
@@ -126,7 +114,7 @@ class Seat:
 
     def _begin(self, genesis: Genesis) -> None:
         """Takes part in a configuration, from where the view is; silent until the logs are read to their ends."""
-        self._part = part = self._take_part(genesis)
+        self._part = part = self._take_part(genesis, closed=self._next is not None)
         self.core = part.core
         self.settled += part.over
         self.walk.follow(genesis)
@@ -143,7 +131,7 @@ class Seat:
         self._next, self._pinned, self.live = None, {}, False
         self._ended.clear()
         self._timers.clear()
-        self._need = self._timely = None
+        self._casting.drop()
         self._begin(genesis)
         self._keep_places()
         _LOG.warning("shard %d: configuration %d begins at sequence %d", self.shard, genesis.config, genesis.begins)
@@ -197,11 +185,13 @@ class Seat:
 
     def turn(self) -> None:
         """Walks on, casts a ballot that can be cast, fires timers."""
-        if self._next is not None and self.core.stable >= self._next.begins - 1:
+        if self._next is not None and self._view.progress(self.shard).stable >= self._next.begins - 1:
             self._reconfigure(self._next)
         self.walk.go()
         self._tell_stream()
-        self._vote()
+        answer = self._casting.answer(self.core)
+        if answer is not None:
+            self._carry_out(self.core.handle(answer))
         now = self._clock()
         for timer, (when, fired) in list(self._timers.items()):
             # What another timer of this turn led to may have stopped it, or set it anew.
@@ -232,10 +222,7 @@ class Seat:
         now = self._clock()
         soon = now + _LAG_LOOK_S if len(self._at_end) < len(LOGS) else 0.0
         times = [max(when, soon) if timer in _OF_PRIMARIES else when for timer, (when, _) in self._timers.items()]
-        # The accepted stream is only read along: what waits for it looks there soon.
-        if self._need is not None:
-            times.append(self._retry_at if self._retry_at > now else now + _SPINE_LOOK_S)
-        return min(times, default=float("inf"))
+        return min([*times, self._casting.look_at(now)])
 
     def _tell_stream(self) -> None:
         """Tells the core what was read up to the place that it asked for, once it was."""
@@ -249,75 +236,6 @@ class Seat:
             return
         self._carry_out(self.core.handle(t.StreamRead(seq, stream)))
 
-    def _vote(self) -> None:
-        if self._need is None:
-            return
-        nominated = self._need.nominated
-        nomination = nominated.record
-        if not self.core.awaits_ballot(nominated.digest):
-            self._need = None
-            self.watch.shown.health.go(f"the time of shard {self.shard}")
-            return
-        if self._clock() < self._retry_at:
-            return
-        if self.walk.next_accepted <= nomination.accepted_offset:
-            # Only waited for: a member has one ballot an epoch. If the late refused this nomination and voted on the
-            # next one while the others had voted on this one, neither would ever have enough ballots.
-            if self._clock() >= self._late_at:
-                at, read = nomination.accepted_offset, self.walk.next_accepted
-                _LOG.warning(
-                    "shard %d: epoch %d waits for accepted offset %d, %d is next",
-                    self.shard,
-                    nomination.epoch,
-                    at,
-                    read,
-                )
-                self._late_at = self._clock() + _SPINE_LATE_S
-            return
-        if self._timely != nominated.digest:
-            as_of = self._view.time_at(self.shard, nomination.accepted_offset)
-            if as_of != nomination.as_of:
-                self._refuse(f"as of {nomination.as_of}, but accepted offset {nomination.accepted_offset} is {as_of}")
-                return
-            self._timely = nominated.digest
-        if self._too_early(nomination):
-            return
-        try:
-            opinions = self._judge.opinions(nomination)
-        except VaultUnavailable as error:
-            _LOG.warning("shard %d: epoch %d waits for the vault: %s", self.shard, nomination.epoch, error)
-            self.watch.shown.health.wait("vault", "it does not answer")
-            self._retry_at = self._clock() + _VAULT_RETRY_S
-            return
-        self._need = None
-        self.watch.shown.health.go("vault")
-        self._carry_out(self.core.handle(t.BallotReady(nominated.digest, opinions)))
-
-    def _too_early(self, nomination: NominationProposed) -> bool:
-        """Whether the vote's time is further ahead of this member's own clock than may be.
-
-        Then its ballot waits until the time has come: an intake whose clock runs away gets nothing forgotten. It is no
-        refusal, which would have to be everybody's to leave the epoch open to another nomination.
-        """
-        early_ms = self._own_clock.early_ms(nomination.as_of) if self._own_clock is not None else 0
-        health, what = self.watch.shown.health, f"the time of shard {self.shard}"
-        if not early_ms:
-            health.go(what)
-            return False
-        if what not in health.waits:
-            why = f"epoch {nomination.epoch} is as of {nomination.as_of}: {early_ms} ms too far ahead of this clock"
-            _LOG.warning("shard %d: its ballot waits: %s. Is intake's clock right?", self.shard, why)
-            health.wait(what, why)
-        self._retry_at = self._clock() + min(early_ms, _CLOCK_RETRY_MS) / 1000
-        return True
-
-    def _refuse(self, reason: str) -> None:
-        assert self._need is not None
-        digest = self._need.nominated.digest
-        self._need = None
-        self.watch.refused()
-        self._carry_out(self.core.handle(t.BallotRefused(digest, reason)))
-
     # Effects -------------------------------------------------------------------------------------------------------
 
     def _carry_out(self, effects: list[t.Effect]) -> None:
@@ -330,9 +248,7 @@ class Seat:
                     if effect.through:
                         self.through[self._part.scope] = effect.through
                 case t.NeedBallot():
-                    self._need, self._retry_at = effect, 0.0
-                    self._late_at = self._clock() + _SPINE_LATE_S
-                    self.watch.asked(effect.nominated.record)
+                    self._casting.ask(effect)
                 case t.NeedStream():
                     self._reached = effect.reached
                     self._view.reached(self.shard, effect.reached)

@@ -2,12 +2,12 @@
 
 1. `transitions`: the phases in one table, and the rules that it cannot show; `events`: what a replica is told and asks;
 2. `replica`: one member in one shard: the rules that take it from phase to phase;
-3. `speech`: what it owes then; `voice` makes the messages, `slots` names them, `recollection` repeats what was signed
-   before a start;
+3. `speech`: what it owes then, `silence` when it may; `voice` makes the messages, `slots` names them, `recollection`
+   repeats what was signed before a start;
 4. `checkpoints`: how far all have come, in the hashes of `rolling`;
 5. `viewchange` and `views`: what asks for another primary proves, and who asks;
 6. `gate`, `inbox` and `buffers`: which messages count, and what is held of them;
 7. `certificate` and `tally`: what proves an outcome, and what ballots decide;
 8. `evidence`: what proves to others that a member lied;
-9. `membership` and `messages`: who votes with what weight, and what a signature covers.
+9. `membership` and `messages`: who votes with what weight, and what a signature covers; `orders`: how that changes.
 """

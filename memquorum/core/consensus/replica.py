@@ -26,6 +26,7 @@ from memquorum.core.consensus.gate import SERVICE, Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
+from memquorum.core.consensus.silence import Silence
 from memquorum.core.consensus.speech import BALLOTS_WANTED, Speech
 from memquorum.core.consensus.transitions import Phase, Step, after
 from memquorum.core.consensus.viewchange import Committed
@@ -43,8 +44,8 @@ class ShardReplica:
     """The state machine of member `me` in one shard.
 
     `progress` is where it begins; `sign` gives a body as an encoded `Signed` of this member; `window` is how many
-    sequences ahead are kept; `interval`: how many decisions lie between two checkpoints; `closed`: the last decision
-    was for another configuration.
+    sequences ahead are kept; `interval`: of decisions between checkpoints; `closed`: the last one was for another
+    configuration.
     """
 
     def __init__(
@@ -74,9 +75,7 @@ class ShardReplica:
         self._checkpoints = Checkpoints(codec, genesis, self._gate, voice, progress=progress, interval=interval)
         self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self._gate, timings=timings)
         self._recollection = Recollection({})
-        self._caught_up = False
-        # It says nothing up to this sequence; and whether what it signed before it started is unknown.
-        self._silent_through, self._fresh, self._lived = 0, False, progress.seq > 1
+        self._silence = Silence(lived=progress.seq > 1)
         self._effects: list[t.Effect] = []
 
     @property
@@ -95,13 +94,8 @@ class ShardReplica:
         return self._views.view
 
     @property
-    def stable(self) -> int:
-        """The sequence of the last stable checkpoint."""
-        return self._checkpoints.stable
-
-    @property
     def _speaks(self) -> bool:
-        return self._caught_up and self.seq > self._silent_through
+        return self._silence.over(self.seq)
 
     @property
     def ignored(self) -> Counter[str]:
@@ -123,7 +117,7 @@ class ShardReplica:
             case t.StreamRead():
                 self._checkpoints.read(event)
                 self._take_found()
-            case t.TimerFired():
+            case t.TimerFired() if self.phase in _LIVE:
                 self._fired(event)
             case t.Restarted():
                 self._restart(event)
@@ -132,11 +126,11 @@ class ShardReplica:
         self._run()
         # Who may have lost its sign-state claims nothing in it before it speaks: else the next start would not know.
         unkept = self._views.unkept
-        if unkept is not None and (self._speaks or not self._fresh):
+        if unkept is not None and (self._speaks or not self._silence.fresh):
             self._effects.append(self._speech.entered(unkept))
         if self._speaks and self.phase in _LIVE:
             self._effects += self._speech.speak(self.phase, self._commits)
-        if self._speaks and self.phase != Phase.HALTED:
+        if self._speaks and self.phase in (*_LIVE, Phase.CLOSED):
             self._effects += self._checkpoints.speak()
         return self._effects
 
@@ -178,7 +172,7 @@ class ShardReplica:
 
     def _restart(self, event: t.Restarted) -> None:
         self._recollection = Recollection(event.signed)
-        self._silent_through, self._fresh = event.through, event.fresh
+        self._silence.begin(event)
         if event.fresh:
             # The view file may know how far the log was read, but not which views were asked for and entered.
             self._effects.append(t.Reread(Message.VIEW_CHANGE, 0))
@@ -189,11 +183,9 @@ class ShardReplica:
             self._step(Step.SUSPECTED)
 
     def _catch_up(self) -> None:
-        self._caught_up = self._gate.live = True
+        self._gate.live = True
         self._inbox.caught_up()
-        if self._fresh and (self._lived or self._gate.heard_itself):
-            self._silent_through = self.seq
-        elif self._fresh:
+        if self._silence.catch_up(self.seq, heard_itself=self._gate.heard_itself):
             # Its first life. Kept before anything else: a crash before its first word must not look like a loss.
             self._effects.append(self._speech.began())
 
@@ -212,8 +204,6 @@ class ShardReplica:
                 self._step(Step.REFUSED)
 
     def _fired(self, event: t.TimerFired) -> None:
-        if self.phase not in _LIVE:
-            return
         if event.timer == Timer.VIEW_CHANGE:
             if self._views.waiting and event.view == self._views.asked:
                 late = f"shard {self._shard}: nobody has opened view {event.view}"

@@ -1,0 +1,35 @@
+"""When a member may speak (rule 8 of `transitions`): who knows less than before waits until it has caught up."""
+
+from __future__ import annotations
+
+from memquorum.core.consensus.events import Restarted
+
+
+class Silence:
+    """One member's in one shard. `lived`: whether its view knows of decisions: then this is not its first life.
+
+    `fresh`: what it may have signed before it started is not known.
+    """
+
+    def __init__(self, *, lived: bool) -> None:
+        self.fresh = False
+        self._lived, self._caught_up, self._through = lived, False, 0
+
+    def begin(self, event: Restarted) -> None:
+        """After a start."""
+        self._through, self.fresh = event.through, event.fresh
+
+    def catch_up(self, seq: int, *, heard_itself: bool) -> bool:
+        """The log was read to its end, with `seq` in flight. Answers whether this is the member's first life.
+
+        Who may have lost its sign-state waits until that sequence is decided without it.
+        """
+        self._caught_up = True
+        if self.fresh and (self._lived or heard_itself):
+            self._through = seq
+            return False
+        return self.fresh
+
+    def over(self, seq: int) -> bool:
+        """Whether it may speak, with `seq` in flight."""
+        return self._caught_up and seq > self._through

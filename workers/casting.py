@@ -1,0 +1,132 @@
+"""Casting a ballot: from the core's question to this member's opinions, once it has read what they have to rest on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+from db.view import View
+from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.records import NominationProposed
+from memquorum.ports import VaultUnavailable
+from workers.judge import Judge
+from workers.ownclock import OwnClock
+from workers.votes import VoteWatch
+from workers.walk import Walk
+
+_LOG = logging.getLogger("memquorum.replica")
+
+# A nomination that speaks of what this replica has not read so long after is told of. It is waited for all the same.
+_SPINE_LATE_S = 30.0
+_SPINE_LOOK_S = 0.005
+_VAULT_RETRY_S = 0.5
+# How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
+_CLOCK_RETRY_MS = 5_000
+
+
+class Casting:
+    """One seat's: at most one question is open."""
+
+    def __init__(
+        self,
+        view: View,
+        walk: Walk,
+        judge: Judge,
+        watch: VoteWatch,
+        *,
+        shard: int,
+        clock: Callable[[], float],
+        own_clock: OwnClock | None,
+    ) -> None:
+        self._view, self._walk, self._judge, self._watch = view, walk, judge, watch
+        self._shard, self._clock, self._own_clock = shard, clock, own_clock
+        self._need: NeedBallot | None = None
+        # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
+        self._timely: bytes | None = None
+        self._late_at = self._retry_at = 0.0
+
+    def ask(self, need: NeedBallot) -> None:
+        """The core wants a ballot."""
+        self._need, self._retry_at = need, 0.0
+        self._late_at = self._clock() + _SPINE_LATE_S
+        self._watch.asked(need.nominated.record)
+
+    def drop(self) -> None:
+        """Nobody waits for it any more."""
+        self._need = self._timely = None
+
+    def look_at(self, now: float) -> float:
+        """When `answer` is to be called though no record came; infinity: never."""
+        if self._need is None:
+            return float("inf")
+        # The accepted stream is only read along: what waits for it looks there soon.
+        return self._retry_at if self._retry_at > now else now + _SPINE_LOOK_S
+
+    def answer(self, core: ShardReplica) -> BallotReady | BallotRefused | None:
+        """The answer to the open question, if it can be given now."""
+        if self._need is None:
+            return None
+        nominated = self._need.nominated
+        nomination = nominated.record
+        if not core.awaits_ballot(nominated.digest):
+            self._need = None
+            self._watch.shown.health.go(f"the time of shard {self._shard}")
+            return None
+        if self._clock() < self._retry_at or self._behind(nomination):
+            return None
+        if self._timely != nominated.digest:
+            offset = nomination.accepted_offset
+            as_of = self._view.time_at(self._shard, offset)
+            if as_of != nomination.as_of:
+                self._need = None
+                self._watch.refused()
+                why = f"as of {nomination.as_of}, but accepted offset {offset} is {as_of}"
+                return BallotRefused(nominated.digest, why)
+            self._timely = nominated.digest
+        if self._too_early(nomination):
+            return None
+        try:
+            opinions = self._judge.opinions(nomination)
+        except VaultUnavailable as error:
+            _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
+            self._watch.shown.health.wait("vault", "it does not answer")
+            self._retry_at = self._clock() + _VAULT_RETRY_S
+            return None
+        self._need = None
+        self._watch.shown.health.go("vault")
+        return BallotReady(nominated.digest, opinions)
+
+    def _behind(self, nomination: NominationProposed) -> bool:
+        """Whether the walk has not come to what the nomination speaks of.
+
+        Only waited for: a member has one ballot an epoch. If the late refused this nomination and voted on the next one
+        while the others had voted on this one, neither would ever have enough ballots.
+        """
+        at, read = nomination.accepted_offset, self._walk.next_accepted
+        if read > at:
+            return False
+        if self._clock() >= self._late_at:
+            _LOG.warning(
+                "shard %d: epoch %d waits for accepted offset %d, %d is next", self._shard, nomination.epoch, at, read
+            )
+            self._late_at = self._clock() + _SPINE_LATE_S
+        return True
+
+    def _too_early(self, nomination: NominationProposed) -> bool:
+        """Whether the vote's time is further ahead of this member's own clock than may be.
+
+        Then its ballot waits until the time has come: an intake whose clock runs away gets nothing forgotten. It is no
+        refusal, which would have to be everybody's to leave the epoch open to another nomination.
+        """
+        early_ms = self._own_clock.early_ms(nomination.as_of) if self._own_clock is not None else 0
+        health, what = self._watch.shown.health, f"the time of shard {self._shard}"
+        if not early_ms:
+            health.go(what)
+            return False
+        if what not in health.waits:
+            why = f"epoch {nomination.epoch} is as of {nomination.as_of}: {early_ms} ms too far ahead of this clock"
+            _LOG.warning("shard %d: its ballot waits: %s. Is intake's clock right?", self._shard, why)
+            health.wait(what, why)
+        self._retry_at = self._clock() + min(early_ms, _CLOCK_RETRY_MS) / 1000
+        return True
