@@ -30,6 +30,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str) -> Facts 
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
     found = Memory(*memory) if memory else None
     shard, namespace = (found.shard, found.namespace) if found else (notes[0][0], notes[0][5])
+    orders = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
     state = connection.execute(QUERIES["explain_shard"], {"shard": shard}).fetchone()
     return Facts(
         memory_id=memory_id,
@@ -42,6 +43,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str) -> Facts 
         decisions=tuple(_decision(row) for row in decisions),
         as_of=state[0] if state else 0,
         last_epoch=state[1] if state else 0,
+        configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
     )
 
 

@@ -33,7 +33,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, ShardStatus, Vector
+from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Vector
 
 
 class InMemoryVault:
@@ -98,7 +98,13 @@ class InMemoryStore:
         for row in self.decisions:
             decided[row.shard][row.seq] = row.digest
         return {
-            shard: Start(state, dict(self._cursors.get(shard, {})), self._published.get(shard, 0), decided[shard])
+            shard: Start(
+                state,
+                dict(self._cursors.get(shard, {})),
+                self._published.get(shard, 0),
+                decided[shard],
+                [(v.pre_prepare, v.commits) for v in InMemorySchedule(self).orders(shard) if v.configured],
+            )
             for shard, state in self.states.items()
         }
 
@@ -244,6 +250,15 @@ class InMemorySchedule:
         return ShardStatus(
             shard, state.seq, state.as_of, state.last_epoch, state.last_epoch_at, state.interactions, state.alive
         )
+
+    def orders(self, shard: int) -> list[OrderVote]:
+        """What was decided of orders of another membership; see the port."""
+        found = [(row, o) for row in self._store.decisions for o in row.outcomes]
+        return [
+            OrderVote(o.memory_id, row.epoch, o.outcome == "configured", row.pre_prepare, row.commits)
+            for row, o in sorted(found, key=lambda each: each[0].seq)
+            if row.shard == shard and row.trigger == "order" and o.kind == "configure"
+        ]
 
     def _alive(self, shard: int) -> list[Strength]:
         return [s for s in self._store.strengths.values() if s.shard == shard]

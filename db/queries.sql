@@ -117,12 +117,11 @@ SELECT d.shard, d.seq, d.digest
 FROM shard s
 JOIN decision d ON d.shard = s.shard AND d.seq > s.decided_seq - %(depth)s
 
--- :name configured
--- The decisions that changed a shard's configuration, in their order; of all shards where none is named.
-SELECT d.shard, d.pre_prepare, d.commits
+-- :name order_votes
+-- What was decided of orders of another membership, in the order of the decisions; of all shards where none is named.
+SELECT d.shard, o.memory_id::text, d.epoch, o.outcome = 'configured', d.pre_prepare, d.commits
 FROM decision d JOIN outcome o USING (shard, epoch)
-WHERE d.trigger = 'order' AND o.kind = 'configure' AND o.outcome = 'configured'
-  AND d.shard = coalesce(%(shard)s::integer, d.shard)
+WHERE d.trigger = 'order' AND o.kind = 'configure' AND d.shard = coalesce(%(shard)s::integer, d.shard)
 ORDER BY d.shard, d.seq
 
 -- :name memories

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from db.connection import READER, Link
 from db.queries import QUERIES
-from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
+from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable
 
 
 class PostgresSchedule:
@@ -47,3 +47,9 @@ class PostgresSchedule:
         with self._link.use() as connection:
             row = connection.execute(QUERIES["schedule_status"], {"shard": shard}).fetchone()
         return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)
+
+    def orders(self, shard: int) -> list[OrderVote]:
+        """What was decided of orders of another membership; see the port."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
+        return [OrderVote(name, epoch, done, data, tuple(commits)) for _, name, epoch, done, data, commits in rows]

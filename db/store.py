@@ -118,8 +118,9 @@ class PostgresStore:
             for shard, seq, digest in connection.execute(QUERIES["decided_digests"], {"depth": DECIDED_DEPTH}):
                 decided[shard][seq] = digest
             configured: dict[int, list[tuple[bytes, tuple[bytes, ...]]]] = {k: [] for k in range(shards)}
-            for shard, pre_prepare, commits in connection.execute(QUERIES["configured"], {"shard": None}):
-                configured[shard].append((pre_prepare, tuple(commits)))
+            for shard, _, _, done, pre_prepare, commits in connection.execute(QUERIES["order_votes"], {"shard": None}):
+                if done:
+                    configured[shard].append((pre_prepare, tuple(commits)))
             standing = connection.execute(QUERIES["shard_standing"]).fetchall()
             return {
                 row[0]: Start(ShardState(*row[:9]), cursors[row[0]], row[9], decided[row[0]], configured[row[0]])

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import dlq, evidence, logs, prune, roles, settings
+from infra import dlq, evidence, logs, members, prune, roles, settings
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -94,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
     dlq.options(letters)
     evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
     prune.options(command("prune", _prune, "Delete the consensus messages that a stable checkpoint covers."))
+    members.options(command("members", _members, "Show who votes, or order that it changes: each shard votes on that."))
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
@@ -250,6 +251,13 @@ def _dlq(given: Settings, parsed: argparse.Namespace) -> int:
         return dlq.run(given, parsed)
     except dlq.UNREACHABLE as error:
         sys.exit(f"memquorum: the dead letters cannot be read: {error}")
+
+
+def _members(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return members.run(given, parsed)
+    except members.UNREACHABLE as error:
+        sys.exit(f"memquorum: the members cannot be read, or no order be given: {error}")
 
 
 def _evidence(given: Settings, parsed: argparse.Namespace) -> int:

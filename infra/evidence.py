@@ -34,7 +34,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     settings.require("bootstrap")
     made, codec = genesis.read(settings), load_codec()
     reports, strangers = evidence.read(settings.bootstrap, made, codec)
-    found = evidence.faults(codec, made, reports, verify=parsed.verify)
+    found = evidence.faults(codec, reports, verify=parsed.verify)
     held = [fault for fault in found if fault.wrong is None]
     if parsed.json:
         for fault in found:
@@ -51,7 +51,7 @@ def reported(settings: Settings) -> int:
         reports, _ = evidence.read(settings.bootstrap, made, codec)
     except KafkaException:
         return 0
-    return len(evidence.faults(codec, made, reports, verify=False))
+    return len(evidence.faults(codec, reports, verify=False))
 
 
 def _tell(found: list[Fault], strangers: int, verify: bool) -> None:

@@ -18,7 +18,7 @@ from nacl.signing import SigningKey
 
 from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
-from memquorum.core.consensus.membership import SERVICES, Genesis, Member, dump, load
+from memquorum.core.consensus.membership import OPERATOR, SERVICES, Genesis, Member, dump, load
 from memquorum.core.crypto.stamps import Reader, Writer, for_member, for_services, member_key
 
 log = logging.getLogger(__name__)
@@ -109,7 +109,10 @@ def create(
         _ensure_key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
     services = {name: _public(settings, f"service-{name}") for name in SERVICES}
     chosen = policies.from_json({"decay": {"scales_s": SCALES_S}} if policy is None else dict(policy))
-    content = dump(shards, members, services, dict(agents or {}), chosen, agent_keys=agent_keys, signed=signed)
+    content = dump(
+        shards, members, services, dict(agents or {}), chosen,
+        agent_keys=agent_keys, signed=signed, operator=_public(settings, OPERATOR),
+    )  # fmt: skip
     _write_new(settings.genesis_file, content, 0o644)
     return load(content)
 
@@ -149,6 +152,22 @@ def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:
     if bytes(SigningKey(seed).verify_key) != public_key:
         raise KeyFileError(f"{file} is not the key that {settings.genesis_file} names for {name}")
     return seed
+
+
+def further_seeds(settings: Settings, member: int) -> list[bytes]:
+    """The seeds of the keys that replace a member's first one, or are to. Raises KeyFileError."""
+    return [secret(file) for file in sorted(settings.keys_dir.glob(f"member-{member}.*.key"))]
+
+
+def secret_of(settings: Settings, name: str) -> bytes:
+    """The seed of 'member-N', 'operator' or 'service-NAME', whatever names its public half. Raises KeyFileError."""
+    return secret(_key_file(settings, name))
+
+
+def new_key(settings: Settings, member: int) -> bytes:
+    """Makes another key for a member, beside those that it has; answers its public half. Raises KeyFileError."""
+    taken = len(list(settings.keys_dir.glob(f"member-{member}.*.key")))
+    return _public(settings, f"member-{member}.{taken + 1}")
 
 
 def secret(file: Path) -> bytes:

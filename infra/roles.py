@@ -156,6 +156,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     from db.neighbourhoods import PostgresNeighbourhoods
     from db.schedule import PostgresSchedule
     from streams import app
+    from workers.orders import KafkaOrders
     from workers.past import KafkaPast
 
     settings.require("bootstrap", "memory_dsn")
@@ -171,6 +172,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         neighbourhoods=PostgresNeighbourhoods(settings.memory_dsn),
         schedule=PostgresSchedule(settings.memory_dsn),
         past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
+        orders=KafkaOrders(settings.bootstrap) if made.operator is not None else None,
         nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
         data_dir=data_dir,
         instance=settings.instance or None,
@@ -184,15 +186,18 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
     from workers import replica
 
     settings.require("bootstrap")
-    if not 0 <= member < made.n:
+    named = made.member(member)
+    if named is None and made.operator is None:
         raise SettingsError(f"--member {member}: the genesis file names members 0 to {made.n - 1}")
+    first = f"member-{member}"
     replica.run(
         settings.bootstrap,
         made,
         load_codec(),
         vault(settings),
         member_id=member,
-        seed=genesis.signing_seed(settings, f"member-{member}", made.members[member].public_key),
+        seed=genesis.signing_seed(settings, first, named.public_key) if named else genesis.secret_of(settings, first),
+        further=lambda: genesis.further_seeds(settings, member),
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,
         own_clock=_own_clock(settings),

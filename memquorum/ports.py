@@ -176,6 +176,32 @@ class Schedule(Protocol):
         """Where the shard stands."""
         ...
 
+    def orders(self, shard: int) -> list[OrderVote]:
+        """What was decided of orders of another membership, in the order of the decisions."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OrderVote:
+    """A decision about an order of another membership: its id, whether it was to be carried out, and what proves it."""
+
+    order_id: str
+    epoch: int
+    configured: bool
+    pre_prepare: bytes
+    commits: tuple[bytes, ...]
+
+
+class Orders(Protocol):
+    """The operator's orders of another membership."""
+
+    def of(self, shard: int) -> Sequence[bytes]:
+        """Every record of the shard's orders that stands on the topic, in their order; nobody has looked into it.
+
+        What cannot be read now the next question may find.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SignedSlot:

@@ -10,6 +10,7 @@ REFUSED = "memory.intake.refused.v1"
 SCORED = "memory.salience.scored.v1"
 REENCODED = "memory.encoder.reencoded.v1"
 CROSSED = "memory.decay.crossed.v1"
+ORDERS = "memory.membership.ordered.v1"
 NOMINATIONS = "memory.nomination.proposed.v1"
 BALLOTS = "memory.ballot.cast.v1"
 PRE_PREPARES = "memory.consensus.pre-prepare.v1"
@@ -31,6 +32,7 @@ ALL = (
     SCORED,
     REENCODED,
     CROSSED,
+    ORDERS,
     NOMINATIONS,
     BALLOTS,
     PRE_PREPARES,

@@ -19,7 +19,7 @@ from faust.worker import Worker
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto.stamps import Writer
-from memquorum.ports import Encoder, Neighbourhoods, Past, Schedule, Vault
+from memquorum.ports import Encoder, Neighbourhoods, Orders, Past, Schedule, Vault
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from streams import decay, nomination, salience
@@ -91,6 +91,7 @@ def run(
     neighbourhoods: Neighbourhoods,
     schedule: Schedule,
     past: Past | None = None,
+    orders: Orders | None = None,
     nomination_seed: bytes,
     data_dir: Path,
     instance: str | None = None,
@@ -119,7 +120,7 @@ def run(
         telemetry=shown,
     )
     decay.attach(app, codec, genesis.policy, schedule, stamps=stamps, telemetry=shown)
-    nomination.attach(app, codec, genesis, nomination_seed, schedule, stamps=stamps, telemetry=shown)
+    nomination.attach(app, codec, genesis, nomination_seed, schedule, orders=orders, stamps=stamps, telemetry=shown)
     app.timer(_TURN_S)(partial(_turn, shown.health))
     on_assigned: Any = _calling(ready)
     app.on_partitions_assigned.connect(on_assigned, weak=False)

@@ -26,10 +26,11 @@ from memquorum.core.consensus.messages import sign
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
-from memquorum.ports import Schedule
+from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
+from streams.members import Members
 from streams.stage import Arrival, Begin, Output
 
 log = logging.getLogger(__name__)
@@ -40,13 +41,16 @@ SIGNER = "service:nomination"
 class Nomination:
     """DecayCrossed → Signed(NominationProposed), where an epoch is triggered and there is something to propose."""
 
-    def __init__(self, codec: Codec, genesis: Genesis, seed: bytes, schedule: Schedule) -> None:
-        """`seed`: the 32-byte Ed25519 seed of service:nomination."""
+    def __init__(
+        self, codec: Codec, genesis: Genesis, seed: bytes, schedule: Schedule, orders: Orders | None = None
+    ) -> None:
+        """`seed`: the 32-byte Ed25519 seed of service:nomination. `orders`: None where nobody can give any."""
         self._codec = codec
         self._genesis = genesis
         self._seed = seed
         self._schedule = schedule
         self._sent: dict[int, Attempt] = {}
+        self._members = Members(codec, genesis, schedule, orders)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """At most one nomination per shard. ValueError for a record that is no answer to a tick of its partition."""
@@ -83,17 +87,21 @@ class Nomination:
         policy, shard, standing = self._genesis.policy, tick.shard, tick.standing
         if standing is None:  # of version 1: the next tick carries all that this one could have said
             return None
+        if not nomination.may_send(self._sent.get(shard), standing.last_epoch + 1, tick.as_of, policy):
+            return None
+        genesis, order = self._members.standing(shard, standing.last_epoch)
+        if order is not None:
+            return nomination.build_order(genesis, standing, tick, order)
         why = nomination.trigger(standing, tick.as_of, policy)
-        last = self._sent.get(shard)
-        if why is None or not nomination.may_send(last, standing.last_epoch + 1, tick.as_of, policy):
+        if why is None:
             return None
         ids = [crossing.memory_id for crossing in tick.crossed]
         limit = nomination.unused_limit(standing, len(ids), policy)
         unused = [memory.memory_id for memory in self._schedule.due(shard, nomination.LATEST, limit)] if limit else []
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
         return nomination.build(
-            cluster=self._genesis.cluster,
-            config=self._genesis.config,
+            cluster=genesis.cluster,
+            config=genesis.config,
             why=why,
             standing=standing,
             tick=tick,
@@ -133,9 +141,10 @@ def attach(
     seed: bytes,
     schedule: Schedule,
     *,
+    orders: Orders | None = None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app. `seed`: the 32-byte Ed25519 seed of service:nomination."""
-    processor = Nomination(codec, genesis, seed, schedule)
+    processor = Nomination(codec, genesis, seed, schedule, orders)
     stage.attach(app, processor, name="nomination", source=topics.CROSSED, stamps=stamps, telemetry=telemetry)

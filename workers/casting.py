@@ -8,7 +8,8 @@ from collections.abc import Callable
 from db.view import View
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.records import NominationProposed
+from memquorum.core.policy import PPM
+from memquorum.core.records import NominationProposed, Opinion
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock
@@ -23,6 +24,8 @@ _SPINE_LOOK_S = 0.005
 _VAULT_RETRY_S = 0.5
 # How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
 _CLOCK_RETRY_MS = 5_000
+# Whatever the rules ask of an order was asked of its nomination.
+YES_TO_ORDER = Opinion(True, PPM, (PPM,))
 
 
 class Casting:
@@ -87,7 +90,7 @@ class Casting:
         if self._too_early(nomination):
             return None
         try:
-            opinions = self._judge.opinions(nomination)
+            opinions = self._judge.opinions(nomination) if nominated.makes is None else (YES_TO_ORDER,)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
             self._watch.shown.health.wait("vault", "it does not answer")

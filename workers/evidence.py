@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.evidence import BadEvidence, Verdict, convict, describe
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import Misbehaved
+from workers import configurations
 from workers.partition import standing
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A record that a member signed, and when it was written, in milliseconds, by the broker's word."""
+    """A record that a member signed, in which configuration, and when it was written, in milliseconds, by the broker's
+    word."""
 
     at: int
     record: Misbehaved
+    by: Genesis
 
 
 @dataclass(slots=True)
@@ -41,20 +45,26 @@ def read(bootstrap: str, genesis: Genesis, codec: Codec) -> tuple[list[Report], 
     Raises KafkaException or TopicUnreadable.
     """
     found, strangers = list[Report](), 0
+    # The journal is long: it is asked for configurations only where somebody speaks of a later one.
+    known = cache(partial(configurations.read, bootstrap, genesis, codec))
     for message in standing(bootstrap, topics.EVIDENCE, genesis.shards):
+        data, shard = message.value() or b"", message.partition() or 0
         try:
-            _, record = open_signed(codec, genesis, message.value() or b"", Misbehaved)
+            try:
+                record, by = open_any(codec, genesis, data, Misbehaved)
+            except UnknownConfiguration:
+                record, by = open_any(codec, known()[shard], data, Misbehaved)
         except BadMessage:
             strangers += 1
             continue
-        if record.shard == message.partition():
-            found.append(Report(message.timestamp()[1], record))
+        if record.shard == shard:
+            found.append(Report(message.timestamp()[1], record, by))
         else:
             strangers += 1
     return sorted(found, key=lambda report: report.at), strangers
 
 
-def faults(codec: Codec, genesis: Genesis, reports: Iterable[Report], *, verify: bool) -> list[Fault]:
+def faults(codec: Codec, reports: Iterable[Report], *, verify: bool) -> list[Fault]:
     """The reports by fault, first reported first. With `verify` each is judged anew, from its originals alone; what
     one reporter cannot prove another may, so the two stand apart."""
     found: dict[tuple[object, ...], Fault] = {}
@@ -63,7 +73,7 @@ def faults(codec: Codec, genesis: Genesis, reports: Iterable[Report], *, verify:
         what, verdict, wrong = describe(codec, record), None, None
         if verify:
             try:
-                verdict = convict(codec, genesis, record)
+                verdict = convict(codec, report.by, record)
             except BadEvidence as error:
                 wrong = str(error)
         key = (record.shard, record.accused, what, wrong)

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from memquorum.core.ballots.kinds import FORGET, PROMOTE
+from memquorum.core.ballots.kinds import CONFIGURE, FORGET, PROMOTE
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.orders import TRIGGER
 from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.core.records import DecayCrossed, MembersOrdered, NominationProposed, Proposal, Standing
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
@@ -104,6 +106,24 @@ def build(
         accepted_offset=tick.accepted_offset,
         trigger=why,
         proposals=tuple(proposals),
+    )
+
+
+def build_order(
+    genesis: Genesis, standing: Standing, tick: DecayCrossed, order: tuple[bytes, MembersOrdered, str]
+) -> NominationProposed:
+    """The next epoch's nomination, of an order alone. `order`: as signed, its body, its id."""
+    data, body, name = order
+    return NominationProposed(
+        cluster=genesis.cluster,
+        config=genesis.config,
+        shard=tick.shard,
+        epoch=standing.last_epoch + 1,
+        as_of=tick.as_of,
+        accepted_offset=tick.accepted_offset,
+        trigger=TRIGGER,
+        proposals=(Proposal(name, "", CONFIGURE.name, body.action, 0, 0, 0),),
+        order=data,
     )
 
 

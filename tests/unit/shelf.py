@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
+from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable
 
 
 @dataclass
@@ -18,6 +18,7 @@ class Shelf:
     ready: list[Candidate] = field(default_factory=list)
     asked: list[tuple[object, ...]] = field(default_factory=list)
     down: set[str] = field(default_factory=set)
+    votes: list[OrderVote] = field(default_factory=list)
 
     def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
         self._note("due", shard, as_of, limit)
@@ -35,6 +36,10 @@ class Shelf:
     def status(self, shard: int) -> ShardStatus:
         self._note("status", shard)
         return self.status_of.get(shard, ShardStatus(shard, 0, 0, 0, 0, 0, 0))
+
+    def orders(self, shard: int) -> list[OrderVote]:
+        self._note("orders", shard)
+        return self.votes
 
     def _note(self, *question: object) -> None:
         self.asked.append(question)

@@ -17,7 +17,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from memquorum.core.avro import Codec
+from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots import columns
 from memquorum.core.ballots.columns import BadBallot, Ballot, Places
 from memquorum.core.ballots.kinds import CONFIGURE, KINDS
@@ -239,6 +239,17 @@ def check_decision(
     if len(members) < genesis.quorum:
         raise BadCertificate(f"decision: {len(members)} commits, {genesis.quorum} are needed")
     return checked
+
+
+def decider(codec: Codec, genesis: Genesis, pre_prepare: bytes) -> Genesis:
+    """The configuration whose sequence a pre-prepare is for: the given one, or one that led to it.
+
+    Nothing of it is checked; whoever checks it by that configuration finds a lie. Raises BadCertificate.
+    """
+    try:
+        return genesis.at(codec.decode_as(PrePrepare, codec.decode_as(Signed, pre_prepare).body).seq)
+    except DecodeError as error:
+        raise BadCertificate(f"pre-prepare: {error}") from None
 
 
 def follow(codec: Codec, genesis: Genesis, decided: Iterable[tuple[bytes, Sequence[bytes]]]) -> Genesis:

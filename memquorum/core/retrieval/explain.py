@@ -8,6 +8,7 @@ is the journal's word. `telling.lines` puts the account in words; `plain` makes 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from memquorum.core import decay
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS
-from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.tally import Outcome
@@ -54,7 +55,8 @@ class Facts:
     """What the store knows of one memory id. `memory` is None for an episode that was never stored.
 
     `notes`: journal entries about it in order, of its uses only the latest. `repetitions`: how often one of its event
-    ids came again. `as_of` and `last_epoch`: where its shard stands.
+    ids came again. `as_of` and `last_epoch`: where its shard stands. `configured`: the decisions that changed who votes
+    there, in their order, each as (pre-prepare, commits).
     """
 
     memory_id: str
@@ -67,6 +69,7 @@ class Facts:
     decisions: tuple[DecisionFacts, ...]
     as_of: int
     last_epoch: int
+    configured: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +209,10 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     alive = strength if memory is not None and memory.tier in ALIVE else None
     birth = next((n for n in facts.notes if n.effect in ("stored", "dropped")), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
+    configured = genesis
+    # Where the store's word proves nothing, the votes of those who come after say so themselves.
+    with suppress(BadCertificate):
+        configured = follow(codec, genesis, facts.configured)
     return Account(
         memory_id=facts.memory_id,
         shard=facts.shard,
@@ -220,7 +227,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         last_access=alive.last_access if alive else max((u.at for u in uses), default=None),
         uses=uses,
         encodings=tuple(Encoding(n.seq, n.detail.encoder) for n in facts.notes if isinstance(n.detail, Reencoded)),
-        votes=tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions),
+        votes=tuple(_vote(codec, configured, facts.memory_id, d) for d in facts.decisions),
         last_epoch=facts.last_epoch,
         confidence_ppm=memory.confidence_ppm if memory else None,
         sealed_until=memory.sealed_until if memory else None,
@@ -285,6 +292,7 @@ def _use(note: Noted) -> Use:
 
 def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) -> Vote:
     try:
+        genesis = decider(codec, genesis, facts.pre_prepare)
         checked = check_decision(codec, genesis, facts.pre_prepare, facts.commits)
         at, outcome = _about(checked, memory_id)
         commits = _signers(codec, genesis, facts.commits)

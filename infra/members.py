@@ -1,0 +1,199 @@
+"""The operator's `members`: who votes in which shard, and orders to change that.
+
+An order changes nothing by itself. It is signed with the operator's key and written to its topic; each shard votes on
+it in an epoch of its own, and goes on in the new configuration once that decision is a stable checkpoint. So an order
+that breaks a rule is refused here, and by every member if it comes past here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from confluent_kafka import KafkaException
+from rich.console import Console
+from rich.table import Table
+
+from infra import genesis
+from infra.settings import Settings, SettingsError
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import OPERATOR, Genesis, GenesisError
+from memquorum.core.consensus.messages import sign
+from memquorum.core.consensus.orders import apply, configuration_digest
+from memquorum.core.records import MembersOrdered
+from memquorum.schema_files import load_codec
+from workers import configurations, orders
+from workers.partition import TopicUnreadable
+
+UNREACHABLE = (KafkaException, TopicUnreadable)
+
+_LOOK_S = 1.0
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """Adds what `members` takes."""
+    steps = command.add_subparsers(dest="step", required=True, metavar="STEP")
+    show = steps.add_parser("show", help="who votes in which shard, with what weight")
+    show.add_argument("--json", action="store_true", help="a JSON object for each shard")
+    weight = steps.add_parser("weight", help="change a member's weight")
+    rotate = steps.add_parser("rotate", help="replace a member's key")
+    remove = steps.add_parser("remove", help="let a member go; its id is never used again")
+    for step in (weight, rotate, remove):
+        step.add_argument("member", type=int, help="its id")
+    weight.add_argument("weight_milli", type=int, metavar="THOUSANDTHS", help="1000 is a weight of one")
+    rotate.add_argument("--public-key", type=_key, metavar="HEX", help="default: a new key is made in the keys' folder")
+    for step in (weight, rotate, remove):
+        step.add_argument("--shard", type=int, help="this one alone (default: all)")
+        step.add_argument("--dry-run", action="store_true", help="say what would come of it, and order nothing")
+        step.add_argument("--wait", type=float, metavar="SECONDS", help="until it is in force everywhere; 1 if not")
+
+
+def run(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Shows, or orders. Raises SettingsError or GenesisError for what cannot be ordered, KeyFileError."""
+    settings.require("bootstrap")
+    made, codec = genesis.read(settings), load_codec()
+    now = configurations.read(settings.bootstrap, made, codec)
+    if parsed.step == "show":
+        _show(now, as_json=parsed.json)
+        return 0
+    if made.operator is None:
+        raise SettingsError(
+            f"{settings.genesis_file} names no operator: its members, keys and weights hold for ever. "
+            "A genesis file made today names one"
+        )
+    if parsed.shard is not None and not 0 <= parsed.shard < made.shards:
+        raise SettingsError(f"--shard {parsed.shard}: there are {made.shards} shards, counted from 0")
+    shards = range(made.shards) if parsed.shard is None else (parsed.shard,)
+    wanted = [_STEPS[parsed.step](settings, now[shard], shard, parsed) for shard in shards]
+    made_of = [apply(now[order.shard], order) for order in wanted]
+    console = Console(highlight=False)
+    for order, after in zip(wanted, made_of, strict=True):
+        console.print(f"shard {order.shard}: configuration {order.config} → {after.config}: {_told(order)}")
+    if parsed.dry_run:
+        console.print("nothing was ordered: --dry-run")
+        return 0
+    wanted = _with_key(settings, wanted) if parsed.step == "rotate" and parsed.public_key is None else wanted
+    seed = genesis.signing_seed(settings, OPERATOR, made.operator)
+    orders.publish(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
+    console.print(f"ordered; {len(wanted)} shard(s) vote on it, each in its next epoch")
+    return 0 if parsed.wait is None else _wait(settings, made, codec, wanted, parsed.wait)
+
+
+def _wait(settings: Settings, made: Genesis, codec: Codec, wanted: Sequence[MembersOrdered], seconds: float) -> int:
+    """Until every order is carried out. Returns 1 if one is not by then."""
+    until = time.monotonic() + seconds
+    while True:
+        now = configurations.read(settings.bootstrap, made, codec)
+        left = [order.shard for order in wanted if now[order.shard].config <= order.config]
+        if not left:
+            print("in force in every shard that it was ordered for")
+            return 0
+        if time.monotonic() >= until:
+            print(
+                f"not yet in force in shard(s) {', '.join(map(str, left))}: see `members show`, and the replicas' logs"
+            )
+            return 1
+        time.sleep(_LOOK_S)
+
+
+# Orders --------------------------------------------------------------------------------------------------------------
+
+
+def _base(now: Genesis, shard: int, action: str, **changes: Any) -> MembersOrdered:
+    return MembersOrdered(now.cluster, now.config, shard, configuration_digest(now), action, **changes)
+
+
+def _weight(_: Settings, now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+    return _base(now, shard, "weight", member=parsed.member, weight_milli=parsed.weight_milli)
+
+
+def _rotate(_: Settings, now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+    # Whether it can be done does not depend on the key: one is made only then.
+    key = parsed.public_key if parsed.public_key is not None else bytes(32)
+    return _base(now, shard, "rotate", member=parsed.member, public_key=key)
+
+
+def _remove(_: Settings, now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+    return _base(now, shard, "remove", member=parsed.member)
+
+
+_STEPS: dict[str, Callable[[Settings, Genesis, int, argparse.Namespace], MembersOrdered]] = {
+    "weight": _weight, "rotate": _rotate, "remove": _remove
+}  # fmt: skip
+
+
+def _with_key(settings: Settings, wanted: Sequence[MembersOrdered]) -> list[MembersOrdered]:
+    """The same orders with one new key, which the member's process finds in the keys' folder."""
+    key = genesis.new_key(settings, wanted[0].member)
+    return [replace(order, public_key=key) for order in wanted]
+
+
+def _signed(codec: Codec, made: Genesis, seed: bytes, order: MembersOrdered) -> bytes:
+    return codec.encode(sign(made.cluster, OPERATOR, seed, codec.encode(order)))
+
+
+def _key(text: str) -> bytes:
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != 32:
+        raise argparse.ArgumentTypeError("a public key is 64 hexadecimal digits")
+    return key
+
+
+# Telling -------------------------------------------------------------------------------------------------------------
+
+
+def _told(order: MembersOrdered) -> str:
+    match order.action:
+        case "weight":
+            return f"member {order.member} weighs {order.weight_milli / 1000:g}"
+        case "rotate":
+            return f"member {order.member} gets another key"
+        case _:
+            return f"member {order.member} leaves"
+
+
+def _show(now: Sequence[Genesis], *, as_json: bool) -> None:
+    if as_json:
+        for shard, config in enumerate(now):
+            print(json.dumps(_plain(shard, config)))
+        return
+    console = Console(highlight=False)
+    alike: dict[tuple[object, ...], list[int]] = {}
+    for shard, config in enumerate(now):
+        alike.setdefault((config.config, config.members), []).append(shard)
+    for shards in alike.values():
+        config = now[shards[0]]
+        names = ", ".join(map(str, shards))
+        console.print(f"shard {names}: configuration {config.config}, {config.n} members bear {config.f} liar(s)")
+        table = Table("id", "name", "role", "weight", "reliability", "key", box=None, pad_edge=False)
+        for m in config.members:
+            rates = (f"{m.weight_milli / 1000:g}", f"{m.reliability_milli / 1000:g}")
+            table.add_row(str(m.id), m.name, m.role, *rates, f"{m.public_key.hex()[:16]}…")
+        console.print(table)
+    if now[0].operator is None:
+        console.print("the genesis file names no operator: this holds for ever", style="dim")
+
+
+def _plain(shard: int, config: Genesis) -> dict[str, Any]:
+    return {
+        "shard": shard,
+        "config": config.config,
+        "begins_at_sequence": config.begins,
+        "members": [
+            {
+                "id": m.id, "name": m.name, "role": m.role, "public_key": m.public_key.hex(),
+                "weight_milli": m.weight_milli, "reliability_milli": m.reliability_milli,
+            }
+            for m in config.members
+        ],
+    }  # fmt: skip
+
+
+__all__ = ["UNREACHABLE", "GenesisError", "options", "run"]

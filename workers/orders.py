@@ -1,0 +1,68 @@
+"""The operator's orders of another membership: read from their topic as they come, and written there."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from memquorum import topics
+from memquorum.core.records import MembersOrdered
+from workers import loop
+
+_LOG = logging.getLogger(__name__)
+
+_PATIENCE_S = 2.0
+_READ_MOST = 100
+
+
+class KafkaOrders:
+    """The Orders port on their topic, which never expires; there are few. Connects with the first question."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+        self._consumer: Consumer | None = None
+        self._found: dict[int, list[bytes]] = {}
+        self._next: dict[int, int] = {}
+
+    def of(self, shard: int) -> Sequence[bytes]:
+        """Every record of the shard's orders that stands there now; see the port."""
+        found = self._found.setdefault(shard, [])
+        try:
+            self._read_on(shard, found)
+        except KafkaException as error:
+            _LOG.warning("the orders of shard %d cannot be read now: %s", shard, error)
+        return found
+
+    def _read_on(self, shard: int, found: list[bytes]) -> None:
+        if self._consumer is None:
+            self._consumer = loop.consumer(self._bootstrap)
+        place = (topics.ORDERS, shard)
+        low, end = self._consumer.get_watermark_offsets(TopicPartition(*place), timeout=_PATIENCE_S, cached=False)
+        at = self._next.get(shard, low)
+        if at >= end:
+            return
+        loop.assign(self._consumer, {place: at})
+        until = time.monotonic() + _PATIENCE_S
+        while at < end and time.monotonic() < until:
+            for message in loop.records(self._consumer, _READ_MOST, _PATIENCE_S):
+                found.append(message.value() or b"")
+                at = self._next[shard] = loop.offset(message) + 1
+
+
+def publish(bootstrap: str, orders: Sequence[tuple[MembersOrdered, bytes]]) -> None:
+    """Writes signed orders, each to the partition of its shard. Raises KafkaException where one was not taken."""
+    failed: list[KafkaException] = []
+    producer = loop.producer(bootstrap)
+    for order, data in orders:
+        name = f"order/{order.shard}/{order.config}/{order.action}"
+        producer.produce(
+            topics.ORDERS, value=data, key=str(order.shard).encode(), partition=order.shard,
+            headers=loop.headers("Signed", "memquorum/operator", name),
+            on_delivery=lambda error, _: failed.append(KafkaException(error)) if error is not None else None,
+        )  # fmt: skip
+    left = producer.flush(30)
+    if failed or left:
+        raise failed[0] if failed else KafkaException(f"{left} orders were not taken within 30 s")
