@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message
-from nacl.signing import SigningKey
 
 from db.signstate import SqliteSignState
 from db.view import View
@@ -29,7 +28,6 @@ from memquorum.core.avro import Codec
 from memquorum.core.ballots.evidence import RULES, Evidence
 from memquorum.core.consensus.events import Keep, Send, Timings
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import sign
 from memquorum.core.crypto.stamps import Reader
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
@@ -39,6 +37,7 @@ from workers import loop
 from workers.catchup import follow
 from workers.judge import Judge
 from workers.ownclock import OwnClock
+from workers.part import Keys
 from workers.partition import Partition, TopicUnreadable
 from workers.reading import SPINE, Place, Reading
 from workers.seat import LOGS, TOPIC_OF, Seat
@@ -90,7 +89,7 @@ def run(
     strangers' records from the line's where nobody signs; None, for tests: whoever writes is believed. `own_clock`:
     what the time of a vote is held against; None where the fleet's time is driven.
     """
-    keys = _Keys(codec, f"member:{member_id}", seed, further)
+    keys = Keys(codec, f"member:{member_id}", seed, further)
     if genesis.operator is None and keys.signer(genesis) is None:
         raise ValueError(f"the key is not that of member {member_id} in the genesis file")
     folder = run_dir / f"replica-{member_id}"
@@ -133,24 +132,6 @@ def run(
         )
         with closing(made) as replica:
             replica.run(stop, ready)
-
-
-class _Keys:
-    """A member's keys: each is for the configurations that name it."""
-
-    def __init__(self, codec: Codec, name: str, seed: bytes, further: Callable[[], Sequence[bytes]]) -> None:
-        self._codec, self._name, self._seed, self._further = codec, name, seed, further
-
-    def signer(self, genesis: Genesis) -> Callable[[bytes], bytes] | None:
-        """What signs for the member in a configuration; None where none of its keys is named there."""
-        wanted = genesis.key_of(self._name)
-        for seed in (self._seed, *self._further()):
-            if bytes(SigningKey(seed).verify_key) == wanted:
-                return partial(self._sign, genesis.cluster, seed)
-        return None
-
-    def _sign(self, cluster: bytes, seed: bytes, body: bytes) -> bytes:
-        return self._codec.encode(sign(cluster, self._name, seed, body))
 
 
 def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, bytes]]:

@@ -107,7 +107,7 @@ def run(
                 met.problems += wrong + worse
         met.problems += [f"honest process {name} ended" for name in fleet.ended() if name not in liars]
         reports, _ = evidence.read(place.bootstrap, genesis, codec)
-        faults = evidence.faults(codec, genesis, reports, verify=True)
+        faults = evidence.faults(codec, reports, verify=True)
     except KafkaException as error:
         met.problems.append(f"Kafka: {error}")
     finally:

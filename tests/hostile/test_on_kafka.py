@@ -28,7 +28,7 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
     reports, _ = evidence.read(fresh_kafka, load(GENESIS), codec)
     proven = {
         (fault.shard, fault.accused)
-        for fault in evidence.faults(codec, load(GENESIS), reports, verify=True)
+        for fault in evidence.faults(codec, reports, verify=True)
         if fault.verdict is not None
     }
     assert proven == {(0, LIAR), (1, LIAR), (2, LIAR)}  # on shard 3 it votes against what it thinks: no proof of that

@@ -11,7 +11,7 @@ import pytest
 from infra import commands
 from infra.settings import Settings
 from memquorum.core.records import Misbehaved
-from tests.unit.genesis import make_bytes
+from tests.unit.genesis import make, make_bytes
 from tests.unit.test_convict import GUILTY, INNOCENT
 from workers import evidence
 from workers.evidence import Report
@@ -30,7 +30,7 @@ def place(tmp_path: Path) -> Settings:
 def told(
     place: Settings, monkeypatch: pytest.MonkeyPatch, records: list[Misbehaved], *arguments: str, strangers: int = 0
 ) -> int:
-    reports = [Report(1_000 * at, record) for at, record in enumerate(records, 1)]
+    reports = [Report(1_000 * at, record, make(shards=2)) for at, record in enumerate(records, 1)]
     monkeypatch.setattr(evidence, "read", lambda *_: (reports, strangers))
     parsed = commands.parser().parse_args(["evidence", *arguments])
     return int(parsed.do(place, parsed))

@@ -44,8 +44,7 @@ class ShardReplica:
     """The state machine of member `me` in one shard.
 
     `progress` is where it begins; `sign` gives a body as an encoded `Signed` of this member; `window` is how many
-    sequences ahead are kept; `interval`: of decisions between checkpoints; `closed`: the last one was for another
-    configuration.
+    sequences ahead are kept; `interval`: of decisions between checkpoints; `closed`: another configuration follows.
     """
 
     def __init__(
@@ -340,8 +339,7 @@ class ShardReplica:
         self._effects += self._checkpoints.decided(decision)
         self._effects.append(t.Settle(self._speech.signed_for(slot), self.seq))
         self._effects += slot.stop_timers()
-        if checked.configures is not None:
-            # What is held of the slot stays: behind it stands what the next configuration says.
+        if checked.configures is not None:  # behind what is held of the slot stands what the next configuration says
             self._step(Step.CONFIGURED)
             return True
         self._views.calm(self.seq)
