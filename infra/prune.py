@@ -15,7 +15,7 @@ from infra import genesis
 from infra.settings import Settings
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers import prune
+from workers import configurations, prune
 from workers.partition import TopicUnreadable
 from workers.prune import CannotPrune, Plan
 from workers.strangers import Strangers
@@ -37,11 +37,11 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     strangers = Strangers(logging.getLogger("memquorum.prune"), genesis.stamps_at_hand(settings))
     used = cursors(settings.memory_dsn)
     with Console(stderr=True, highlight=False).status("looking") as line:
-        plans = []
+        plans, now = [], configurations.read(settings.bootstrap, made, codec)
         for shard in range(made.shards):
             line.update(f"looking: shard {shard}")
             at = {topic: offset for (of, topic), offset in used.items() if of == shard}
-            found = prune.plan(settings.bootstrap, codec, made, shard, strangers=strangers, cursors=at)
+            found = prune.plan(settings.bootstrap, codec, now[shard], shard, strangers=strangers, cursors=at)
             plans += [found] if found is not None else []
     if not parsed.dry_run:
         prune.carry_out(settings.bootstrap, plans)

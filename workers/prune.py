@@ -21,7 +21,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.consensus.messages import BadMessage, open_any
 from memquorum.core.records import (
     BallotCast,
     Checkpoint,
@@ -78,8 +78,9 @@ def plan(
 ) -> Plan | None:
     """What of a shard may go; None without a stable checkpoint that the journal reaches.
 
-    `cursors`: from where the commit worker reads each topic when it starts; nothing from there on goes. Raises
-    CannotPrune where the journal's decisions are not those that a quorum has signed.
+    `genesis`: the shard's configuration in force. `cursors`: from where the commit worker reads each topic when it
+    starts; nothing from there on goes. Raises CannotPrune where the journal's decisions are not those that a quorum has
+    signed.
     """
     said = _known(codec, genesis, shard, bootstrap, strangers)
     if said is None:
@@ -151,7 +152,7 @@ def needed_from(codec: Codec, genesis: Genesis, topic: str, said: Checkpoint, re
     body: Any
     for record in records:
         try:
-            _, body = open_signed(codec, genesis, record.data, PRUNED[topic])
+            body, _ = open_any(codec, genesis, record.data, PRUNED[topic])
         except BadMessage:
             continue
         of_epochs = isinstance(body, NominationProposed | BallotCast)

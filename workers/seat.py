@@ -103,11 +103,12 @@ class Seat:
         self._timers: dict[t.Timer, tuple[float, t.TimerFired]] = {}
         # The place of a checkpoint that waits for the walk.
         self._reached: t.Reached | None = None
-        self.watch = VoteWatch(genesis, shard, view.progress(shard).epoch, shown)
+        progress = view.progress(shard)
+        self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
         self._casting = Casting(view, self.walk, judge, self.watch, shard=shard, clock=clock, own_clock=own_clock)
         self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=mute, meters=self.watch.shown.meters)
         self._take_part = partial(take, codec, view, signed, shard=shard, me=me, sign=sign, timings=timings)
-        if genesis.previous is not None and view.progress(shard).stable < genesis.begins - 1:
+        if genesis.previous is not None and progress.seq == genesis.begins and progress.stable < genesis.begins - 1:
             self._next, genesis = genesis, genesis.previous
             self._pinned = {topic: view.position(topic, shard) or 0 for topic in LOGS.values()}
         self._begin(genesis)
@@ -170,6 +171,9 @@ class Seat:
 
     def follow(self, decided: Decided) -> None:
         """A decision as the journal holds it, where the logs begin too late: the core checks it like any other."""
+        if self._next is not None:
+            # The journal goes on. Whether the checkpoint is stable cannot be known: it has not been read yet.
+            self._reconfigure(self._next)
         said = [(t.Message.PRE_PREPARE, decided.pre_prepare), *((t.Message.COMMIT, data) for data in decided.commits)]
         for message, data in said:
             self._carry_out(self.core.handle(t.Received(message, data, self.positions[LOGS[message]])))
@@ -329,7 +333,7 @@ class Seat:
             self._next = checked.configures
             self._view.configure(self.shard, checked.configures.config, checked.data, decided.commits)
             held = {topic: self.core.low_water(message) for message, topic in LOGS.items()}
-            since = {topic: self._since.get(topic, 0) for topic in LOGS.values()}
+            since = {topic: self._since.get(topic, self.positions[topic]) for topic in LOGS.values()}
             self._pinned = {topic: at if (low := held[topic]) is None else min(low, at) for topic, at in since.items()}
         else:
             self._since = dict(self.positions)

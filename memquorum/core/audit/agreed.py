@@ -8,7 +8,7 @@ out a broker that shows it other records than the members read, whoever could si
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memquorum.core.audit.chain import Record, Source
@@ -19,7 +19,7 @@ from memquorum.core.commit.spine import Accepted, Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.consensus.messages import BadMessage, open_any
 from memquorum.core.records import Checkpoint, Decided, EpisodeScored, PrePrepare, Signed
 
 
@@ -35,20 +35,21 @@ class Words:
     scored: Source
 
 
-def stable(codec: Codec, genesis: Genesis, shard: int, records: Iterator[Record]) -> dict[int, Checkpoint]:
-    """By sequence, what q members have signed alike. Everything else proves nothing and is passed over."""
+def stable(codec: Codec, genesis: Genesis, shard: int, records: Iterable[Record]) -> dict[int, Checkpoint]:
+    """By sequence, what q members have signed alike, of a configuration or of those that led to it. Everything else
+    proves nothing and is passed over."""
     said: dict[tuple[int, bytes], dict[int, Checkpoint]] = {}
     found: dict[int, Checkpoint] = {}
     for record in records:
         try:
-            _, body = open_signed(codec, genesis, record.data, Checkpoint)
+            body, by = open_any(codec, genesis, record.data, Checkpoint)
         except BadMessage:
             continue
-        if body.shard != shard:
+        if body.shard != shard or by is not genesis.at(body.seq):
             continue
         alike = said.setdefault((body.seq, rolling.checkpoint_digest(body)), {})
         alike[body.member] = body
-        if len(alike) >= genesis.quorum:
+        if len(alike) >= by.quorum:
             found[body.seq] = body
     return found
 
@@ -57,9 +58,15 @@ class Agreed:
     """One shard's stable checkpoints, asked as its journal is walked."""
 
     def __init__(self, codec: Codec, genesis: Genesis, shard: int, words: Words, findings: Findings) -> None:
-        self._codec, self._words, self._findings = codec, words, findings
+        self._codec, self._shard, self._words, self._findings = codec, shard, words, findings
         self._beginning = self._decisions = rolling.beginning(genesis.cluster, shard)
-        self._stable = stable(codec, genesis, shard, _settled(words.checkpoints))
+        self._records = list(_settled(words.checkpoints))
+        self.follow(genesis)
+
+    def follow(self, genesis: Genesis) -> None:
+        """The journal has come to a configuration: what its members sign counts from here on."""
+        self._genesis = genesis
+        self._stable = stable(self._codec, genesis, self._shard, self._records)
 
     def decided(self, seq: int, detail: Decided) -> None:
         """The next decision of the journal, at its entry `seq`."""

@@ -148,6 +148,8 @@ class _Audit:
         if self._agreed is not None and isinstance(link.detail, Decided):
             self._agreed.decided(link.entry.seq, link.detail)
         change = self._history.feed(link)
+        if self._agreed is not None and change is not None and change.configures is not None:
+            self._agreed.follow(change.configures)
         self._judged = link.entry.seq
         if witness is not None and change is not None:
             witness.change(change)
