@@ -94,5 +94,5 @@ def take(
 
 
 def mute(body: bytes) -> bytes:
-    """Signs nothing."""
-    raise AssertionError("who is no member says nothing")
+    """Signs nothing: what a listener would say never leaves it."""
+    return b""

@@ -25,6 +25,7 @@ from memquorum.core.records import (
 )
 from tests.unit.genesis import public_key, seed_of
 
+GREENHOUSE = "greenhouse"  # a namespace of shard 0
 Vote = Callable[[int, Proposal], bool]
 """(member, proposal) → whether the member says yes."""
 
@@ -54,13 +55,17 @@ def order(genesis: Genesis, action: str, shard: int = 0, **changes: Any) -> Memb
 
 
 def configuring(
-    codec: Codec, genesis: Genesis, ordered: MembersOrdered, vote: Vote | None = None, **more: Any
+    codec: Codec, genesis: Genesis, order_: MembersOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
     """As `decision`, of an order."""
-    body = codec.encode(ordered)
-    wanted = Proposal(order_id(body), "", "configure", ordered.action, 0, 0, 0)
-    sealed = signed(codec, genesis, "operator", ordered)
-    return decision(codec, genesis, [wanted], vote or everybody, shard=ordered.shard, order=sealed, **more)
+    sealed = signed(codec, genesis, "operator", order_)
+    wanted = [ordered(codec, order_)]
+    return decision(codec, genesis, wanted, vote or everybody, shard=order_.shard, order=sealed, **more)
+
+
+def ordered(codec: Codec, order: MembersOrdered) -> Proposal:
+    """The proposal of an order."""
+    return Proposal(order_id(codec.encode(order)), "", "configure", order.action, 0, 0, 0)
 
 
 def proposal(memory_id: str, kind: str, *, namespace: str = "greenhouse", last_access: int = 0) -> Proposal:

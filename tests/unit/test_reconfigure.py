@@ -1,0 +1,151 @@
+"""Members go on in another configuration together, who was away follows, and nobody speaks where it has no voice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memquorum import topics
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import open_any
+from memquorum.core.consensus.orders import apply
+from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.records import BallotCast, Checkpoint, Commit, PrePrepare
+from tests.unit.genesis import make
+from tests.unit.seats import CODEC, Fleet, key
+from tests.unit.votes import order
+
+GENESIS = make(5)
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    made = Fleet(tmp_path, GENESIS)
+    for member in range(5):
+        made.sit(member)
+    yield made
+    made.close()
+
+
+def change(fleet: Fleet, genesis: Genesis, epoch: int, action: str, **changes: Any) -> Genesis:
+    """An order is voted on; what it makes of the configuration."""
+    wanted = order(genesis, action, **changes)
+    fleet.nominate(genesis, epoch, wanted)
+    fleet.run()
+    made = apply(genesis, wanted)
+    return Genesis(**{f: getattr(made, f) for f in made.__slots__} | {"begins": epoch + 1})
+
+
+def test_a_weight_changes_at_a_stable_checkpoint_and_the_shard_goes_on(fleet: Fleet) -> None:
+    fleet.nominate(GENESIS, 1)
+    one = change(fleet, GENESIS, 2, "weight", member=2, weight_milli=1200)
+    assert set(fleet.standing().values()) == {(1, 3)}
+    said = [open_any(CODEC, GENESIS, data, Checkpoint)[0] for data in fleet.logs[topics.CHECKPOINTS]]
+    assert {(body.config, body.seq) for body in said} == {(0, 2)} and len(said) >= GENESIS.quorum
+    fleet.nominate(one, 3)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(1, 4)}
+    bodies = [open_any(CODEC, one, data, Commit)[0] for data in fleet.logs[topics.COMMITS]]
+    assert {(body.config, body.seq) for body in bodies} == {(0, 1), (0, 2), (1, 3)}
+    # What is meant for the configuration before is nobody's business any more.
+    fleet.nominate(GENESIS, 4)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(1, 4)}
+
+
+def test_a_new_key_speaks_from_the_first_sequence_on_and_the_old_one_no_more(fleet: Fleet) -> None:
+    one = change(fleet, GENESIS, 1, "rotate", member=3, public_key=key(3, 1))
+    fleet.nominate(one, 2)
+    fleet.run()
+    voters = {open_any(CODEC, one, data, Commit)[0].member for data in fleet.logs[topics.COMMITS][5:]}
+    assert 3 in voters and set(fleet.standing().values()) == {(1, 3)}
+
+
+def test_who_was_removed_listens_and_the_others_decide(fleet: Fleet) -> None:
+    one = change(fleet, GENESIS, 1, "remove", member=1)
+    fleet.nominate(one, 2)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(1, 3)}
+    ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    assert {b.member for b in ballots if b.epoch == 2} == {0, 2, 3, 4}
+    proposals = [open_any(CODEC, one, data, PrePrepare)[0] for data in fleet.logs[topics.PRE_PREPARES]]
+    assert [(p.config, p.member) for p in proposals] == [(0, 0), (1, 0)]
+
+
+def test_nobody_goes_on_before_the_checkpoint_is_stable(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoke = fleet.logs[topics.CHECKPOINTS]
+
+    class Lost(list[bytes]):
+        def append(self, data: bytes) -> None:
+            """The broker takes no checkpoint."""
+
+    fleet.logs[topics.CHECKPOINTS] = Lost()
+    one = change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
+    fleet.nominate(one, 2)
+    fleet.nominate(GENESIS, 2)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(1, 2)}
+    # Nor after a start: what was signed and got lost is said again, and then it goes on.
+    fleet.logs[topics.CHECKPOINTS] = spoke
+    for member in range(5):
+        fleet.sit(member)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(1, 3)}
+
+
+@pytest.mark.parametrize(("view", "signed"), [(False, False), (True, False), (False, True), (True, True)])
+def test_who_was_away_follows(fleet: Fleet, view: bool, signed: bool) -> None:
+    fleet.nominate(GENESIS, 1)
+    fleet.run()
+    fleet.lose(4, view=view, signed=signed)
+    one = change(fleet, GENESIS, 2, "weight", member=2, weight_milli=1200)
+    two = change(fleet, one, 3, "rotate", member=0, public_key=key(0, 1))
+    fleet.nominate(two, 4)
+    fleet.run()
+    fleet.sit(4)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(2, 5)}
+    ballots = [open_any(CODEC, two, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    before = len([b for b in ballots if b.member == 4])
+    for epoch in (5, 6):
+        fleet.nominate(two, epoch)
+        fleet.run()
+    assert set(fleet.standing().values()) == {(2, 7)}
+    ballots = [open_any(CODEC, two, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    spoken = [b.epoch for b in ballots if b.member == 4][before:]
+    # Who has lost what it signed is silent until one sequence was decided without it.
+    assert spoken == ([6] if signed else [5, 6])
+
+
+def test_who_has_not_the_key_listens_until_it_has(fleet: Fleet) -> None:
+    fleet.sit(3, signs=lambda genesis: genesis.config == 0)
+    one = change(fleet, GENESIS, 1, "rotate", member=3, public_key=key(3, 1))
+    fleet.nominate(one, 2)
+    fleet.run()
+    ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    assert {b.member for b in ballots if b.epoch == 2} == {0, 1, 2, 4}
+    assert set(fleet.standing().values()) == {(1, 3)}
+    fleet.sit(3)
+    fleet.nominate(one, 3)
+    fleet.run()
+    ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    assert {b.member for b in ballots if b.epoch == 3} == set(range(5))
+
+
+def test_who_only_listens_leaves_nothing_in_its_sign_state(fleet: Fleet) -> None:
+    """A member that is added: its first word in the configuration that names it is not its second life."""
+    fleet.sit(3, signs=lambda genesis: False)
+    before = dict(fleet.signed[3].load(""))
+    fleet.nominate(GENESIS, 1)
+    fleet.run()
+    assert dict(fleet.signed[3].load("")) == before
+
+
+def test_the_core_of_a_configuration_decides_nothing_behind_its_last_sequence(fleet: Fleet) -> None:
+    fleet.run()
+    core: ShardReplica = fleet.seats[0].core
+    change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
+    assert core.phase == "closed" and fleet.seats[0].core is not core
