@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from db.signstate import MemorySignState
 from memquorum.core.consensus.events import Message, Progress
+from memquorum.core.consensus.membership import Genesis
 from tests.simulation.broker import LOGS
 
 
@@ -15,10 +16,11 @@ class DiskError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class ViewFile:
-    """The rebuildable part: progress, and where to read on in each log."""
+    """The rebuildable part: progress, where to read on in each log, and the configurations that were decided."""
 
     progress: Progress = field(default_factory=Progress)
     positions: tuple[int, ...] = (0,) * len(LOGS)
+    configured: tuple[Genesis, ...] = ()
 
     def at_log(self, message: Message) -> int:
         """Where to read on in a log."""

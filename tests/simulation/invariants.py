@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus import rolling
-from memquorum.core.consensus.certificate import BadCertificate, check_decision
+from memquorum.core.consensus.certificate import BadCertificate, check_decision, decider
 from memquorum.core.consensus.events import Message, Reached
 from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charge, convict
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest, open_signed
 from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
 
@@ -56,7 +57,7 @@ class Watch:
         self.asked = Counter[str]()  # rule → how often it was asked, where that is not after every step
         self._claims: dict[tuple[int, str], bytes] = {}
         self._said: dict[tuple[Any, ...], bytes] = {}
-        self._asked: dict[int, int] = {}  # member → highest view that it asked for
+        self._asked: dict[tuple[int, int], int] = {}  # (member, configuration) → highest view that it asked for
         self._views: dict[int, tuple[Any, int]] = {}
         self._convicted: set[tuple[str, int, tuple[bytes, ...]]] = set()
         self._proven: set[tuple[bytes, tuple[bytes, ...]]] = set()
@@ -78,7 +79,7 @@ class Watch:
 
     def forgot(self, node: Node) -> None:
         """What a member asked for and forgot before it stood in the log binds it no more: it is a fault among the f."""
-        self._asked.pop(node.me, None)
+        self._asked = {key: view for key, view in self._asked.items() if key[0] != node.me}
 
     def claimed(self, node: Node, send: t.Send, data: bytes) -> None:
         """Once for a slot, by its name in the sign-state; and no new vote in a view below one that was asked for."""
@@ -88,9 +89,10 @@ class Watch:
         if known not in (None, send.digest):
             raise Violation(_ONCE, f"member {node.me} claims {send.slot} for a second digest")
         self._claims[node.me, send.slot] = send.digest
-        body, asked = self._body(data), self._asked.get(node.me, 0)
+        body = self._body(data)
+        asked = self._asked.get((node.me, body.config), 0)
         if send.message == Message.VIEW_CHANGE:
-            self._asked[node.me] = max(body.view, asked)
+            self._asked[node.me, body.config] = max(body.view, asked)
         elif known is None and send.message in _VOTES and body.view < asked:
             raise Violation(
                 _VIEWS,
@@ -109,7 +111,7 @@ class Watch:
         elif isinstance(body, Checkpoint):
             slot, said = (node.me, kind, body.seq), rolling.checkpoint_digest(body)
         elif kind in ("ViewChange", "NewView"):
-            slot = (node.me, kind, view)
+            slot = (node.me, kind, body.config, view)
         else:
             slot = (node.me, kind, view, body.seq)
             said = self._world.proposal_digest(body) if isinstance(body, PrePrepare) else body.digest
@@ -122,10 +124,11 @@ class Watch:
         world, proof = self._world, (effect.checked.data, effect.commits)
         if proof not in self._proven:
             try:
-                checked = check_decision(world.codec, world.genesis, *proof)
+                by = decider(world.codec, node.genesis, effect.checked.data)
+                checked = check_decision(world.codec, by, *proof)
             except BadCertificate as error:
                 raise Violation(_PROVEN, f"member {node.me}, sequence {effect.seq}: {error}") from None
-            self._honest_majority(checked)
+            self._honest_majority(checked, by)
             self._proven.add(proof)
         found = effect.checked.digest
         if (effect.checked.body.seq, effect.checked.body.epoch) != (effect.seq, effect.epoch):
@@ -145,17 +148,17 @@ class Watch:
         self.asked[_STABLE] += 1
         world, members = self._world, set[int]()
         for data in effect.certificate:
-            signed, body = open_signed(world.codec, world.genesis, data, Checkpoint)
+            signed, body = open_signed(world.codec, node.genesis, data, Checkpoint)
             place = Reached(body.seq, body.epoch, body.decisions, body.accepted_offset)
             told = (body.seq, body.epoch, body.decisions, body.stream)
             if told != (effect.seq, effect.epoch, self.history.get(effect.seq), world.stream(place)):
                 raise Violation(_STABLE, f"member {node.me}: {signed.signer} says {told}")
             members.add(body.member)
-        if len(members) < world.genesis.quorum:
+        if len(members) < node.genesis.quorum:
             raise Violation(_STABLE, f"member {node.me}: {effect.seq} by {sorted(members)}")
         self.nodes_stable[node.reader] = max(effect.seq, self.nodes_stable.get(node.reader, 0))
 
-    def _honest_majority(self, checked: Any) -> None:
+    def _honest_majority(self, checked: Any, by: Genesis) -> None:
         """Every honest member's ballot is the one that it cast, nothing is forgotten without f + 1 honest ones."""
         self.asked.update((_BALLOTS, _MAJORITY))
         for data in checked.body.ballots:
@@ -165,13 +168,13 @@ class Watch:
                 raise Violation(_BALLOTS, f"member {ballot.member} never cast a ballot of {checked}")
         for outcome in checked.outcomes:
             honest = [m for m in outcome.yes if m not in self._liars]
-            if outcome.decided and len(honest) <= self._world.genesis.f:
+            if outcome.decided and len(honest) <= by.f:
                 raise Violation(_MAJORITY, f"{outcome.memory_id} is forgotten by {len(honest)} honest votes")
 
     def noted(self, node: Node, effect: t.Noted) -> None:
         """Evidence convicts liars only, and convinces a third party."""
         world = self._world
-        record = charge(world.genesis, effect, shard=world.plan.shard, reporter=node.me)
+        record = charge(node.genesis, effect, shard=world.plan.shard, reporter=node.me)
         if record is None:
             return
         self.evidence += 1
@@ -182,7 +185,7 @@ class Watch:
         case = (record.rule, record.accused, record.originals)
         if case not in self._convicted:
             try:
-                convict(world.codec, world.genesis, record)
+                convict(world.codec, node.genesis, record)
             except UnknownRelease:
                 pass  # a spoilt part can look like a later schema: rather let a liar off than convict an honest member
             except BadEvidence as error:

@@ -21,6 +21,7 @@ from tests.simulation.disk import Disk, DiskError, ViewFile
 from tests.simulation.plan import MS
 
 if TYPE_CHECKING:
+    from memquorum.core.consensus.membership import Genesis
     from tests.simulation.world import World
 
 WINDOW = 2
@@ -67,7 +68,11 @@ class Node:
         self.streams: list[tuple[int, t.Reached]] = []
         self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
-        self.through = 0
+        self.through: dict[str, int] = {}
+        # The configuration that begins once the decision for it is stable, and where its messages may stand by log.
+        self.next: Genesis | None = None
+        self.pinned: dict[Message, int] = {}
+        self.since = dict(self.positions)
         self.live = False
         self.ends: dict[Message, int] = {}
         self.view = view
@@ -84,24 +89,55 @@ class Node:
         self.lives += 1
         self.ends = {message: len(log) for message, log in logs.items()}
         world, view = self.world, self.view
-        signed = self.disk.signed.load("")
-        self.settled = [slot for slot in signed if is_decided(slot, view.progress.seq, view.progress.epoch)]
-        self.core = world.make_core(self, view)
         world.tell(self, f"starts at sequence {view.progress.seq}")
-        scope, left = world.scope, {s: v for s, v in signed.items() if s not in self.settled}
         low = world.broker.low
         late = any(at < low[message] for message, at in self.positions.items())
         self.positions = {message: max(at, low[message]) for message, at in self.positions.items()}
-        self._do(t.Restarted(left, self.disk.signed.through(scope), self.disk.signed.fresh(scope)))
+        genesis, progress = view.configured[-1] if view.configured else world.first, view.progress
+        if genesis.previous and progress.seq == genesis.begins and progress.stable < genesis.begins - 1:
+            self.next, genesis, self.pinned = genesis, genesis.previous, dict(self.positions)
+        self._sit(genesis)
         if late:
             self._follow_journal()
         self.turn()
+
+    def _sit(self, genesis: Genesis) -> None:
+        """As `workers.part`: the member's part in a configuration."""
+        world, signed, shard = self.world, self.disk.signed, self.world.plan.shard
+        self.genesis, self.scope = genesis, f"{genesis.config}/{shard}"
+        self.listens = genesis.member(self.me) is None
+        said, progress = signed.load(f"{self.scope}/"), self.view.progress
+        over = [slot for slot in said if is_decided(slot, progress.seq, progress.epoch)]
+        self.settled += over
+        self.core = world.make_core(self, self.view, genesis, closed=self.next is not None)
+        through = 2**62 if self.listens else signed.through(self.scope)
+        fresh = not self.listens and all(signed.fresh(f"{c}/{shard}") for c in range(genesis.config + 1))
+        self._do(t.Restarted({s: v for s, v in said.items() if s not in over}, through, fresh))
+
+    def _goes_on(self) -> bool:
+        return self.next is not None and self.view.progress.stable >= self.next.begins - 1
+
+    def _reconfigure(self) -> None:
+        """As `Seat`: goes on in another configuration, and reads again what is said in it."""
+        assert self.next is not None
+        genesis, self.next = self.next, None
+        logs, low = self.world.broker.logs, self.world.broker.low
+        for message in LOGS:
+            self.rereads[message] = low[message] if message == Message.VIEW_CHANGE else self.pinned[message]
+        self.pinned, self.live, self.ends = {}, False, {message: len(log) for message, log in logs.items()}
+        self.timers.clear()
+        self.ballots.clear()
+        self.world.tell(self, f"goes on in configuration {genesis.config}")
+        self._sit(genesis)
+        self._keep_places()
 
     def _follow_journal(self) -> None:
         """What the logs hold no more it takes from where the decisions lie with their proofs."""
         for seq, (pre_prepare, commits) in sorted(self.world.journal.items()):
             for message, data in ((Message.PRE_PREPARE, pre_prepare), *((Message.COMMIT, data) for data in commits)):
                 # A liar's core may have come to its end.
+                if self.next is not None and seq >= self.next.begins:
+                    self._reconfigure()
                 if self.core is not None and seq >= self.core.seq:
                     self._do(t.Received(message, data, self.positions[message]))
 
@@ -138,6 +174,9 @@ class Node:
             return
         self._busy_until = self.world.now + _TURN
         try:
+            if self._goes_on():
+                self._reconfigure()
+                self._finish()
             self._read_all()
             if not self.live:
                 self._catch_up()
@@ -230,6 +269,7 @@ class Node:
         now, lines = self.world.now, self.world.broker.arrivals[self.reader]
         times = [when if when > now else now + _LOOK for when, _ in self.timers.values()]
         times += [when for when, _ in (*self.ballots, *self.streams)]
+        times += [now] if self._goes_on() else []
         for message, at in self.positions.items():
             if at < len(line := lines[message]):
                 times.append(max(line[at], self.stalled.get(message, 0)) if self.stalled else line[at])
@@ -250,7 +290,7 @@ class Node:
     def _carry_out(self, effect: t.Effect) -> None:
         world = self.world
         match effect:
-            case t.Send() | t.Keep():
+            case t.Send() | t.Keep() if not self.listens:
                 self.outbox.append(effect)
             case t.NeedBallot():
                 wait = world.dice.pick((0, 1, 20), "judging", self.me, effect.nominated.record.epoch) * MS
@@ -277,7 +317,8 @@ class Node:
                 self._keep_places()
             case t.Settle():
                 self.settled += effect.slots
-                self.through = max(self.through, effect.through)
+                if effect.through:
+                    self.through[self.scope] = effect.through
             case t.Entered():
                 world.tell(self, f"enters view {effect.view}, member {effect.primary} is primary")
             case t.Halt():
@@ -293,7 +334,16 @@ class Node:
         after = replace(
             before, seq=effect.seq + 1, epoch=effect.epoch + 1, commits=effect.commits, decisions=effect.decisions
         )
-        self.view = ViewFile(after, self.view.positions)
+        self.view = replace(self.view, progress=after)
+        configures = effect.checked.configures
+        if configures is not None:
+            self.next = self.world.known(configures)
+            self.view = replace(self.view, configured=(*self.view.configured, self.next))
+            assert self.core is not None
+            held = {message: self.core.low_water(message) for message in LOGS}
+            self.pinned = {m: at if (low := held[m]) is None else min(low, at) for m, at in self.since.items()}
+        else:
+            self.since = dict(self.positions)
         self._keep_places()
 
     def _stable(self, effect: t.Stable) -> None:
@@ -315,7 +365,8 @@ class Node:
         assert self.core is not None
         places = {}
         for message in LOGS:
-            wanted = (self.positions[message], self.core.low_water(message), self.rereads.get(message))
+            held, again = self.core.low_water(message), self.rereads.get(message)
+            wanted = (self.positions[message], held, again, self.pinned.get(message))
             places[message] = min(place for place in wanted if place is not None)
         self.view = self.view.at(places)
 
@@ -351,8 +402,8 @@ class Node:
         failing = self._strikes("claim-fails")
         if failing is not None and failing % 2 == 0:
             raise DiskError("its sign-state cannot be written")
-        self.disk.signed.settle(self.settled, {self.world.scope: self.through} if self.through else None)
-        self.settled, self.through = [], 0
+        self.disk.signed.settle(self.settled, self.through)
+        self.settled, self.through = [], {}
         try:
             answers = self.disk.signed.claim([(e.slot, e.digest, e.data) for e in wanted])
         except SignConflict as error:

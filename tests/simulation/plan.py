@@ -107,7 +107,7 @@ class Plan:
 
     `heal_by`: when the faults end at the latest (µs). `gap`: from a decision to the next nomination. `repent`: the
     liars are silent once the faults end. `forks`: the broker is the liars' friend and shows their records to some only.
-    `yes_permille`: how often an honest member says yes.
+    `yes_permille`: how often an honest member says yes. `orders`: (epoch, what is ordered of the members in it).
     """
 
     seed: int
@@ -124,6 +124,7 @@ class Plan:
     forks: bool = False
     refused_permille: int = 0
     yes_permille: int = 900
+    orders: tuple[tuple[int, str], ...] = ()
 
     @property
     def honest(self) -> tuple[int, ...]:
@@ -173,7 +174,16 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
         forks=dice.chance(300, "forks"),
         refused_permille=dice.pick((0, 0, 0, 200), "refused"),
         yes_permille=dice.pick((1000, 900, 900, 600), "yes"),
+        orders=_orders(dice, count),
     )
+
+
+def _orders(dice: Dice, epochs: int) -> tuple[tuple[int, str], ...]:
+    """In some worlds the members change, now and then as the last thing that is decided."""
+    if not dice.chance(250, "orders"):
+        return ()
+    wanted = ((epoch, dice.roll(10, "an order", epoch)) for epoch in range(1, epochs + 1))
+    return tuple((epoch, "remove" if roll < 2 else "weight") for epoch, roll in wanted if roll < 5)
 
 
 def _timings(dice: Dice) -> Timings:

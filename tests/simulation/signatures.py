@@ -57,6 +57,7 @@ class Signatures:
         self.cheap = cheap
         # What is remembered is true of one genesis.
         self._of: Genesis | None = None
+        self._all: dict[int, tuple[Genesis, set[tuple[str, bytes, bytes]], dict[tuple[bytes, type], Any]]] = {}
         self._held: set[tuple[str, bytes, bytes]] = set()
         self._read: dict[tuple[bytes, type], tuple[Signed, Any] | str] = {}
 
@@ -101,13 +102,13 @@ class Signatures:
 
     def _about(self, world: Genesis) -> None:
         if world is not self._of:
-            self.clear()
             self._of = world
+            _, self._held, self._read = self._all.setdefault(id(world), (world, set(), {}))
 
     def clear(self) -> None:
         """Forgets what was read and verified: another cluster begins."""
-        self._held.clear()
-        self._read.clear()
+        self._all.clear()
+        self._of, self._held, self._read = None, set(), {}
 
     @staticmethod
     def _cheap(signer: str, said: bytes) -> bytes:

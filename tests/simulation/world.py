@@ -13,15 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memquorum.core.ballots.columns import BadBallot, places_of, read
-from memquorum.core.ballots.kinds import FORGET
+from memquorum.core.ballots.kinds import CONFIGURE, FORGET
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
 from memquorum.core.consensus.events import Message
+from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.messages import digest
+from memquorum.core.consensus.orders import apply, configuration_digest, order_id
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.decay import decay_ppm
 from memquorum.core.ids import shard_of
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
+from memquorum.core.policy import PPM
+from memquorum.core.records import BallotCast, MembersOrdered, NominationProposed, Opinion, Proposal, Signed
 from tests.simulation import faults
 from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker
@@ -67,8 +70,10 @@ class World:
 
     def __init__(self, plan: Plan, signatures: Signatures, story: Story) -> None:
         self.plan, self.signatures, self.story = plan, signatures, story
-        self.dice, self.codec, self.genesis = Dice(plan.seed), SharedCodec(), genesis(plan.n, SHARDS)
-        self.scope = f"{self.genesis.config}/{plan.shard}"  # of this shard in a sign-state
+        self.dice, self.codec, self.first = Dice(plan.seed), SharedCodec(), genesis(plan.n, SHARDS)
+        # The configuration that was decided last, by anybody; and each of them once, however many decode it.
+        self.genesis = self.first
+        self._known: dict[bytes, Genesis] = {}
         self.honest = plan.honest
         self.now = self.events = 0
         self.healed_at: int | None = None
@@ -175,7 +180,7 @@ class World:
             self.tell(None, f"Epoch {epoch} is nominated, and nobody will like it.")
             self._publish(epoch, "refused")
         self.tell(None, f"Epoch {epoch} is nominated.")
-        self._publish(epoch, "forget")
+        self._publish(epoch, "forget", self._ordered(epoch))
         self.at(self.now + _AGAIN, self._renominate, epoch)
 
     def _renominate(self, epoch: int) -> None:
@@ -185,13 +190,42 @@ class World:
             self._append(Message.NOMINATION, self._nominated[epoch])
             self.at(self.now + _AGAIN, self._renominate, epoch)
 
-    def _publish(self, epoch: int, name: str) -> None:
-        proposals = tuple(
+    def _ordered(self, epoch: int) -> MembersOrdered | None:
+        """What the operator wants of an epoch, if it is anything that may be."""
+        action = dict(self.plan.orders).get(epoch)
+        who = self.genesis.members[self.dice.roll(self.genesis.n, "ordered", epoch)]
+        weight = 700 + self.dice.roll(600, "weight", epoch)
+        if action is None:
+            return None
+        place = (self.genesis.cluster, self.genesis.config, self.plan.shard, configuration_digest(self.genesis))
+        order = MembersOrdered(*place, action, who.id, weight_milli=weight)
+        try:
+            made = apply(self.genesis, order)
+        except GenesisError:
+            return None
+        if sum(made.member(liar) is not None for liar, _ in self.plan.liars) > made.f:
+            return None
+        self.tell(None, f"The operator orders {action} of member {who.id}.")
+        return order
+
+    def known(self, made: Genesis) -> Genesis:
+        """The one object for a configuration that was decided."""
+        found = self._known.setdefault(configuration_digest(made), made)
+        if found.config > self.genesis.config:
+            self.genesis = found
+        return found
+
+    def _publish(self, epoch: int, name: str, order: MembersOrdered | None = None) -> None:
+        proposals: tuple[Proposal, ...] = tuple(
             Proposal(f"{name}-{epoch}-{i}", _NAMESPACES[self.plan.shard], "forget", "decayed", 0, 0, 500_000)
             for i in range(1 + self.dice.roll(2, "proposals", epoch))
         )
+        why, sealed = "interval", None
+        if order is not None:
+            why, sealed = "order", self.signed("operator", order)
+            proposals = (Proposal(order_id(self.codec.encode(order)), "", "configure", order.action, 0, 0, 0),)
         record = NominationProposed(
-            self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, "interval", proposals
+            self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, why, proposals, sealed
         )
         data = self.signed("service:nomination", record)
         self.nominations[digest(self.codec.decode_as(Signed, data).body)] = record
@@ -204,30 +238,35 @@ class World:
 
     def opinions(self, node: Node, nominated: Nominated) -> tuple[Opinion, ...]:
         """A member's ballot. A model need not judge twice alike: after a restart it may say something else."""
-        record, dice = nominated.record, self.dice
+        record = nominated.record
         return tuple(
-            self.opinion(proposal, dice.chance(self.plan.yes_permille, "yes", node.me, record.epoch, at, node.lives))
+            self.opinion(proposal, record.order is not None or self._likes(node, record, at))
             for at, proposal in enumerate(record.proposals)
         )
+
+    def _likes(self, node: Node, record: NominationProposed, at: int) -> bool:
+        return self.dice.chance(self.plan.yes_permille, "yes", node.me, record.epoch, at, node.lives)
 
     def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
         """What a ballot that holds says of each proposal."""
         return read(cast, nomination, places_of(nomination), self.genesis.policy).opinions
 
-    def opinion(self, _: Proposal, yes: bool) -> Opinion:
+    def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
         """A yes or no that every check accepts."""
         policy = self.genesis.policy
+        if proposal.kind == CONFIGURE.name:
+            return Opinion(yes, PPM * yes, (PPM * yes,))
         terms = (decay_ppm(0, AS_OF, policy), 0, 0) if yes else FORGET.abstain(AS_OF)
         return Opinion(yes, FORGET.score(terms, policy), terms)
 
     # What nodes ask -------------------------------------------------------------------------------------------------
 
-    def make_core(self, node: Node, view: ViewFile) -> ShardReplica:
+    def make_core(self, node: Node, view: ViewFile, genesis: Genesis, *, closed: bool) -> ShardReplica:
         """A new core on what the view file says."""
         signer = f"member:{node.me}"
         return ShardReplica(
             self.codec,
-            self.genesis,
+            genesis,
             shard=self.plan.shard,
             me=node.me,
             sign=lambda body: self.codec.encode(self.signatures.sign(self.genesis.cluster, signer, body)),
@@ -235,6 +274,7 @@ class World:
             progress=view.progress,
             window=WINDOW,
             interval=INTERVAL,
+            closed=closed,
         )
 
     def decided(self, node: Node, effect: t.Decided) -> None:

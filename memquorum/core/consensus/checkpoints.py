@@ -42,7 +42,9 @@ class Checkpoints:
         self.decisions = progress.decisions or rolling.beginning(genesis.cluster, gate.shard)
         self.stable = progress.stable
         self._codec, self._genesis, self._gate, self._voice, self._interval = codec, genesis, gate, voice, interval
-        self._reached = progress.reached
+        # What was reached in the configuration before is not this one's to sign.
+        reached = progress.reached
+        self._reached = reached if reached is not None and reached.seq >= genesis.begins else None
         # What this member says of the place reached, once it has read so far; and whether it has said so in this life.
         self._own: SignedSlot | None = None
         self._told = False
