@@ -186,17 +186,21 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
     from workers import replica
 
     settings.require("bootstrap")
-    named = made.member(member)
-    if named is None and made.operator is None:
-        raise SettingsError(f"--member {member}: the genesis file names members 0 to {made.n - 1}")
-    first = f"member-{member}"
+    named, first = made.member(member), f"member-{member}"
+    try:
+        seed = genesis.signing_seed(settings, first, named.public_key) if named else genesis.secret_of(settings, first)
+    except genesis.KeyFileError as error:
+        if named:
+            raise
+        told = f"--member {member}: the genesis file names members 0 to {made.n - 1}, and there is no key of another"
+        raise SettingsError(f"{told}: {error}") from None
     replica.run(
         settings.bootstrap,
         made,
         load_codec(),
         vault(settings),
         member_id=member,
-        seed=genesis.signing_seed(settings, first, named.public_key) if named else genesis.secret_of(settings, first),
+        seed=seed,
         further=lambda: genesis.further_seeds(settings, member),
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,

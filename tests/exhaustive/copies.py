@@ -20,11 +20,12 @@ from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.silence import Silence
 from memquorum.core.consensus.speech import Speech
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.views import Views
 
-_OURS = (ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Slot, Round, EpochBuffer)
+_OURS = (ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Silence, Slot, Round, EpochBuffer)
 # The other parts of a replica are reached from the replica itself.
 _LEFT_OUT = {
     "_codec", "_genesis", "_timings", "_checkpoints", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",

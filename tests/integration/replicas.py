@@ -17,7 +17,7 @@ import numpy as np
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider
 from memquorum.core.consensus.membership import Genesis, load
 from memquorum.core.consensus.messages import BadMessage, digest, sign, verify
 from memquorum.core.crypto import sealing
@@ -263,12 +263,21 @@ class Decisions:
             self._pre_prepares.setdefault(slot, []).append(data)
         elif isinstance(record, Commit):
             self._commits.setdefault(slot, {})[record.member] = data
+        self._look(slot)
+
+    def _look(self, slot: tuple[int, int]) -> None:
         commits = [c for _, c in sorted(self._commits.get(slot, {}).items())]
-        for pre_prepare in self._pre_prepares.get(slot, []) if len(commits) >= self._genesis.quorum else []:
+        for pre_prepare in self._pre_prepares.get(slot, []):
             try:
-                self.found[slot] = check_decision(self._codec, self._genesis, pre_prepare, commits)
+                by = decider(self._codec, self._genesis, pre_prepare)
+                checked = self.found[slot] = check_decision(self._codec, by, pre_prepare, commits)
             except BadCertificate:
                 continue
+            if checked.configures is not None and checked.configures.config > self._genesis.config:
+                # What came before it was known could not be checked.
+                self._genesis = checked.configures
+                for later in sorted(self._pre_prepares.keys() - self.found.keys()):
+                    self._look(later)
 
     def _held_to(self, record: Any, data: bytes) -> None:
         """No honest member says two things for one slot."""
