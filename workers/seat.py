@@ -95,7 +95,8 @@ class Seat:
         # The logs that held nothing more when they were last read.
         self._at_end: set[str] = set()
         self._codec, self._view, self._judge, self._clock = codec, view, judge, clock
-        # Where the logs were read to when the sequence in flight began.
+        # Where the logs were read to when all of them had come to their ends; before that, where they were begun. What is
+        # decided behind was not decided by then, so nobody can have spoken in a configuration that follows from it.
         self._since: dict[str, int] = {}
         # The configuration that begins once the decision for it is stable, and where its messages may stand by topic.
         self._next: Genesis | None = None
@@ -124,13 +125,11 @@ class Seat:
         self._carry_out(self.core.handle(part.began))
 
     def _reconfigure(self, genesis: Genesis) -> None:
-        """Goes on in another configuration. Who was faster has spoken in it, and was passed over: its messages stand
-        behind those that were held for what decided it, or behind where the logs were read to before that."""
-        for message, topic in LOGS.items():
-            # Of views nothing may be held, however many were asked for.
-            self.rereads[message] = 0 if message == t.Message.VIEW_CHANGE else self._pinned.get(topic, 0)
+        """Goes on in another configuration. Who was faster has spoken in it, and was passed over: that is read again."""
+        self.rereads |= {message: self._pinned[topic] for message, topic in LOGS.items()}
         self._next, self._pinned, self.live = None, {}, False
         self._ended.clear()
+        self._at_end.clear()
         self._timers.clear()
         self._casting.drop()
         self._begin(genesis)
@@ -141,6 +140,7 @@ class Seat:
 
     def take(self, topic: str, offset: int, data: bytes) -> None:
         """A record of one of the shard's partitions."""
+        self._since = self._since or dict(self.positions)
         self.positions[topic] = offset + 1
         message = _MESSAGES.get(topic)
         if message is not None:
@@ -171,6 +171,7 @@ class Seat:
 
     def follow(self, decided: Decided) -> None:
         """A decision as the journal holds it, where the logs begin too late: the core checks it like any other."""
+        self._since = self._since or dict(self.positions)
         if self._next is not None:
             # The journal goes on. Whether the checkpoint is stable cannot be known: it has not been read yet.
             self._reconfigure(self._next)
@@ -213,6 +214,8 @@ class Seat:
         message = _MESSAGES.get(topic)
         if message is not None and message not in self.rereads:
             self._at_end.add(topic)
+            if len(self._at_end) == len(LOGS):
+                self._since = dict(self.positions)
         if self.live or message is None or message in self.rereads:
             return
         self._ended.add(topic)
@@ -333,10 +336,8 @@ class Seat:
             self._next = checked.configures
             self._view.configure(self.shard, checked.configures.config, checked.data, decided.commits)
             held = {topic: self.core.low_water(message) for message, topic in LOGS.items()}
-            since = {topic: self._since.get(topic, self.positions[topic]) for topic in LOGS.values()}
+            since = {topic: self._since[topic] for topic in LOGS.values()}
             self._pinned = {topic: at if (low := held[topic]) is None else min(low, at) for topic, at in since.items()}
-        else:
-            self._since = dict(self.positions)
         self._keep_places()
         self._judge.forget(forgotten)
         _LOG.info(

@@ -123,7 +123,7 @@ class Node:
         genesis, self.next = self.next, None
         logs, low = self.world.broker.logs, self.world.broker.low
         for message in LOGS:
-            self.rereads[message] = low[message] if message == Message.VIEW_CHANGE else self.pinned[message]
+            self.rereads[message] = max(low[message], self.pinned[message])
         self.pinned, self.live, self.ends = {}, False, {message: len(log) for message, log in logs.items()}
         self.timers.clear()
         self.ballots.clear()
@@ -208,6 +208,8 @@ class Node:
             due = due[first:] + due[:first]
         for message in due:
             self._read(message, lines[message])
+        if not self.rereads and all(at == len(lines[message]) for message, at in self.positions.items()):
+            self.since = dict(self.positions)
 
     def _read(self, message: Message, line: list[int]) -> None:
         broker, now = self.world.broker, self.world.now
@@ -342,8 +344,6 @@ class Node:
             assert self.core is not None
             held = {message: self.core.low_water(message) for message in LOGS}
             self.pinned = {m: at if (low := held[m]) is None else min(low, at) for m, at in self.since.items()}
-        else:
-            self.since = dict(self.positions)
         self._keep_places()
 
     def _stable(self, effect: t.Stable) -> None:

@@ -335,10 +335,8 @@ class ShardReplica:
         decided = rolling.decided(self._checkpoints.decisions, committed)
         left_out = held.had - {ballot.member for ballot in checked.ballots}
         decision = t.Decided(self.seq, self.epoch, checked, found.commits, decided, tuple(sorted(left_out)))
-        self._effects.append(decision)
-        self._effects += self._checkpoints.decided(decision)
-        self._effects.append(t.Settle(self._speech.signed_for(slot), self.seq))
-        self._effects += slot.stop_timers()
+        self._effects += [decision, *self._checkpoints.decided(decision)]
+        self._effects += [t.Settle(self._speech.signed_for(slot), self.seq), *slot.stop_timers()]
         if checked.configures is not None:  # behind what is held of the slot stands what the next configuration says
             self._step(Step.CONFIGURED)
             return True
