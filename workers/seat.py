@@ -95,8 +95,8 @@ class Seat:
         # The logs that held nothing more when they were last read.
         self._at_end: set[str] = set()
         self._codec, self._view, self._judge, self._clock = codec, view, judge, clock
-        # Where the logs were read to when all of them had come to their ends; before that, where they were begun. What is
-        # decided behind was not decided by then, so nobody can have spoken in a configuration that follows from it.
+        # Where the logs were read to when all of them had come to their ends; before that, where they were begun. What
+        # is decided behind was not decided by then, so nobody can have spoken in a configuration that follows from it.
         self._since: dict[str, int] = {}
         # The configuration that begins once the decision for it is stable, and where its messages may stand by topic.
         self._next: Genesis | None = None
@@ -125,7 +125,7 @@ class Seat:
         self._carry_out(self.core.handle(part.began))
 
     def _reconfigure(self, genesis: Genesis) -> None:
-        """Goes on in another configuration. Who was faster has spoken in it, and was passed over: that is read again."""
+        """Goes on in another configuration. Who was faster has spoken in it and was passed over: that is read again."""
         self.rereads |= {message: self._pinned[topic] for message, topic in LOGS.items()}
         self._next, self._pinned, self.live = None, {}, False
         self._ended.clear()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memquorum import topics
+from memquorum.core.consensus import events as t
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import open_any
 from memquorum.core.consensus.orders import apply
@@ -149,3 +151,16 @@ def test_the_core_of_a_configuration_decides_nothing_behind_its_last_sequence(fl
     core: ShardReplica = fleet.seats[0].core
     change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
     assert core.phase == "closed" and fleet.seats[0].core is not core
+
+
+def test_what_was_reached_before_is_not_signed_again(fleet: Fleet) -> None:
+    """Who follows the journal goes on before it knows that the checkpoint is stable. It is the old members' to sign."""
+    one = change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
+    progress = replace(fleet.views[0].progress(0), stable=0)
+    assert progress.reached is not None and progress.reached.seq < one.begins
+    core = ShardReplica(
+        CODEC, one, shard=0, me=0, sign=lambda body: body, timings=t.Timings(), progress=progress
+    )  # fmt: skip
+    effects = [*core.handle(t.Restarted({})), *core.handle(t.StreamRead(progress.reached.seq, b"s"))]
+    effects += core.handle(t.CaughtUp())
+    assert not [e for e in effects if isinstance(e, t.NeedStream | t.Send)]
