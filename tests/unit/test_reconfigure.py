@@ -137,13 +137,18 @@ def test_who_has_not_the_key_listens_until_it_has(fleet: Fleet) -> None:
     assert {b.member for b in ballots if b.epoch == 3} == set(range(5))
 
 
-def test_who_only_listens_leaves_nothing_in_its_sign_state(fleet: Fleet) -> None:
+def test_who_only_listens_leaves_nothing_in_its_sign_state(tmp_path: Path) -> None:
     """A member that is added: its first word in the configuration that names it is not its second life."""
-    fleet.sit(3, signs=lambda genesis: False)
-    before = dict(fleet.signed[3].load(""))
-    fleet.nominate(GENESIS, 1)
-    fleet.run()
-    assert dict(fleet.signed[3].load("")) == before
+    fleet = Fleet(tmp_path, make(7))
+    for member in range(1, 7):
+        fleet.sit(member, signs=lambda genesis, me=member: me != 3)
+    fleet.nominate(fleet.genesis, 1)
+    for _ in range(3):  # member 0 proposes nothing: another view is entered
+        fleet.run()
+        fleet.now += 2
+    assert set(fleet.standing().values()) == {(0, 2)} and fleet.seats[3].core.view > 0
+    assert dict(fleet.signed[3].load("")) == {} and dict(fleet.signed[4].load("")) != {}
+    fleet.close()
 
 
 def test_the_core_of_a_configuration_decides_nothing_behind_its_last_sequence(fleet: Fleet) -> None:
