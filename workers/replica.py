@@ -211,7 +211,8 @@ class Replica:
         self._say()
         self._accuse()
         self._read_again()
-        self._balance()
+        if any(message.topic() in SPINE for message in messages):
+            self._balance()
         self._producer.poll(0)
         if self._failed is not None:
             raise KafkaException(self._failed)

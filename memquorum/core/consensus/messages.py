@@ -6,6 +6,7 @@ What is signed is what was received, never a re-encoding, so a change of schema 
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from nacl.exceptions import BadSignatureError
@@ -68,7 +69,13 @@ def digest(body: bytes) -> bytes:
 
 def sign(cluster: bytes, signer: str, seed: bytes, body: bytes) -> Signed:
     """The body signed with the 32-byte Ed25519 seed of 'member:N' or 'service:NAME'. Deterministic (RFC 8032)."""
-    return Signed(signer, SigningKey(seed).sign(_signed_bytes(cluster, signer, body)).signature, body)
+    return Signed(signer, _signing_key(seed).sign(_signed_bytes(cluster, signer, body)).signature, body)
+
+
+@lru_cache(maxsize=128)
+def _signing_key(seed: bytes) -> SigningKey:
+    """Made once: to find the public half costs as much as a signature."""
+    return SigningKey(seed)
 
 
 def verify(genesis: Genesis, signed: Signed) -> None:
