@@ -12,7 +12,7 @@ import time
 import traceback
 from collections.abc import Callable
 
-from tests.benchmarks import epochs, flatness, ingest, kept, page, rebuilding, recovery, resident, searchable
+from tests.benchmarks import epochs, flatness, ingest, kept, members, page, rebuilding, recovery, resident, searchable
 from tests.benchmarks.kept import Row
 
 ROWS: dict[str, Callable[[bool], Row]] = {
@@ -21,6 +21,7 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "epoch": epochs.latency,
     "decisions": epochs.throughput,
     "recovery": recovery.measure,
+    "members": members.measure,
     "rebuild": rebuilding.measure,
     "flatness": flatness.measure,
     "resident": resident.measure,

@@ -14,7 +14,18 @@ from tests.benchmarks import kept, plot
 
 PAGE = kept.ROOT / "docs" / "performance.md"
 _WORDS = Path(__file__).with_name("bounds.md")
-_ORDER = ("ingest", "searchable", "epoch", "decisions", "recovery", "rebuild", "flatness", "resident", "backpressure")
+_ORDER = (
+    "ingest",
+    "searchable",
+    "epoch",
+    "decisions",
+    "recovery",
+    "members",
+    "rebuild",
+    "flatness",
+    "resident",
+    "backpressure",
+)
 
 Latest = Mapping[str, tuple[dict[str, Any], dict[str, Any]]]
 """Row name → its run and the row."""

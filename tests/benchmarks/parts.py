@@ -24,7 +24,13 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.schema_files import load_codec
 
-REPLICAS = ("replica-0", "replica-1", "replica-2", "replica-3")
+
+def replicas(members: int) -> tuple[str, ...]:
+    """The members' processes."""
+    return tuple(f"replica-{member}" for member in range(members))
+
+
+REPLICAS = replicas(4)
 WHOLE = ("intake", "streams", *REPLICAS, "commit", "retrieval")
 AGENTS = {"ada": 0, "ben": 1, "cleo": 2, "dan": 3}
 """Agent → member: each member has one whose episodes it judges by."""
@@ -119,7 +125,11 @@ def applied(connection: psycopg.Connection) -> int:
 
 @contextmanager
 def parts(
-    *names: str, policy: Mapping[str, Any] | None = None, encoder: str = "minilm", clock: str = "driven"
+    *names: str,
+    policy: Mapping[str, Any] | None = None,
+    encoder: str = "minilm",
+    clock: str = "driven",
+    members: int = 4,
 ) -> Iterator[Parts]:
     """Servers as `make up` starts them (Postgres flushes to disk), in a folder that goes afterwards, and processes."""
     with tempfile.TemporaryDirectory(prefix="memquorum-bench-") as folder:
@@ -129,6 +139,7 @@ def parts(
             encoder=encoder,
             log_level="warning",
             retrieval_port=free_port(),
+            members=members,
         )
         made = genesis.create(wanted, agents=AGENTS, policy=policy)
         with Kafka(Path(folder) / "kafka") as kafka, Postgres(Path(folder) / "postgres") as postgres:
