@@ -23,7 +23,7 @@ from memquorum.core.ballots.columns import BadBallot, Ballot, Places
 from memquorum.core.ballots.kinds import CONFIGURE, KINDS
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis, GenesisError
-from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed
+from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed, verify
 from memquorum.core.consensus.orders import check_order
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
@@ -215,13 +215,19 @@ def check_pre_prepare(codec: Codec, genesis: Genesis, data: bytes, verified: Ver
 def check_commit(codec: Codec, genesis: Genesis, data: bytes, checked: Checked) -> int:
     """The member whose signed commit on this pre-prepare's view and proposal these bytes are. Raises BadCertificate."""
     # The slot first: it costs nothing, a signature does.
-    commit = read_part(codec, genesis, data, Commit, "commit")
+    try:
+        signed, commit = read_signed(codec, genesis, data, Commit)
+    except BadMessage as error:
+        raise BadCertificate(f"commit: {error}") from None
     body, where = checked.body, f"commit of member {commit.member}"
     if (commit.shard, commit.view, commit.seq) != (body.shard, body.view, body.seq):
         raise BadCertificate(f"{where}: for shard {commit.shard}, view {commit.view}, sequence {commit.seq}")
     if commit.digest != checked.digest:
         raise BadCertificate(f"{where}: on another proposal")
-    open_part(codec, genesis, data, Commit, where)
+    try:
+        verify(genesis, signed)
+    except BadMessage as error:
+        raise BadCertificate(f"{where}: {error}") from None
     return commit.member
 
 
