@@ -69,6 +69,7 @@ def _announce(settings: Settings, name: str, telemetry: Telemetry) -> None:
     folder = settings.run_dir / "ready"
     folder.mkdir(parents=True, exist_ok=True)
     fleet.announce(folder, name)
+    log.info("%s works", name)
     if name == "commit" or name.startswith("replica-"):
         _collect_seldom()
 
@@ -81,7 +82,6 @@ def _collect_seldom() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 100)
-    log.info("%s works", name)
 
 
 def _own_clock(settings: Settings) -> OwnClock | None:
