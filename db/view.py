@@ -32,6 +32,8 @@ CREATE TABLE IF NOT EXISTS proof (
 CREATE TABLE IF NOT EXISTS configuration (
     shard INTEGER, config INTEGER, place INTEGER, message BLOB NOT NULL,
     PRIMARY KEY (shard, config, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shown (
+    shard INTEGER, seq INTEGER, members TEXT NOT NULL, PRIMARY KEY (shard, seq)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS position (
     topic TEXT, shard INTEGER, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS memory (
@@ -231,6 +233,16 @@ class View:
         """A decision that leads to a configuration."""
         rows = [(shard, config, place, message) for place, message in enumerate((pre_prepare, *commits))]
         self._write_many("INSERT OR REPLACE INTO configuration VALUES (?, ?, ?, ?)", rows)
+
+    def show(self, shard: int, seq: int, members: Iterable[int], *, keep: int) -> None:
+        """Whose ballots the decision of a sequence shows; of the sequences before, the last `keep` stay."""
+        self._write("INSERT OR REPLACE INTO shown VALUES (?, ?, ?)", (shard, seq, json.dumps(sorted(members))))
+        self._write("DELETE FROM shown WHERE shard = ? AND seq <= ?", (shard, seq - keep))
+
+    def shown(self, shard: int) -> dict[int, frozenset[int]]:
+        """The same, by sequence, as far as it is kept."""
+        rows = self._db.execute("SELECT seq, members FROM shown WHERE shard = ?", (shard,))
+        return {seq: frozenset(json.loads(members)) for seq, members in rows}
 
     def position(self, topic: str, shard: int) -> int | None:
         """The next offset to read; None before the first."""

@@ -24,6 +24,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR, Genesis, GenesisError
 from memquorum.core.consensus.messages import sign
 from memquorum.core.consensus.orders import apply, configuration_digest
+from memquorum.core.consensus.reliability import reliabilities
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
 from workers import configurations, orders
@@ -42,11 +43,12 @@ def options(command: argparse.ArgumentParser) -> None:
     weight = steps.add_parser("weight", help="change a member's weight")
     rotate = steps.add_parser("rotate", help="replace a member's key")
     remove = steps.add_parser("remove", help="let a member go; its id is never used again")
+    rate = steps.add_parser("reliability", help="compute the members' reliabilities anew, from who voted of late")
     for step in (weight, rotate, remove):
         step.add_argument("member", type=int, help="its id")
     weight.add_argument("weight_milli", type=int, metavar="THOUSANDTHS", help="1000 is a weight of one")
     rotate.add_argument("--public-key", type=_key, metavar="HEX", help="default: a new key is made in the keys' folder")
-    for step in (weight, rotate, remove):
+    for step in (weight, rotate, remove, rate):
         step.add_argument("--shard", type=int, help="this one alone (default: all)")
         step.add_argument("--dry-run", action="store_true", help="say what would come of it, and order nothing")
         step.add_argument("--wait", type=float, metavar="SECONDS", help="until it is in force everywhere; 1 if not")
@@ -68,11 +70,16 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     if parsed.shard is not None and not 0 <= parsed.shard < made.shards:
         raise SettingsError(f"--shard {parsed.shard}: there are {made.shards} shards, counted from 0")
     shards = range(made.shards) if parsed.shard is None else (parsed.shard,)
-    wanted = [_STEPS[parsed.step](settings, now[shard], shard, parsed) for shard in shards]
+    if parsed.step == "reliability":
+        wanted = _rated(settings, now, shards, codec)
+    else:
+        wanted = [_STEPS[parsed.step](now[shard], shard, parsed) for shard in shards]
     made_of = [apply(now[order.shard], order) for order in wanted]
     console = Console(highlight=False)
     for order, after in zip(wanted, made_of, strict=True):
         console.print(f"shard {order.shard}: configuration {order.config} → {after.config}: {_told(order)}")
+    if not wanted:
+        return 0
     if parsed.dry_run:
         console.print("nothing was ordered: --dry-run")
         return 0
@@ -107,23 +114,39 @@ def _base(now: Genesis, shard: int, action: str, **changes: Any) -> MembersOrder
     return MembersOrdered(now.cluster, now.config, shard, configuration_digest(now), action, **changes)
 
 
-def _weight(_: Settings, now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+def _weight(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
     return _base(now, shard, "weight", member=parsed.member, weight_milli=parsed.weight_milli)
 
 
-def _rotate(_: Settings, now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+def _rotate(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
     # Whether it can be done does not depend on the key: one is made only then.
     key = parsed.public_key if parsed.public_key is not None else bytes(32)
     return _base(now, shard, "rotate", member=parsed.member, public_key=key)
 
 
-def _remove(_: Settings, now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+def _remove(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
     return _base(now, shard, "remove", member=parsed.member)
 
 
-_STEPS: dict[str, Callable[[Settings, Genesis, int, argparse.Namespace], MembersOrdered]] = {
+_STEPS: dict[str, Callable[[Genesis, int, argparse.Namespace], MembersOrdered]] = {
     "weight": _weight, "rotate": _rotate, "remove": _remove
 }  # fmt: skip
+
+
+def _rated(settings: Settings, now: Sequence[Genesis], shards: Sequence[int], codec: Codec) -> list[MembersOrdered]:
+    """Of the shards in which something changes."""
+    shown = configurations.shown(settings.bootstrap, now, codec)
+    wanted = []
+    for shard in shards:
+        ballots, through = shown[shard]
+        rates = reliabilities(now[shard], ballots, through) if through else None
+        if rates is None:
+            print(f"shard {shard}: nothing is known of who voted of late: nothing to order")
+        elif rates == tuple(member.reliability_milli for member in now[shard].members):
+            print(f"shard {shard}: the members have these reliabilities already")
+        else:
+            wanted.append(_base(now[shard], shard, "reliability", reliabilities=rates, through=through))
+    return wanted
 
 
 def _with_key(settings: Settings, wanted: Sequence[MembersOrdered]) -> list[MembersOrdered]:
@@ -153,6 +176,8 @@ def _told(order: MembersOrdered) -> str:
     match order.action:
         case "weight":
             return f"member {order.member} weighs {order.weight_milli / 1000:g}"
+        case "reliability":
+            return f"reliabilities {', '.join(f'{rate / 1000:g}' for rate in order.reliabilities)}"
         case "rotate":
             return f"member {order.member} gets another key"
         case _:

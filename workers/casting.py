@@ -6,10 +6,13 @@ import logging
 from collections.abc import Callable
 
 from db.view import View
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import Nominated
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
+from memquorum.core.consensus.reliability import FRESH, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.policy import PPM
-from memquorum.core.records import NominationProposed, Opinion
+from memquorum.core.records import MembersOrdered, NominationProposed, Opinion, Signed
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock
@@ -24,8 +27,6 @@ _SPINE_LOOK_S = 0.005
 _VAULT_RETRY_S = 0.5
 # How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
 _CLOCK_RETRY_MS = 5_000
-# Whatever the rules ask of an order was asked of its nomination.
-YES_TO_ORDER = Opinion(True, PPM, (PPM,))
 
 
 class Casting:
@@ -33,6 +34,7 @@ class Casting:
 
     def __init__(
         self,
+        codec: Codec,
         view: View,
         walk: Walk,
         judge: Judge,
@@ -42,7 +44,7 @@ class Casting:
         clock: Callable[[], float],
         own_clock: OwnClock | None,
     ) -> None:
-        self._view, self._walk, self._judge, self._watch = view, walk, judge, watch
+        self._codec, self._view, self._walk, self._judge, self._watch = codec, view, walk, judge, watch
         self._shard, self._clock, self._own_clock = shard, clock, own_clock
         self._need: NeedBallot | None = None
         # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
@@ -90,7 +92,7 @@ class Casting:
         if self._too_early(nomination):
             return None
         try:
-            opinions = self._judge.opinions(nomination) if nominated.makes is None else (YES_TO_ORDER,)
+            opinions = self._judge.opinions(nomination) if nominated.makes is None else (self._on_order(nominated),)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
             self._watch.shown.health.wait("vault", "it does not answer")
@@ -99,6 +101,20 @@ class Casting:
         self._need = None
         self._watch.shown.health.go("vault")
         return BallotReady(nominated.digest, opinions)
+
+    def _on_order(self, nominated: Nominated) -> Opinion:
+        """Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know
+        itself: that reliabilities follow from the history that it has seen."""
+        signed = self._codec.decode_as(Signed, nominated.record.order or b"")
+        order, genesis = self._codec.decode_as(MembersOrdered, signed.body), nominated.makes
+        holds = True
+        if order.action == "reliability":
+            last = self._view.progress(self._shard).seq - 1
+            assert genesis is not None and genesis.previous is not None
+            fits = reliabilities(genesis.previous, self._view.shown(self._shard), order.through)
+            holds = last - FRESH < order.through <= last and fits == order.reliabilities
+        score = PPM if holds else 0
+        return Opinion(holds, score, (score,))
 
     def _behind(self, nomination: NominationProposed) -> bool:
         """Whether the walk has not come to what the nomination speaks of.

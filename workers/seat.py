@@ -16,6 +16,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.reliability import FRESH, WINDOW
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -106,7 +107,9 @@ class Seat:
         self._reached: t.Reached | None = None
         progress = view.progress(shard)
         self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
-        self._casting = Casting(view, self.walk, judge, self.watch, shard=shard, clock=clock, own_clock=own_clock)
+        self._casting = Casting(
+            codec, view, self.walk, judge, self.watch, shard=shard, clock=clock, own_clock=own_clock
+        )
         self.accuser = Accuser(codec, genesis, shard=shard, me=me, sign=mute, meters=self.watch.shown.meters)
         self._take_part = partial(take, codec, view, signed, shard=shard, me=me, sign=sign, timings=timings)
         if genesis.previous is not None and progress.seq == genesis.begins and progress.stable < genesis.begins - 1:
@@ -332,6 +335,7 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
+        self._view.show(self.shard, decided.seq, (b.member for b in checked.ballots), keep=WINDOW + FRESH)
         if checked.configures is not None:
             self._next = checked.configures
             self._view.configure(self.shard, checked.configures.config, checked.data, decided.commits)
