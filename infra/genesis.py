@@ -140,9 +140,24 @@ def stamps_at_hand(settings: Settings) -> Reader | None:
     return service_stamps(settings) if _key_file(settings, _STAMPS).exists() else None
 
 
-def member_stamps(settings: Settings, member: int) -> Reader:
+def member_stamps(settings: Settings, made: Genesis, member: int) -> Reader:
     """What a member checks by: its own key, which makes nobody else's tag. Raises KeyFileError."""
-    return for_member(secret(_key_file(settings, _member_stamps(member))), member)
+    return for_member(secret(_key_file(settings, _member_stamps(member))), member, added=made.member(member) is None)
+
+
+def identities(settings: Settings, made: Genesis) -> int:
+    """How many ids have been given here: members of the genesis file, and those that were prepared to be added."""
+    added = (int(file.stem.rpartition("-")[2]) for file in settings.keys_dir.glob(f"{_STAMPS}-member-*.key"))
+    return 1 + max([made.n - 1, *added])
+
+
+def add_member(settings: Settings, member: int, *, key: bool) -> bytes:
+    """Makes what a member that is to be added needs: the key that tells the line's records, and with `key` its own.
+
+    Answers the public half of that, or nothing. Raises KeyFileError.
+    """
+    _ensure_key(_key_file(settings, _member_stamps(member)), member_key(secret(_key_file(settings, _STAMPS)), member))
+    return _public(settings, f"member-{member}") if key else b""
 
 
 def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:

@@ -23,7 +23,7 @@ from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR, Genesis, GenesisError
 from memquorum.core.consensus.messages import sign
-from memquorum.core.consensus.orders import apply, configuration_digest
+from memquorum.core.consensus.orders import apply, configuration_digest, next_id
 from memquorum.core.consensus.reliability import reliabilities
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
@@ -43,12 +43,17 @@ def options(command: argparse.ArgumentParser) -> None:
     weight = steps.add_parser("weight", help="change a member's weight")
     rotate = steps.add_parser("rotate", help="replace a member's key")
     remove = steps.add_parser("remove", help="let a member go; its id is never used again")
+    add = steps.add_parser("add", help="take a member in; then start it: run replica --member ID")
+    add.add_argument("name")
+    add.add_argument("--role", required=True)
+    add.add_argument("--weight", type=int, default=1000, metavar="THOUSANDTHS", help="default: 1000, a weight of one")
     rate = steps.add_parser("reliability", help="compute the members' reliabilities anew, from who voted of late")
     for step in (weight, rotate, remove):
         step.add_argument("member", type=int, help="its id")
     weight.add_argument("weight_milli", type=int, metavar="THOUSANDTHS", help="1000 is a weight of one")
-    rotate.add_argument("--public-key", type=_key, metavar="HEX", help="default: a new key is made in the keys' folder")
-    for step in (weight, rotate, remove, rate):
+    for step in (add, rotate):
+        step.add_argument("--public-key", type=_key, metavar="HEX", help="default: one is made in the keys' folder")
+    for step in (weight, rotate, remove, rate, add):
         step.add_argument("--shard", type=int, help="this one alone (default: all)")
         step.add_argument("--dry-run", action="store_true", help="say what would come of it, and order nothing")
         step.add_argument("--wait", type=float, metavar="SECONDS", help="until it is in force everywhere; 1 if not")
@@ -74,6 +79,10 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         wanted = _rated(settings, now, shards, codec)
     else:
         wanted = [_STEPS[parsed.step](now[shard], shard, parsed) for shard in shards]
+    if len({order.member for order in wanted}) > 1:
+        raise SettingsError(
+            "the shards have had different members: the next id is not the same. Order it for each --shard"
+        )
     made_of = [apply(now[order.shard], order) for order in wanted]
     console = Console(highlight=False)
     for order, after in zip(wanted, made_of, strict=True):
@@ -83,7 +92,8 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     if parsed.dry_run:
         console.print("nothing was ordered: --dry-run")
         return 0
-    wanted = _with_key(settings, wanted) if parsed.step == "rotate" and parsed.public_key is None else wanted
+    if parsed.step in ("add", "rotate"):
+        wanted = _with_key(settings, wanted, parsed)
     seed = genesis.signing_seed(settings, OPERATOR, made.operator)
     orders.publish(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
     console.print(f"ordered; {len(wanted)} shard(s) vote on it, each in its next epoch")
@@ -124,12 +134,18 @@ def _rotate(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrde
     return _base(now, shard, "rotate", member=parsed.member, public_key=key)
 
 
+def _add(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+    key = parsed.public_key if parsed.public_key is not None else bytes(32)
+    told = {"name": parsed.name, "role": parsed.role, "weight_milli": parsed.weight}
+    return _base(now, shard, "add", member=next_id(now), public_key=key, **told)
+
+
 def _remove(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
     return _base(now, shard, "remove", member=parsed.member)
 
 
 _STEPS: dict[str, Callable[[Genesis, int, argparse.Namespace], MembersOrdered]] = {
-    "weight": _weight, "rotate": _rotate, "remove": _remove
+    "weight": _weight, "rotate": _rotate, "remove": _remove, "add": _add
 }  # fmt: skip
 
 
@@ -149,9 +165,15 @@ def _rated(settings: Settings, now: Sequence[Genesis], shards: Sequence[int], co
     return wanted
 
 
-def _with_key(settings: Settings, wanted: Sequence[MembersOrdered]) -> list[MembersOrdered]:
-    """The same orders with one new key, which the member's process finds in the keys' folder."""
-    key = genesis.new_key(settings, wanted[0].member)
+def _with_key(settings: Settings, wanted: Sequence[MembersOrdered], parsed: argparse.Namespace) -> list[MembersOrdered]:
+    """The same orders with one key, a new one if none was given: the member's process finds it in the keys' folder."""
+    (member,) = {order.member for order in wanted}
+    key = parsed.public_key
+    if parsed.step == "add":
+        key = genesis.add_member(settings, member, key=key is None) or key
+        print(f"intake, streams and commit stamp for member {member} once they are started again")
+    elif key is None:
+        key = genesis.new_key(settings, member)
     return [replace(order, public_key=key) for order in wanted]
 
 
@@ -176,6 +198,8 @@ def _told(order: MembersOrdered) -> str:
     match order.action:
         case "weight":
             return f"member {order.member} weighs {order.weight_milli / 1000:g}"
+        case "add":
+            return f"{order.name} becomes member {order.member} and weighs {order.weight_milli / 1000:g}"
         case "reliability":
             return f"reliabilities {', '.join(f'{rate / 1000:g}' for rate in order.reliabilities)}"
         case "rotate":

@@ -42,7 +42,7 @@ def run(settings: Settings, as_json: bool) -> int:
             vault=roles.vault(settings),
             encoder=encoder,
             stop=Stop().on_signals(),
-            stamps=genesis.stamps(settings, genesis.read(settings).n),
+            stamps=genesis.stamps(settings, genesis.identities(settings, genesis.read(settings))),
             progress=tell,
         )
     if as_json:

@@ -124,7 +124,7 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     # In their environment alone: a process that somebody adds with `run` must not drive one of these out.
     named = replace(now, instance="supervised")
     environment = {**_inherited(), **named.environment(), "PYTHONUNBUFFERED": "1"}
-    members = genesis.read(now).n
+    members = genesis.identities(now, genesis.read(now))
     fleet = Fleet(roles(members), now.logs_dir, ready, environment)
     parts.callback(fleet.stop)
     fleet.start()

@@ -193,7 +193,9 @@ class Seat:
 
     def turn(self) -> None:
         """Walks on, casts a ballot that can be cast, fires timers."""
-        if self._next is not None and self._view.progress(self.shard).stable >= self._next.begins - 1:
+        # Not before it has held what it read itself against what is stable, too: who has something else halts.
+        waits = self._next is None or self._reached is not None
+        if self._next is not None and not waits and self._view.progress(self.shard).stable >= self._next.begins - 1:
             self._reconfigure(self._next)
         self.walk.go()
         self._tell_stream()

@@ -115,7 +115,8 @@ class Node:
         self._do(t.Restarted({s: v for s, v in said.items() if s not in over}, through, fresh))
 
     def _goes_on(self) -> bool:
-        return self.next is not None and self.view.progress.stable >= self.next.begins - 1
+        stable = self.next is not None and self.view.progress.stable >= self.next.begins - 1
+        return stable and not self.streams
 
     def _reconfigure(self) -> None:
         """As `Seat`: goes on in another configuration, and reads again what is said in it."""

@@ -63,7 +63,7 @@ def test_a_larger_cluster_has_the_four_seats_first(tmp_path: Path, members: int,
     assert {m.weight_milli for m in made.members} == {1000}
     for member in made.members:
         assert genesis.signing_seed(settings, f"member-{member.id}", member.public_key)
-        assert genesis.member_stamps(settings, member.id).key
+        assert genesis.member_stamps(settings, made, member.id).key
 
 
 def test_every_number_of_members_that_may_be_asked_for_can_be() -> None:
@@ -123,7 +123,7 @@ def test_every_member_is_given_the_key_of_its_own_tag_alone(tmp_path: Path) -> N
     made = genesis.create(settings)
     record = ("memory.intake.accepted.v1", 1, b"value")
     stamp = genesis.stamps(settings, made.n).stamp(*record)
-    readers = [genesis.member_stamps(settings, member) for member in range(made.n)]
+    readers = [genesis.member_stamps(settings, made, member) for member in range(made.n)]
     assert all(reader.genuine(*record, stamp) for reader in (*readers, genesis.service_stamps(settings)))
     assert len({reader.key for reader in (*readers, genesis.service_stamps(settings))}) == made.n + 1
 

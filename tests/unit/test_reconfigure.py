@@ -169,3 +169,24 @@ def test_what_was_reached_before_is_not_signed_again(fleet: Fleet) -> None:
     effects = [*core.handle(t.Restarted({})), *core.handle(t.StreamRead(progress.reached.seq, b"s"))]
     effects += core.handle(t.CaughtUp())
     assert not [e for e in effects if isinstance(e, t.NeedStream | t.Send)]
+
+
+def test_who_is_added_listens_until_it_is_one_and_votes_once_a_sequence_was_decided_without_it(fleet: Fleet) -> None:
+    fleet.sit(5)
+    new = {"member": 5, "name": "auditor", "role": "review", "weight_milli": 1000, "public_key": key(5, 0)}
+    fleet.nominate(GENESIS, 1)
+    one = change(fleet, GENESIS, 2, "add", **new)
+    for epoch in (3, 4):
+        fleet.nominate(one, epoch)
+        fleet.run()
+    assert set(fleet.standing().values()) == {(1, 5)}
+    ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    assert [b.epoch for b in ballots if b.member == 5] == [4]
+    # It may come later as well, and from nothing.
+    fleet.lose(5, view=True, signed=True)
+    fleet.sit(5)
+    for epoch in (5, 6):
+        fleet.nominate(one, epoch)
+        fleet.run()
+    ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    assert [b.epoch for b in ballots if b.member == 5] == [4, 6]

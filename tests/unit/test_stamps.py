@@ -58,3 +58,13 @@ def test_a_stamp_for_fewer_members_is_none_for_the_last() -> None:
 
 def test_keys_are_not_shown() -> None:
     assert "sss" not in repr(WRITER) + repr(READERS)
+
+
+def test_who_was_added_believes_what_was_stamped_before_and_nothing_else() -> None:
+    """What it believes wrongly, a checkpoint finds out."""
+    later, added = stamps.Writer(KEY, MEMBERS + 1), stamps.for_member(stamps.member_key(KEY, 4), 4, added=True)
+    assert added.genuine(*RECORD, WRITER.stamp(*RECORD))
+    assert added.genuine(*RECORD, later.stamp(*RECORD))
+    assert not added.genuine(*RECORD, later.stamp("memory.intake.accepted.v1", 2, b"forged"))
+    assert not added.genuine(*RECORD, None) and not added.genuine(*RECORD, b"short")
+    assert not stamps.for_member(stamps.member_key(KEY, 4), 4).genuine(*RECORD, WRITER.stamp(*RECORD))

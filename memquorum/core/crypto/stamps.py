@@ -29,12 +29,15 @@ class Reader:
     key: bytes = field(repr=False)
     place: int
     """Of its tag in the stamp: 0 for the services, 1 + id for a member."""
+    added: bool = False
+    """Whether it was added to the members: records from before bear no tag for it, and it believes them. What q members
+    have signed of the stream finds out a lie among them (`consensus/checkpoints`)."""
 
     def genuine(self, topic: str, partition: int, value: bytes, stamp: bytes | None) -> bool:
         """Whether the stamp is one of the line's for this record in this partition."""
         first = self.place * _TAG_BYTES
         if stamp is None or len(stamp) < first + _TAG_BYTES:
-            return False
+            return self.added and stamp is not None and len(stamp) >= _TAG_BYTES
         expected = _tag(self.key, _digest(topic, partition, value))
         return hmac.compare_digest(stamp[first : first + _TAG_BYTES], expected)
 
@@ -70,9 +73,9 @@ def for_services(key: bytes) -> Reader:
     return Reader(key, 0)
 
 
-def for_member(key: bytes, member: int) -> Reader:
-    """Checks the tag of one member, by the key that `member_key` derived for it."""
-    return Reader(key, 1 + member)
+def for_member(key: bytes, member: int, *, added: bool = False) -> Reader:
+    """Checks the tag of one member, by the key that `member_key` derived for it. `added`: see `Reader`."""
+    return Reader(key, 1 + member, added)
 
 
 def _digest(topic: str, partition: int, value: bytes) -> bytes:
