@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -64,7 +65,7 @@ def _with_members(row: Row, n: int, plan: Plan) -> None:
         for size, epochs in plan.epochs.items():
             rate, used = runs.many(size, epochs)
             row.figure(f"N = {n}, epochs of {size:,}", rate, "decisions/s")
-            row.series[f"N = {n}: CPU ms per epoch of {size:,}"] = used
+            row.series[f"CPU ms per epoch of {size:,}, N = {n}"] = used
         running.stop()
         recovered = []
         for _ in range(plan.kills):
@@ -123,7 +124,9 @@ class Runs:
         total = epochs * len(sent)
         rate = (total - counted) * size / (time.perf_counter() - since)
         self._decided = {shard: epoch + epochs for shard, epoch in first.items()}
-        used = difference(before, self._running.cpu_s())
+        used = Counter[str]()
+        for name, seconds in difference(before, self._running.cpu_s()).items():
+            used["replicas" if name.startswith("replica-") else name] += seconds
         return rate, {name: round(s / total * 1e3, 2) for name, s in used.items()}
 
     def _epochs(self) -> dict[int, int]:

@@ -130,7 +130,7 @@ def _plots(rows: Latest) -> Iterator[tuple[Path, str]]:
         yield folder / "latency.svg", plot.lines("How long it takes, idle", "ms", "% of tries below", curves, marks)
     work = {
         f"{name}{key.removeprefix('CPU ms')}": value
-        for name in ("ingest", "epoch", "decisions", "flatness") if name in rows
+        for name in ("ingest", "epoch", "decisions", "members", "flatness") if name in rows
         for key, value in rows[name][1]["series"].items() if key.startswith("CPU ms")
     }  # fmt: skip
     if work:
