@@ -1,0 +1,103 @@
+"""Orders in the nomination stage: voted on alone, in the configuration that they are for, and not for ever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import check_decision, check_nomination
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.nomination import rest_until
+from memquorum.core.records import MembersOrdered, NominationProposed, Signed, Standing
+from memquorum.ports import OrderVote
+from streams.nomination import Nomination
+from tests.unit.genesis import seed_of
+from tests.unit.shelf import Shelf
+from tests.unit.test_stream_nomination import GENESIS, TICK, arrival
+from tests.unit.votes import configuring, order, ordered, signed
+
+
+@dataclass
+class Topic:
+    """The Orders port over a list."""
+
+    records: list[bytes] = field(default_factory=list)
+
+    def of(self, shard: int) -> list[bytes]:
+        return self.records
+
+
+def stage(codec: Codec, topic: Topic, shelf: Shelf) -> Nomination:
+    return Nomination(codec, GENESIS, seed_of("service:nomination"), shelf, topic)
+
+
+def nominated(codec: Codec, topic: Topic, shelf: Shelf, *, last_epoch: int = 4) -> NominationProposed | None:
+    """What a stage that knows nothing makes of a tick; nothing is due besides."""
+    tick = replace(TICK, crossed=(), standing=Standing(last_epoch, TICK.as_of, 0, 0))
+    outputs = stage(codec, topic, shelf).process([arrival(codec, tick)])
+    return codec.decode(codec.decode_as(Signed, outputs[0].value).body) if outputs else None
+
+
+def weight(codec: Codec, genesis: Genesis = GENESIS, to: int = 1200, shard: int = 1) -> tuple[MembersOrdered, bytes]:
+    wanted = order(genesis, "weight", shard, member=2, weight_milli=to)
+    return wanted, signed(codec, genesis, "operator", wanted)
+
+
+def vote(codec: Codec, genesis: Genesis, wanted: MembersOrdered, epoch: int, *, done: bool) -> OrderVote:
+    pre_prepare, commits = configuring(codec, genesis, wanted, epoch=epoch)
+    return OrderVote(ordered(codec, wanted).memory_id, epoch, done, pre_prepare, tuple(commits))
+
+
+def test_an_order_is_nominated_at_the_next_tick_and_members_take_it(codec: Codec) -> None:
+    wanted, data = weight(codec)
+    record = nominated(codec, Topic([data]), Shelf())
+    assert record is not None
+    assert (record.epoch, record.trigger, record.order, record.config) == (5, "order", data, 0)
+    assert record.proposals == (ordered(codec, wanted),)
+    found = check_nomination(codec, GENESIS, signed(codec, GENESIS, "service:nomination", record))
+    assert found.makes is not None and found.makes.members[2].weight_milli == 1200
+
+
+def test_the_next_configuration_is_nominated_in_and_what_was_carried_out_is_over(codec: Codec) -> None:
+    wanted, data = weight(codec)
+    shelf = Shelf(votes=[vote(codec, GENESIS, wanted, 4, done=True)])
+    assert nominated(codec, Topic([data]), shelf) is None
+    one = check_decision(codec, GENESIS, shelf.votes[0].pre_prepare, shelf.votes[0].commits).configures
+    assert one is not None
+    _, more = weight(codec, one, 1300)
+    record = nominated(codec, Topic([data, more]), shelf)
+    assert record is not None and (record.config, record.order) == (1, more)
+
+
+@pytest.mark.parametrize("epochs", [(4,), (4, 6), (4, 6, 9, 14)])
+def test_what_members_refuse_rests(codec: Codec, epochs: tuple[int, ...]) -> None:
+    wanted, data = weight(codec)
+    shelf = Shelf(votes=[vote(codec, GENESIS, wanted, epoch, done=False) for epoch in epochs])
+    due = rest_until(epochs[-1], len(epochs), GENESIS.policy)
+    assert due > epochs[-1] + 1
+    assert nominated(codec, Topic([data]), shelf, last_epoch=due - 2) is None
+    assert nominated(codec, Topic([data]), shelf, last_epoch=due - 1) is not None
+
+
+def test_what_was_refused_five_times_is_given_up(codec: Codec) -> None:
+    wanted, data = weight(codec)
+    shelf = Shelf(votes=[vote(codec, GENESIS, wanted, epoch, done=False) for epoch in range(1, 6)])
+    assert nominated(codec, Topic([data]), shelf, last_epoch=9_999) is None
+
+
+def test_what_is_no_order_for_the_shard_is_passed_over(codec: Codec) -> None:
+    _, good = weight(codec)
+    _, elsewhere = weight(codec, shard=0)
+    _, broken = weight(codec, to=0)
+    forged = signed(codec, GENESIS, "member:0", order(GENESIS, "weight", 1, member=2, weight_milli=1200))
+    for bad in (b"", b"garbage", elsewhere, broken, forged):
+        assert nominated(codec, Topic([bad]), Shelf()) is None
+        record = nominated(codec, Topic([bad, good]), Shelf())
+        assert record is not None and record.order == good
+
+
+def test_without_orders_the_store_is_not_asked(codec: Codec) -> None:
+    shelf = Shelf()
+    assert nominated(codec, Topic(), shelf) is None and shelf.asked == []
