@@ -1,7 +1,8 @@
 """A member's part in one configuration of a shard: its key there, what it has signed there, and where it begins.
 
 A configuration has its own scope of the sign-state, which is empty when it begins. Who knows what it signed in one
-before has not lost its memory of this one: there was none.
+before has not lost its memory of this one: there was none. Nor has who had read all logs to their ends when it was
+decided: nobody had said anything in it by then.
 """
 
 from __future__ import annotations
@@ -74,8 +75,10 @@ def take(
     sign: Callable[[Genesis], Sign | None],
     timings: Timings,
     closed: bool,
+    lived: bool,
 ) -> Part:
-    """The part of member `me` in a configuration, from where its view is. `closed`: see `ShardReplica`."""
+    """The part of member `me` in a configuration, from where its view is. `closed`: see `ShardReplica`. `lived`: it had
+    read the logs to their ends in the configuration before."""
     own = sign(genesis)
     scope, progress = f"{genesis.config}/{shard}", view.progress(shard)
     said = signed.load(f"{scope}/")
@@ -86,7 +89,7 @@ def take(
         through, fresh = _NEVER, False
     else:
         through = signed.through(scope)
-        fresh = all(signed.fresh(f"{config}/{shard}") for config in range(genesis.config + 1))
+        fresh = not lived and all(signed.fresh(f"{config}/{shard}") for config in range(genesis.config + 1))
     core = ShardReplica(
         codec, genesis, shard=shard, me=me, sign=own or mute, timings=timings, progress=progress, closed=closed
     )

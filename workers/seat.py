@@ -102,6 +102,8 @@ class Seat:
         # The configuration that begins once the decision for it is stable, and where its messages may stand by topic.
         self._next: Genesis | None = None
         self._pinned: dict[str, int] = {}
+        # Whether the logs had been read to their ends when it was decided.
+        self._lived = False
         self._timers: dict[t.Timer, tuple[float, t.TimerFired]] = {}
         # The place of a checkpoint that waits for the walk.
         self._reached: t.Reached | None = None
@@ -117,9 +119,9 @@ class Seat:
             self._pinned = {topic: view.position(topic, shard) or 0 for topic in LOGS.values()}
         self._begin(genesis)
 
-    def _begin(self, genesis: Genesis) -> None:
+    def _begin(self, genesis: Genesis, *, lived: bool = False) -> None:
         """Takes part in a configuration, from where the view is; silent until the logs are read to their ends."""
-        self._part = part = self._take_part(genesis, closed=self._next is not None)
+        self._part = part = self._take_part(genesis, closed=self._next is not None, lived=lived)
         self.core = part.core
         self.settled += part.over
         self.walk.follow(genesis)
@@ -130,12 +132,13 @@ class Seat:
     def _reconfigure(self, genesis: Genesis) -> None:
         """Goes on in another configuration. Who was faster has spoken in it and was passed over: that is read again."""
         self.rereads |= {message: self._pinned[topic] for message, topic in LOGS.items()}
-        self._next, self._pinned, self.live = None, {}, False
+        lived, self._lived, self.live = self._lived, False, False
+        self._next, self._pinned = None, {}
         self._ended.clear()
         self._at_end.clear()
         self._timers.clear()
         self._casting.drop()
-        self._begin(genesis)
+        self._begin(genesis, lived=lived)
         self._keep_places()
         _LOG.warning("shard %d: configuration %d begins at sequence %d", self.shard, genesis.config, genesis.begins)
 
@@ -339,7 +342,7 @@ class Seat:
         )
         self._view.show(self.shard, decided.seq, (b.member for b in checked.ballots), keep=WINDOW + FRESH)
         if checked.configures is not None:
-            self._next = checked.configures
+            self._next, self._lived = checked.configures, self.live
             self._view.configure(self.shard, checked.configures.config, checked.data, decided.commits)
             held = {topic: self.core.low_water(message) for message, topic in LOGS.items()}
             since = {topic: self._since[topic] for topic in LOGS.values()}

@@ -72,6 +72,7 @@ class Node:
         # The configuration that begins once the decision for it is stable, and where its messages may stand by log.
         self.next: Genesis | None = None
         self.pinned: dict[Message, int] = {}
+        self.lived = False
         self.since = dict(self.positions)
         self.live = False
         self.ends: dict[Message, int] = {}
@@ -101,7 +102,7 @@ class Node:
             self._follow_journal()
         self.turn()
 
-    def _sit(self, genesis: Genesis) -> None:
+    def _sit(self, genesis: Genesis, *, lived: bool = False) -> None:
         """As `workers.part`: the member's part in a configuration."""
         world, signed, shard = self.world, self.disk.signed, self.world.plan.shard
         self.genesis, self.scope = genesis, f"{genesis.config}/{shard}"
@@ -111,8 +112,8 @@ class Node:
         self.settled += over
         self.core = world.make_core(self, self.view, genesis, closed=self.next is not None)
         through = 2**62 if self.listens else signed.through(self.scope)
-        fresh = not self.listens and all(signed.fresh(f"{c}/{shard}") for c in range(genesis.config + 1))
-        self._do(t.Restarted({s: v for s, v in said.items() if s not in over}, through, fresh))
+        known = lived or self.listens or any(not signed.fresh(f"{c}/{shard}") for c in range(genesis.config + 1))
+        self._do(t.Restarted({s: v for s, v in said.items() if s not in over}, through, not known))
 
     def _goes_on(self) -> bool:
         stable = self.next is not None and self.view.progress.stable >= self.next.begins - 1
@@ -125,11 +126,12 @@ class Node:
         logs, low = self.world.broker.logs, self.world.broker.low
         for message in LOGS:
             self.rereads[message] = max(low[message], self.pinned[message])
-        self.pinned, self.live, self.ends = {}, False, {message: len(log) for message, log in logs.items()}
+        lived, self.lived, self.live = self.lived, False, False
+        self.pinned, self.ends = {}, {message: len(log) for message, log in logs.items()}
         self.timers.clear()
         self.ballots.clear()
         self.world.tell(self, f"goes on in configuration {genesis.config}")
-        self._sit(genesis)
+        self._sit(genesis, lived=lived)
         self._keep_places()
 
     def _follow_journal(self) -> None:
@@ -340,7 +342,7 @@ class Node:
         self.view = replace(self.view, progress=after)
         configures = effect.checked.configures
         if configures is not None:
-            self.next = self.world.known(configures)
+            self.next, self.lived = self.world.known(configures), self.live
             self.view = replace(self.view, configured=(*self.view.configured, self.next))
             assert self.core is not None
             held = {message: self.core.low_water(message) for message in LOGS}
