@@ -29,10 +29,39 @@ from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.schema_files import load_codec
+from tests.ahead import COMMANDS, Ahead, Ran
 
 SHARDS = 4
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 _TEMPLATES = ("memory", "vault")
+
+
+_ahead = Ahead()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What is wanted of the processor alone begins before the first test."""
+    if not session.config.getoption("collectonly"):
+        for name in COMMANDS:
+            if any(name in getattr(item, "fixturenames", ()) for item in session.items):
+                _ahead.begin(name)
+
+
+def pytest_sessionfinish() -> None:
+    """A session that ends early leaves nothing behind."""
+    _ahead.stop()
+
+
+@pytest.fixture(scope="session")
+def ran_guards() -> Ran:
+    """`python -m tests.guards`, which removes every guard in turn."""
+    return _ahead.ended("ran_guards")
+
+
+@pytest.fixture(scope="session")
+def ran_seeds() -> Ran:
+    """The simulations that every test run makes."""
+    return _ahead.ended("ran_seeds")
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 _LIST = Path(__file__).with_name("guards.yaml")
 _OURS = ("memquorum", "db", "streams", "workers", "infra", "tests")
-_HUNG_S = 60
+_HUNG_S = 240
 # Nobody reads what pytest would tell, and most of the time would go into telling it.
 _QUICK = ("--tb=no", *(word for name in ("anyio", "unraisableexception") for word in ("-p", f"no:{name}")))
 _AT_ONCE = 2

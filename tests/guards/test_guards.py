@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 
-from tests.guards.removal import ROOT, Guard, load
+from tests.ahead import Ran
+from tests.guards.removal import Guard, load
 
 GUARDS = load()
 
 
 @pytest.fixture(scope="module")
-def told() -> dict[str, str]:
-    """What happened without each guard. In a process of its own: a fork of this one would take its clients along."""
-    command = [sys.executable, "-m", "tests.guards", "--json"]
-    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith("{")]
-    assert ran.returncode in (0, 1) and len(lines) == len(GUARDS), ran.stderr
+def told(ran_guards: Ran) -> dict[str, str]:
+    """What happened without each guard."""
+    lines = [json.loads(line) for line in ran_guards.told.splitlines() if line.startswith("{")]
+    assert ran_guards.code in (0, 1) and len(lines) == len(GUARDS), ran_guards.told
     return {line["name"]: line["told"] for line in lines}
 
 
