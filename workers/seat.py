@@ -133,7 +133,8 @@ class Seat:
         """Goes on in another configuration. Who was faster has spoken in it and was passed over: that is read again."""
         self.rereads |= {message: self._pinned[topic] for message, topic in LOGS.items()}
         lived, self._lived, self.live = self._lived, False, False
-        self._next, self._pinned = None, {}
+        # What it read meanwhile was read for the configuration before.
+        self._next, self._since, self._pinned = None, self._pinned, {}
         self._ended.clear()
         self._at_end.clear()
         self._timers.clear()

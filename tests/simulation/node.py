@@ -127,7 +127,8 @@ class Node:
         for message in LOGS:
             self.rereads[message] = max(low[message], self.pinned[message])
         lived, self.lived, self.live = self.lived, False, False
-        self.pinned, self.ends = {}, {message: len(log) for message, log in logs.items()}
+        self.since, self.pinned = self.pinned, {}
+        self.ends = {message: len(log) for message, log in logs.items()}
         self.timers.clear()
         self.ballots.clear()
         self.world.tell(self, f"goes on in configuration {genesis.config}")

@@ -40,6 +40,7 @@ class Fleet:
         self.seats: dict[int, Seat] = {}
         self.signed: dict[int, MemorySignState] = {}
         self.views: dict[int, View] = {}
+        self.backwards: set[int] = set()  # who reads the logs in another order
         self.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("tick", AS_OF)))
 
     def sit(self, member: int, *, signs: Callable[[Genesis], bool] = lambda _: True) -> Seat:
@@ -101,7 +102,7 @@ class Fleet:
     def _turn(self, member: int) -> bool:
         seat, view, busy = self.seats[member], self.views[member], False
         with view.batch():
-            for topic, log in self.logs.items():
+            for topic, log in sorted(self.logs.items(), reverse=member in self.backwards):
                 at = seat.positions[topic]
                 for offset in range(at, len(log)):
                     busy = True

@@ -62,8 +62,9 @@ def test_a_new_key_speaks_from_the_first_sequence_on_and_the_old_one_no_more(fle
     one = change(fleet, GENESIS, 1, "rotate", member=3, public_key=key(3, 1))
     fleet.nominate(one, 2)
     fleet.run()
-    voters = {open_any(CODEC, one, data, Commit)[0].member for data in fleet.logs[topics.COMMITS][5:]}
-    assert 3 in voters and set(fleet.standing().values()) == {(1, 3)}
+    ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    assert {b.member for b in ballots if b.epoch == 2} == set(range(5))
+    assert set(fleet.standing().values()) == {(1, 3)}
 
 
 def test_who_was_removed_listens_and_the_others_decide(fleet: Fleet) -> None:
@@ -120,6 +121,23 @@ def test_who_was_away_follows(fleet: Fleet, view: bool, signed: bool) -> None:
     spoken = [b.epoch for b in ballots if b.member == 4][before:]
     # Who has lost what it signed is silent until one sequence was decided without it.
     assert spoken == ([6] if signed else [5, 6])
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_who_missed_several_configurations_follows_them_all(fleet: Fleet, backwards: bool) -> None:
+    """In whatever order it reads the logs."""
+    fleet.backwards = {4} if backwards else set()
+    fleet.lose(4, view=True)
+    now = GENESIS
+    for epoch, weight in enumerate((1100, 1200, 1000, 1100), 1):
+        now = change(fleet, now, epoch, "weight", member=2, weight_milli=weight)
+    fleet.sit(4)
+    fleet.run()
+    fleet.nominate(now, 5)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(4, 6)}
+    ballots = [open_any(CODEC, now, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    assert 4 in {b.member for b in ballots if b.epoch == 5}
 
 
 def test_who_has_not_the_key_listens_until_it_has(fleet: Fleet) -> None:
