@@ -1,0 +1,107 @@
+"""Writes docs/simulation.md, and the sentence in docs/consensus.md, from the longest kept run of `tests.simulation`.
+
+python -m tests.simulation.page
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from tests.faults.kept import write_between
+from tests.simulation.behaviours import LIBRARY
+
+ROOT = Path(__file__).parents[2]
+RESULTS = Path(__file__).parent / "results"
+PAGE, PROSE = ROOT / "docs" / "simulation.md", ROOT / "docs" / "consensus.md"
+BEGIN, END = "<!-- simulation: begin -->", "<!-- simulation: end -->"
+_ENDS = {"done": "It ended when all were done.", "by failures": "It ended at its failures."}
+
+
+def longest() -> dict[str, Any]:
+    """The kept run with the most rounds, of those that say how often each rule was asked."""
+    runs: list[dict[str, Any]] = [json.loads(file.read_text(encoding="utf-8")) for file in RESULTS.glob("*.json")]
+    return max((run for run in runs if "rules" in run), key=lambda run: run["rounds"])
+
+
+def command(run: dict[str, Any]) -> str:
+    """As it was typed."""
+    asked = run["command"]
+    words = [f"--{name} {asked[name]}" for name in ("rounds", "first", "minutes", "members", "jobs") if asked[name]]
+    return " ".join(["python -m tests.simulation", *words, *["--cheap"] * asked["cheap"], "--keep"])
+
+
+def sentence(run: dict[str, Any]) -> str:
+    """What was asked for, what was done, and what came of it."""
+    asked, machine = run["command"], run["machine"]
+    wanted = f" of the {asked['rounds']:,} asked for" if asked["rounds"] else ""
+    ended = _ENDS.get(run["ended"], f"It was ended {run['ended'].replace('by SIG', 'by a signal, SIG')}.")
+    failed = [f"seed {one['seed']} ('{one['rule']}')" for one in run["failed"]]
+    broken = f"Broken by {', '.join(failed)}" if failed else "No rule was broken"
+    return (
+        f"`{command(run)}` decided {run['rounds']:,} rounds{wanted}, in {run['seeds']:,} worlds and "
+        f"{_lasted(run['seconds'])}. {ended} A round is an epoch that was decided. The cores were told "
+        f"{run['events']:,} events; views were changed in {run['view_changed']:,} of the worlds, up to view "
+        f"{run['highest_view']}; {run['evidence']:,} pieces of evidence were published. "
+        f"{broken}. Commit `{machine['commit'][:12]}`, "
+        f"{machine['processor']}, {machine['cores']} cores, other work beside it."
+    )
+
+
+def _lasted(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
+
+
+def page(run: dict[str, Any]) -> str:
+    """The page."""
+    lines = [
+        "# The long simulation",
+        "",
+        "`python -m tests.simulation.page` makes this page from the longest kept run",
+        "",
+    ]
+    lines[2] += " (`tests/simulation/results`)."
+    lines += [*_wrapped(sentence(run)), ""]
+    lines += ["What the rules say stands in `tests/simulation/invariants.py`.", ""]
+    lines += ["| rule | asked |", "|---|---:|"]
+    lines += [f"| {rule} | {count:,} |" for rule, count in run["rules"].items()]
+    lines += [
+        "",
+        f"Nobody lied in {run['honest']:,} of the worlds. In the others a member lied in one to three ways:",
+        "",
+    ]
+    lines += ["| lie | worlds |  |", "|---|---:|---|"]
+    lines += [f"| {name} | {run['behaviours'].get(name, 0):,} | {_says(name)} |" for name in LIBRARY]
+    lines += ["", "Faults that the plans of the worlds held:", "", "| fault | times |", "|---|---:|"]
+    lines += [f"| {name} | {count:,} |" for name, count in run["faults"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def _says(name: str) -> str:
+    return " ".join((LIBRARY[name].__doc__ or "").split())
+
+
+def _wrapped(text: str, width: int = 120) -> list[str]:
+    lines = [""]
+    for word in text.split(" "):
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return lines
+
+
+def prose(run: dict[str, Any]) -> str:
+    """What stands in docs/consensus.md."""
+    return "\n".join(_wrapped(sentence(run) + " The counts of rules, lies and faults: [simulation.md](simulation.md)."))
+
+
+def main() -> None:
+    """The command."""
+    run = longest()
+    PAGE.write_text(page(run), encoding="utf-8")
+    write_between(PROSE, BEGIN, END, prose(run))
+
+
+if __name__ == "__main__":
+    main()

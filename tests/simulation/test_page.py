@@ -1,0 +1,23 @@
+"""The page of the long simulation says what the kept run says."""
+
+from __future__ import annotations
+
+from tests.simulation import page
+
+
+def test_the_pages_are_what_the_command_makes_of_the_longest_run() -> None:
+    run = page.longest()
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(run), "run `python -m tests.simulation.page`"
+    told = page.PROSE.read_text(encoding="utf-8").partition(page.BEGIN)[2].partition(page.END)[0]
+    assert told.strip() == page.prose(run)
+
+
+def test_a_run_that_was_ended_and_one_that_failed_say_so() -> None:
+    run = page.longest()
+    cut = {**run, "ended": "by SIGTERM", "rounds": 7, "command": {**run["command"], "rounds": 1_000_000, "first": 5}}
+    assert "decided 7 rounds of the 1,000,000 asked for" in page.sentence(cut)
+    assert "It was ended by a signal, SIGTERM." in page.sentence(cut)
+    assert "--rounds 1000000 --first 5" in page.command(cut)
+    failed = {**run, "failed": [{"seed": 3, "rule": "agreement", "text": "two"}]}
+    assert "Broken by seed 3 ('agreement')" in page.sentence(failed)
+    assert "No rule was broken" not in page.sentence(failed)
