@@ -19,17 +19,24 @@ _READ_MOST = 100
 
 
 class KafkaOrders:
-    """The Orders port on their topic, which never expires; there are few. Connects with the first question."""
+    """The Orders port on their topic, which never expires; there are few. Connects with the first question.
 
-    def __init__(self, bootstrap: str) -> None:
-        self._bootstrap = bootstrap
+    It looks for new ones every `look_s` seconds, however often it is asked: ticks may be many.
+    """
+
+    def __init__(self, bootstrap: str, look_s: float = 0.5) -> None:
+        self._bootstrap, self._look_s = bootstrap, look_s
+        self._looked: dict[int, float] = {}
         self._consumer: Consumer | None = None
         self._found: dict[int, list[bytes]] = {}
         self._next: dict[int, int] = {}
 
     def of(self, shard: int) -> Sequence[bytes]:
         """Every record of the shard's orders that stands there now; see the port."""
-        found = self._found.setdefault(shard, [])
+        found, now = self._found.setdefault(shard, []), time.monotonic()
+        if now - self._looked.get(shard, -self._look_s) < self._look_s:
+            return found
+        self._looked[shard] = now
         try:
             self._read_on(shard, found)
         except KafkaException as error:

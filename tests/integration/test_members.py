@@ -30,7 +30,7 @@ def test_a_weight_and_a_removal_are_decided_while_epochs_go_on(
     genesis = load(made)
     replicas, stop, ready = Replicas(fresh_kafka, made, tmp_path), Stop(), threading.Event()
     world, decisions = World(fresh_kafka, genesis, codec), Decisions(fresh_kafka, genesis, codec)
-    schedule, given = PostgresSchedule(databases[0]), orders.KafkaOrders(fresh_kafka)
+    schedule, given = PostgresSchedule(databases[0]), orders.KafkaOrders(fresh_kafka, look_s=0)
     stage = Nomination(codec, genesis, seed_of("service:nomination"), schedule, given)
     worker = threading.Thread(
         target=commit.run,
