@@ -27,13 +27,14 @@ def page(stories: Sequence[dict[str, Any]], sources: Sequence[str]) -> str:
     """The part of the page that is made: of runs that are pieces of one, in their order."""
     rows = [row for story in stories for row in story["rows"]]
     m = stories[-1]["machine"]
+    commits = dict.fromkeys(story["machine"]["commit"][:12] for story in stories)
     nominated, decided = (sum(r[what] for r in rows) for what in ("nominated", "decided"))
     still = [r for r in rows if not r["faults"] and r["behaviour"] != BEYOND]
     longest = max((r["max_s"] for r in still), default=0.0)
     late = sum(r["late"] for r in still)
     told = [
         f"From {', '.join(f'`{source}`' for source in sources)}: {nominated:,} epochs nominated, {decided:,} decided; "
-        f"{m['cores']} cores of {m['processor']}, commit {m['commit'][:12]}.",
+        f"{m['cores']} cores of {m['processor']}, commit {', '.join(commits)}.",
         "",
         f"Decided: {100 * decided / nominated:.1f} %. The paper that the forgetting comes from decides {_PAPER} % of "
         "its epochs with one faulty agent of four.",
@@ -66,8 +67,9 @@ def _brokers(rows: Sequence[dict[str, Any]]) -> list[str]:
     """What was done to brokers, and how long a shard took to its next decision; of two, from when they are back."""
     told = []
     for row in rows:
-        for kind in sorted({fault["what"] for fault in row["faults"]}):
-            faults = [fault for fault in row["faults"] if fault["what"] == kind]
+        kinds = sorted({fault["what"] for fault in row["faults"]})
+        for kind in [*kinds, *(["all of these"] if len(kinds) > 1 else [])]:
+            faults = [fault for fault in row["faults"] if kind == "all of these" or fault["what"] == kind]
             took = [seconds for fault in faults for seconds in fault["next_s"].values()]
             down = statistics.median(fault["down_s"] for fault in faults)
             middle, most = (f"{what(took):.1f} s" if took else "–" for what in (statistics.median, max))
