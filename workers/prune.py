@@ -17,11 +17,11 @@ from confluent_kafka.admin import AdminClient
 from memquorum import topics
 from memquorum.core.audit.agreed import stable
 from memquorum.core.audit.chain import Record
-from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.avro import Codec
 from memquorum.core.consensus import rolling
-from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_any
+from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import (
     BallotCast,
     Checkpoint,
@@ -30,7 +30,6 @@ from memquorum.core.records import (
     NominationProposed,
     Prepare,
     PrePrepare,
-    Signed,
 )
 from workers.catchup import decisions
 from workers.partition import Partition
@@ -120,16 +119,21 @@ def covered(
     codec: Codec, genesis: Genesis, shard: int, known: Mapping[int, Checkpoint], journal: Iterable[Decided]
 ) -> Checkpoint | None:
     """The last of the stable checkpoints, by their sequences, that the journal's decisions reach and agree with; None
-    where they reach none. Raises CannotPrune where one is missing, or they are not what a quorum has signed."""
+    where they reach none. Raises CannotPrune where one is missing or not proven, or they are not what a quorum has
+    signed."""
     hashed, seq, last = rolling.beginning(genesis.cluster, shard), 0, None
     for decided in journal:
         if decided.seq <= seq:
             continue  # published a second time
         seq += 1
-        body = _proposed(codec, decided.pre_prepare)
-        if decided.seq != seq or body is None:
+        if decided.seq != seq:
             raise CannotPrune(f"shard {shard}: the journal lacks the decision of sequence {seq}: see `verify`")
-        hashed = rolling.decided(hashed, proposal_digest(body))
+        try:
+            # Whoever comes late will ask the same of it.
+            checked = check_decision(codec, genesis.at(seq), decided.pre_prepare, decided.commits)
+        except BadCertificate as error:
+            raise CannotPrune(f"shard {shard}: the journal does not prove sequence {seq}: {error}") from None
+        hashed = rolling.decided(hashed, checked.digest)
         said = known.get(seq)
         if said is not None and said.decisions != hashed:
             raise CannotPrune(
@@ -140,19 +144,15 @@ def covered(
     return last
 
 
-def _proposed(codec: Codec, pre_prepare: bytes) -> PrePrepare | None:
-    try:
-        return codec.decode_as(PrePrepare, codec.decode_as(Signed, pre_prepare).body)
-    except DecodeError:
-        return None
-
-
 def needed_from(codec: Codec, genesis: Genesis, topic: str, said: Checkpoint, records: Iterable[Record]) -> int | None:
-    """The offset of the first authentic message beyond the checkpoint; None where there is none."""
+    """The offset of the first authentic message beyond the checkpoint, or of one of a configuration that began while
+    this was planned; None where there is none."""
     body: Any
     for record in records:
         try:
             body, _ = open_any(codec, genesis, record.data, PRUNED[topic])
+        except UnknownConfiguration:
+            return record.offset
         except BadMessage:
             continue
         of_epochs = isinstance(body, NominationProposed | BallotCast)

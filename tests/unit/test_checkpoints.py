@@ -13,7 +13,7 @@ from memquorum.core.consensus.events import Message, Note
 from memquorum.core.consensus.evidence import charge, convict
 from memquorum.core.consensus.messages import open_signed
 from memquorum.core.consensus.slots import checkpoint_slot
-from memquorum.core.records import Checkpoint
+from memquorum.core.records import Checkpoint, Signed
 from memquorum.ports import SignedSlot
 from tests.unit.test_replica_core import CODEC, GENESIS, SAID, Core, commit, of, signed
 
@@ -207,3 +207,11 @@ def test_its_own_word_in_the_log_is_held_against_what_is_stable() -> None:
     core = Core(interval=1)
     found = core.read(Message.CHECKPOINT, checkpoint(1, stream=OTHERS), *(checkpoint(m) for m in (0, 2, 3)))
     assert (len(of(found, t.Stable)), len(of(found, t.Halt))) == (1, 1)
+
+
+def test_strangers_leave_nothing_behind() -> None:
+    core = reached()
+    for member in range(100, 300):
+        body = Checkpoint(GENESIS.cluster, 0, 0, 1, 1, 7, member, DECISIONS, STREAM)
+        core.read(Message.CHECKPOINT, CODEC.encode(Signed(f"member:{member}", bytes(64), CODEC.encode(body))))
+    assert not core.core._checkpoints._held

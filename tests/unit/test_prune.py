@@ -53,8 +53,14 @@ def test_it_is_the_last_that_the_journal_reaches(public: Published, journal: lis
 def test_a_journal_that_lacks_a_decision_gives_nothing_away(public: Published, journal: list[Decided]) -> None:
     with pytest.raises(prune.CannotPrune, match="lacks the decision of sequence 1"):
         covered(public, known(public, 2), journal[1:])
-    with pytest.raises(prune.CannotPrune, match="lacks the decision of sequence 2"):
-        covered(public, known(public, 2), [journal[0], replace(journal[1], pre_prepare=b"nothing")])
+
+
+def test_a_journal_that_does_not_prove_a_decision_gives_nothing_away(public: Published, journal: list[Decided]) -> None:
+    """Who comes late could not follow it."""
+    first, second = journal
+    for unproven in (replace(second, pre_prepare=b"nothing"), replace(second, commits=second.commits[:2])):
+        with pytest.raises(prune.CannotPrune, match="does not prove sequence 2"):
+            covered(public, known(public, 2), [first, unproven])
 
 
 def test_other_decisions_than_a_quorum_signed_give_nothing_away(public: Published, journal: list[Decided]) -> None:
@@ -85,3 +91,9 @@ def test_everything_stays_from_the_first_message_beyond_it(public: Published, co
     others = (commit(codec, 2, signer=2), b"nothing", nomination(codec, 9), commit(codec, 2, shard=1))
     assert first(topics.COMMITS, *others, new) == 14
     assert first(topics.NOMINATIONS, nomination(codec, 5), nomination(codec, 6)) == 11
+
+
+def test_what_a_configuration_says_that_began_meanwhile_stays(public: Published, codec: Codec) -> None:
+    (said,) = known(public, 1).values()
+    later = votes.signed(codec, GENESIS, "member:1", Commit(GENESIS.cluster, 1, 0, 0, 2, 1, b"d" * 32))
+    assert prune.needed_from(codec, GENESIS, topics.COMMITS, said, [Record(10, later)]) == 10

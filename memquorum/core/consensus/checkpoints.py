@@ -98,14 +98,14 @@ class Checkpoints:
         return []
 
     def _hold(self, new: Incoming, said: bytes) -> bool:
-        held = self._held.setdefault(new.member, {})
-        first = held.get(new.number)
+        first = self._held.get(new.member, {}).get(new.number)
         if first is not None:
             self._gate.second(new, said, first, self._noted)
             return False
         own = self._own if self._reached is not None and new.number == self._reached.seq else None
         if not self._gate.genuine(new, said, own):
             return False
+        held = self._held.setdefault(new.member, {})
         held[new.number] = Held(said, new.data, new.at)
         if len(held) > _HELD:
             del held[min(held)]
