@@ -14,7 +14,7 @@ from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus import events as t
-from memquorum.core.consensus.certificate import follow
+from memquorum.core.consensus.certificate import BadCertificate, check_decision, follow
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.reliability import FRESH, WINDOW
 from memquorum.core.records import (
@@ -180,7 +180,14 @@ class Seat:
         """A decision as the journal holds it, where the logs begin too late: the core checks it like any other."""
         self._since = self._since or dict(self.positions)
         if self._next is not None:
-            # The journal goes on. Whether the checkpoint is stable cannot be known: it has not been read yet.
+            # Whether the checkpoint is stable cannot be known: it has not been read yet. But the members of the next
+            # configuration knew it.
+            try:
+                check_decision(self._codec, self._next, decided.pre_prepare, decided.commits)
+            except BadCertificate as error:
+                where = f"shard {self.shard}: the journal's sequence {decided.seq}"
+                _LOG.warning("%s does not hold and is passed over: %s", where, error)
+                return
             self._reconfigure(self._next)
         said = [(t.Message.PRE_PREPARE, decided.pre_prepare), *((t.Message.COMMIT, data) for data in decided.commits)]
         for message, data in said:

@@ -15,7 +15,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import open_any
 from memquorum.core.consensus.orders import apply
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.records import BallotCast, Checkpoint, Commit, PrePrepare
+from memquorum.core.records import BallotCast, Checkpoint, Commit, Decided, PrePrepare
 from tests.unit.genesis import make
 from tests.unit.seats import CODEC, Fleet, key
 from tests.unit.votes import order
@@ -30,6 +30,13 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
         made.sit(member)
     yield made
     made.close()
+
+
+class Lost(list[bytes]):
+    """A log whose broker takes nothing."""
+
+    def append(self, data: bytes) -> None:
+        """It is gone."""
 
 
 def change(fleet: Fleet, genesis: Genesis, epoch: int, action: str, **changes: Any) -> Genesis:
@@ -80,11 +87,6 @@ def test_who_was_removed_listens_and_the_others_decide(fleet: Fleet) -> None:
 
 def test_nobody_goes_on_before_the_checkpoint_is_stable(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
     spoke = fleet.logs[topics.CHECKPOINTS]
-
-    class Lost(list[bytes]):
-        def append(self, data: bytes) -> None:
-            """The broker takes no checkpoint."""
-
     fleet.logs[topics.CHECKPOINTS] = Lost()
     one = change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
     fleet.nominate(one, 2)
@@ -97,6 +99,18 @@ def test_nobody_goes_on_before_the_checkpoint_is_stable(fleet: Fleet, monkeypatc
         fleet.sit(member)
     fleet.run()
     assert set(fleet.standing().values()) == {(1, 3)}
+
+
+def test_what_the_journal_holds_proves_a_stable_checkpoint_only_where_it_holds(
+    fleet: Fleet, caplog: pytest.LogCaptureFixture
+) -> None:
+    fleet.logs[topics.CHECKPOINTS] = Lost()
+    change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
+    seat, garbage = fleet.seats[0], Decided(2, 0, 2, b"garbage", (), ())
+    core = seat.core
+    with fleet.views[0].batch():
+        seat.follow(garbage)
+    assert seat.core is core and "the journal's sequence 2" in caplog.text
 
 
 @pytest.mark.parametrize(("view", "signed"), [(False, False), (True, False), (False, True), (True, True)])
