@@ -23,8 +23,8 @@ from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR, Genesis, GenesisError
 from memquorum.core.consensus.messages import sign
-from memquorum.core.consensus.orders import apply, configuration_digest, next_id
-from memquorum.core.consensus.reliability import reliabilities
+from memquorum.core.consensus.orders import RESIZES, apply, configuration_digest, next_id
+from memquorum.core.consensus.reliability import LATE, enough, reliabilities
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
 from workers import configurations, orders
@@ -43,7 +43,7 @@ def options(command: argparse.ArgumentParser) -> None:
     weight = steps.add_parser("weight", help="change a member's weight")
     rotate = steps.add_parser("rotate", help="replace a member's key")
     remove = steps.add_parser("remove", help="let a member go; its id is never used again")
-    add = steps.add_parser("add", help="take a member in; then start it: run replica --member ID")
+    add = steps.add_parser("add", help="take a member in; start it (run replica --member ID) before the next")
     add.add_argument("name")
     add.add_argument("--role", required=True)
     add.add_argument("--weight", type=int, default=1000, metavar="THOUSANDTHS", help="default: 1000, a weight of one")
@@ -84,6 +84,8 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
             "the shards have had different members: the next id is not the same. Order it for each --shard"
         )
     made_of = [apply(now[order.shard], order) for order in wanted]
+    if parsed.step in RESIZES:
+        _refuse_too_few(settings, now, wanted, made_of, codec)
     console = Console(highlight=False)
     for order, after in zip(wanted, made_of, strict=True):
         console.print(f"shard {order.shard}: configuration {order.config} → {after.config}: {_told(order)}")
@@ -163,6 +165,25 @@ def _rated(settings: Settings, now: Sequence[Genesis], shards: Sequence[int], co
         else:
             wanted.append(_base(now[shard], shard, "reliability", reliabilities=rates, through=through))
     return wanted
+
+
+def _refuse_too_few(
+    settings: Settings,
+    now: Sequence[Genesis],
+    wanted: Sequence[MembersOrdered],
+    made_of: Sequence[Genesis],
+    codec: Codec,
+) -> None:
+    """The members ask the same: a shard with more members than can vote would decide nothing any more."""
+    shown = configurations.shown(settings.bootstrap, now, codec)
+    short = [
+        order.shard for order, after in zip(wanted, made_of, strict=True) if not enough(after, *shown[order.shard])
+    ]
+    if short:
+        raise SettingsError(
+            f"shard(s) {', '.join(map(str, short))}: too few members have voted in the last {LATE} decisions to go on "
+            "with another number of them. Was one added before? Start it, wait until it has voted, then order the next"
+        )
 
 
 def _with_key(settings: Settings, wanted: Sequence[MembersOrdered], parsed: argparse.Namespace) -> list[MembersOrdered]:

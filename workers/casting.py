@@ -9,7 +9,8 @@ from db.view import View
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Nominated
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
-from memquorum.core.consensus.reliability import FRESH, reliabilities
+from memquorum.core.consensus.orders import RESIZES
+from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.policy import PPM
 from memquorum.core.records import MembersOrdered, NominationProposed, Opinion, Signed
@@ -104,15 +105,17 @@ class Casting:
 
     def _on_order(self, nominated: Nominated) -> Opinion:
         """Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know
-        itself: that reliabilities follow from the history that it has seen."""
+        itself: that reliabilities follow from the history that it has seen, and that enough members were seen at work
+        to go on with another number of them."""
         signed = self._codec.decode_as(Signed, nominated.record.order or b"")
         order, genesis = self._codec.decode_as(MembersOrdered, signed.body), nominated.makes
-        holds = True
+        assert genesis is not None and genesis.previous is not None
+        last, shown, holds = self._view.progress(self._shard).seq - 1, self._view.shown(self._shard), True
         if order.action == "reliability":
-            last = self._view.progress(self._shard).seq - 1
-            assert genesis is not None and genesis.previous is not None
-            fits = reliabilities(genesis.previous, self._view.shown(self._shard), order.through)
+            fits = reliabilities(genesis.previous, shown, order.through)
             holds = last - FRESH < order.through <= last and fits == order.reliabilities
+        elif order.action in RESIZES:
+            holds = enough(genesis, shown, last)
         score = PPM if holds else 0
         return Opinion(holds, score, (score,))
 

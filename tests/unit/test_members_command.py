@@ -25,6 +25,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
     settings = load({"MEMQUORUM_BOOTSTRAP": "nowhere:1"}, tmp_path)
     genesis.create(settings, shards=2)
     monkeypatch.setattr(members.configurations, "read", lambda _, made, __: [made] * made.shards)
+    monkeypatch.setattr(members.configurations, "shown", lambda _, now, __: [({}, 0)] * len(now))
     return settings
 
 
@@ -114,6 +115,15 @@ def test_reliabilities_come_from_the_journal(
     assert run(place, "reliability") == 0
     assert [(o.shard, o.reliabilities, o.through) for o, _ in ordered] == [(0, (1000, 1000, 1000, 984), 2)]
     assert "shard 1: the members have these reliabilities already" in capsys.readouterr().out
+
+
+def test_nobody_is_added_while_too_few_vote(place: Settings, ordered: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = [({1: frozenset(range(4))}, 1), ({1: frozenset(range(3))}, 1)]
+    monkeypatch.setattr(members.configurations, "shown", lambda *_: shown)
+    with pytest.raises(SettingsError, match=r"shard\(s\) 1: too few .* Was one added before\? Start it"):
+        run(place, "add", "auditor", "--role", "review")
+    assert ordered == [] and genesis.identities(place, genesis.read(place)) == 4
+    assert run(place, "add", "auditor", "--role", "review", "--shard", "0") == 0
 
 
 def test_who_votes_is_shown(place: Settings, capsys: pytest.CaptureFixture[str]) -> None:

@@ -223,3 +223,34 @@ def test_who_is_added_listens_until_it_is_a_member_and_then_votes(fleet: Fleet) 
         fleet.run()
     ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
     assert [b.epoch for b in ballots if b.member == 5] == [3, 4, 6]
+
+
+def newcomer(member: int) -> dict[str, Any]:
+    """What an order says of a member that is added."""
+    told = {"member": member, "name": f"new-{member}", "role": "review", "weight_milli": 1000}
+    return {**told, "public_key": key(member, 0)}
+
+
+def test_a_second_member_is_not_added_before_the_first_one_votes(tmp_path: Path) -> None:
+    """Both would be silent until a sequence is decided without them, and none can be: five of six have to vote."""
+    fleet = Fleet(tmp_path, make(4))
+    for member in range(4):
+        fleet.sit(member)
+    one = change(fleet, fleet.genesis, 1, "add", **newcomer(4))
+    assert set(fleet.standing().values()) == {(1, 2)}
+    change(fleet, one, 2, "add", **newcomer(5))
+    assert set(fleet.standing().values()) == {(1, 3)}
+    fleet.sit(4)
+    for epoch in (3, 4, 5):
+        fleet.run()
+        fleet.nominate(one, epoch)
+        fleet.run()
+    two = change(fleet, one, 6, "add", **newcomer(5))
+    fleet.sit(5)
+    for epoch in (7, 8):
+        fleet.nominate(two, epoch)
+        fleet.run()
+    assert set(fleet.standing().values()) == {(2, 9)}
+    shown = fleet.views[0].shown(0)
+    assert [sorted(shown[seq] - set(range(4))) for seq in range(1, 9)] == [[], [], [], [4], [4], [4], [4], [4, 5]]
+    fleet.close()

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum.core.consensus.orders import apply
-from memquorum.core.consensus.reliability import PRIOR, WINDOW, reliabilities, window
+from memquorum.core.consensus.reliability import LATE, PRIOR, WINDOW, enough, reliabilities, window
 from tests.unit.genesis import make
 from tests.unit.seats import Fleet
 from tests.unit.votes import order
@@ -43,6 +43,22 @@ def test_who_was_no_member_was_not_absent() -> None:
     made = replace(apply(GENESIS, order(GENESIS, "add", **new)), begins=11)
     shown = {seq: ALL if seq < 13 else ALL | {5} for seq in range(1, 21)}
     assert reliabilities(made, shown, 20) == (*(1000,) * 5, 1000 * (PRIOR + 8) // (PRIOR + 10))
+
+
+def test_members_that_are_seen_must_be_enough_to_vote() -> None:
+    new = {"member": 4, "name": "new", "role": "r", "public_key": bytes(32), "weight_milli": 1000}
+    four = make(4)
+    five = apply(four, order(four, "add", **new))
+    early, late = frozenset({0, 1, 2}), frozenset({1, 2, 3})
+    # Four of five have to vote. Nobody's ballot has to be in every decision.
+    assert enough(five, {}, 0)
+    assert not enough(five, {1: early}, 1) and enough(five, {1: early, 2: late}, 2)
+    assert enough(five, {1: early, **dict.fromkeys(range(2, LATE + 1), late)}, LATE)
+    assert not enough(five, {1: early, **dict.fromkeys(range(2, LATE + 2), late)}, LATE + 1)
+    # Who is let go does not count: of seven five have to vote, and five of six.
+    seven = make(7)
+    six = apply(seven, order(seven, "remove", member=0))
+    assert enough(six, {1: frozenset(range(6))}, 1) and not enough(six, {1: frozenset(range(5))}, 1)
 
 
 @settings(max_examples=60, deadline=None)

@@ -145,6 +145,9 @@ STEPS: Mapping[str, Callable[[Genesis, MembersOrdered], tuple[Member, ...]]] = M
 )
 """What an order can do: one step."""
 
+RESIZES = ("add", "remove")
+"""The steps after which there are more members, or fewer."""
+
 
 def _member(genesis: Genesis, order: MembersOrdered) -> Member:
     found = genesis.member(order.member)

@@ -11,6 +11,8 @@ decisions are given in advance, one liar among four cannot take more than a fift
 
 Nobody becomes so unreliable that the f loudest of the others would hold a third of Σ w·c: where they would, the lowest
 numbers are raised to the smallest one at which they do not.
+
+The same history tells who is there at all (`enough`): a shard must not be given more members than can vote in it.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ WINDOW = 256
 PRIOR = 64
 # An order speaks of a history that ends so many sequences ago at most: what came since hardly changes it.
 FRESH = 64
+# Who is there shows its ballot in one of so many decisions; who has gone is soon not counted any more.
+LATE = 8
 
 
 def window(through: int) -> range:
@@ -45,6 +49,19 @@ def reliabilities(genesis: Genesis, shown: Mapping[int, frozenset[int]], through
         found.append(1000 * (PRIOR + seen) // (PRIOR + len(own)))
     raised = (tuple(max(rate, least) for rate in found) for least in range(1, 1001))
     return next(rates for rates in raised if _bears(genesis, rates))
+
+
+def enough(made: Genesis, shown: Mapping[int, frozenset[int]], through: int) -> bool:
+    """Whether the members of `made` that are seen at work are as many as have to vote in it, N−f.
+
+    Else nothing may ever be decided in it: a member that starts with an empty sign-state is silent until one sequence
+    was decided without it. Seen are those whose ballots the last `LATE` decisions show, `through` being the last one.
+    Before the first decision those count who were members then: nothing speaks against them.
+    """
+    before = made.previous or made
+    late = (shown.get(seq, frozenset()) for seq in range(max(1, through - LATE + 1), through + 1))
+    seen = frozenset().union(*late) if through else frozenset(member.id for member in before.members)
+    return sum(member.id in seen for member in made.members) >= made.n - made.f
 
 
 def _bears(genesis: Genesis, rates: Sequence[int]) -> bool:
