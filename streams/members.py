@@ -27,7 +27,8 @@ _TRIES = 5
 
 
 class Members:
-    """Of all shards. Without orders every shard has the genesis file's configuration, and nothing is asked."""
+    """Of all shards. `orders`: None where no operator can give any: then the genesis file's configuration holds for
+    ever, and nothing is asked. That their topic is empty says nothing of what was decided: it may be a new one."""
 
     def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule, orders: Orders | None) -> None:
         self._codec, self._genesis, self._schedule, self._orders = codec, genesis, schedule, orders
@@ -37,9 +38,9 @@ class Members:
 
     def standing(self, shard: int, last_epoch: int) -> tuple[Genesis, Order | None]:
         """The shard's configuration after `last_epoch`, and the order to be voted on next."""
-        given = self._orders.of(shard) if self._orders is not None else ()
-        if not given:
+        if self._orders is None:
             return self._genesis, None
+        given = self._orders.of(shard)
         known = self._known.get(shard)
         if known is None or known[0] != last_epoch:
             votes = self._schedule.orders(shard)

@@ -12,6 +12,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.nomination import rest_until
 from memquorum.core.records import MembersOrdered, NominationProposed, Signed, Standing
 from memquorum.ports import OrderVote
+from streams.members import Members
 from streams.nomination import Nomination
 from tests.unit.genesis import seed_of
 from tests.unit.shelf import Shelf
@@ -98,6 +99,18 @@ def test_what_is_no_order_for_the_shard_is_passed_over(codec: Codec) -> None:
         assert record is not None and record.order == good
 
 
-def test_without_orders_the_store_is_not_asked(codec: Codec) -> None:
+def test_the_configuration_is_what_was_decided_whatever_the_topic_holds_now(codec: Codec) -> None:
+    """The topic of the orders was made anew, or emptied."""
+    wanted, _ = weight(codec)
+    shelf = Shelf(votes=[vote(codec, GENESIS, wanted, 4, done=True)])
+    found, order = Members(codec, GENESIS, shelf, Topic()).standing(1, 4)
+    assert (found.config, found.members[2].weight_milli, order) == (1, 1200, None)
+
+
+def test_where_there_can_be_no_orders_the_store_is_not_asked(codec: Codec) -> None:
     shelf = Shelf()
-    assert nominated(codec, Topic(), shelf) is None and shelf.asked == []
+    assert Members(codec, GENESIS, shelf, None).standing(1, 4) == (GENESIS, None) and shelf.asked == []
+    members = Members(codec, GENESIS, shelf, Topic())
+    for _ in range(3):
+        assert members.standing(1, 4) == (GENESIS, None)
+    assert shelf.asked == [("orders", 1)]
