@@ -101,6 +101,20 @@ def test_nobody_goes_on_before_the_checkpoint_is_stable(fleet: Fleet, monkeypatc
     assert set(fleet.standing().values()) == {(1, 3)}
 
 
+def test_who_lost_its_view_says_its_last_checkpoint_again(fleet: Fleet) -> None:
+    """It knows from its sign-state that the last sequence of the configuration is decided, and has to read it again."""
+    spoke = fleet.logs[topics.CHECKPOINTS]
+    fleet.logs[topics.CHECKPOINTS] = Lost()
+    change(fleet, GENESIS, 1, "weight", member=2, weight_milli=1200)
+    fleet.logs[topics.CHECKPOINTS] = spoke
+    for member in range(5):
+        fleet.lose(member, view=True)
+        fleet.sit(member)
+    fleet.run()
+    assert len(spoke) >= GENESIS.quorum
+    assert {seat.core.phase for seat in fleet.seats.values()} == {"idle"}
+
+
 def test_what_the_journal_holds_proves_a_stable_checkpoint_only_where_it_holds(
     fleet: Fleet, caplog: pytest.LogCaptureFixture
 ) -> None:

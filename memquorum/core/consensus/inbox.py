@@ -90,6 +90,12 @@ class Inbox:
                 del self._beyond[message, member]
         return [Reread(message, at) for message, at in sorted(again.items())]
 
+    def search(self) -> list[Reread]:
+        """A proposal that q members committed did not come: where it must lie, if it is in the log."""
+        rounds = self.slot().rounds.values()
+        missing = any(held.wanted is not None and held.pre_prepare is None for held in rounds)
+        return [Reread(Message.PRE_PREPARE, self.proposed_after)] if missing else []
+
     def caught_up(self) -> None:
         """Every log was read up to its end: what is still far ahead is a lie."""
         self._at_end = True

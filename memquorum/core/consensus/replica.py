@@ -221,7 +221,7 @@ class ShardReplica:
             self._effects.append(t.Noted(Note.LATE, Message.PRE_PREPARE, self._inbox.primary, late))
             self._ask(self.view + 1)
         elif event.timer == Timer.SEARCH:
-            self._search()
+            self._effects += self._inbox.search()
 
     # Rules: each takes the replica one step on, or answers that it cannot ---------------------------------------------
 
@@ -338,6 +338,7 @@ class ShardReplica:
         self._effects += [decision, *self._checkpoints.decided(decision)]
         self._effects += [t.Settle(self._speech.signed_for(slot), self.seq), *slot.stop_timers()]
         if checked.configures is not None:  # behind what is held of the slot stands what the next configuration says
+            self._silence.end()
             self._step(Step.CONFIGURED)
             return True
         self._views.calm(self.seq)
@@ -363,10 +364,6 @@ class ShardReplica:
         if held.pre_prepare is None and self._speaks:
             # Most likely on its way: each log is read at its own pace. It is looked for only when it does not come.
             self._effects += slot.start(Timer.SEARCH, self._timings.request_ms, self.seq, self.view)
-
-    def _search(self) -> None:
-        if any(held.wanted is not None and held.pre_prepare is None for held in self._inbox.slot().rounds.values()):
-            self._effects.append(t.Reread(Message.PRE_PREPARE, self._inbox.proposed_after))
 
     def _ask(self, view: int) -> None:
         """This member wants another primary, and acts in no lower view from here on."""
