@@ -36,6 +36,8 @@ CREATE TABLE IF NOT EXISTS shown (
     shard INTEGER, seq INTEGER, members TEXT NOT NULL, PRIMARY KEY (shard, seq)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS position (
     topic TEXT, shard INTEGER, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS stamped (
+    topic TEXT, shard INTEGER, first_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS memory (
     memory_id TEXT PRIMARY KEY, namespace TEXT NOT NULL, agent TEXT NOT NULL, created INTEGER NOT NULL,
     last_access INTEGER NOT NULL, touched INTEGER NOT NULL, salience_ppm INTEGER NOT NULL, reinforced INTEGER NOT NULL,
@@ -250,6 +252,17 @@ class View:
             "SELECT next_offset FROM position WHERE topic = ? AND shard = ?", (topic, shard)
         ).fetchone()
         return int(row[0]) if row else None
+
+    def first_stamped(self, topic: str, shard: int) -> int | None:
+        """See `workers.strangers.Firsts`."""
+        row = self._db.execute(
+            "SELECT first_offset FROM stamped WHERE topic = ? AND shard = ?", (topic, shard)
+        ).fetchone()
+        return int(row[0]) if row else None
+
+    def stamped_from(self, topic: str, shard: int, offset: int) -> None:
+        """See `workers.strangers.Firsts`."""
+        self._write("INSERT OR REPLACE INTO stamped VALUES (?, ?, ?)", (topic, shard, offset))
 
     def move(self, shard: int, positions: Mapping[str, int]) -> None:
         """Sets the next offset of each topic."""

@@ -192,7 +192,7 @@ def _with_key(settings: Settings, wanted: Sequence[MembersOrdered], parsed: argp
     key = parsed.public_key
     if parsed.step == "add":
         key = genesis.add_member(settings, member, key=key is None) or key
-        print(f"intake, streams and commit stamp for member {member} once they are started again")
+        print(f"intake, streams and commit stamp for member {member} once all of each were stopped and started again")
     elif key is None:
         key = genesis.new_key(settings, member)
     return [replace(order, public_key=key) for order in wanted]

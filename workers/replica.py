@@ -118,7 +118,7 @@ def run(
                 for shard in range(genesis.shards)
             ]
         source = f"memquorum/replica-{member_id}"
-        strangers = Strangers(_LOG, stamps)
+        strangers = Strangers(_LOG, stamps, view)
         made = Replica(
             bootstrap,
             source,

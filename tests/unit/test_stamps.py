@@ -60,11 +60,10 @@ def test_keys_are_not_shown() -> None:
     assert "sss" not in repr(WRITER) + repr(READERS)
 
 
-def test_who_was_added_believes_what_was_stamped_before_and_nothing_else() -> None:
-    """What it believes wrongly, a checkpoint finds out."""
+def test_what_may_be_from_before_a_member_was_added_is_no_proof() -> None:
     later, added = stamps.Writer(KEY, MEMBERS + 1), stamps.for_member(stamps.member_key(KEY, 4), 4, added=True)
-    assert added.genuine(*RECORD, WRITER.stamp(*RECORD))
-    assert added.genuine(*RECORD, later.stamp(*RECORD))
-    assert not added.genuine(*RECORD, later.stamp("memory.intake.accepted.v1", 2, b"forged"))
-    assert not added.genuine(*RECORD, None) and not added.genuine(*RECORD, b"short")
-    assert not stamps.for_member(stamps.member_key(KEY, 4), 4).genuine(*RECORD, WRITER.stamp(*RECORD))
+    former = WRITER.stamp(*RECORD)
+    assert added.genuine(*RECORD, later.stamp(*RECORD)) and not added.may_precede(later.stamp(*RECORD))
+    assert not added.genuine(*RECORD, former) and added.may_precede(former)
+    assert not added.may_precede(None) and not added.may_precede(b"short")
+    assert not stamps.for_member(stamps.member_key(KEY, 4), 4).may_precede(former)

@@ -30,16 +30,20 @@ class Reader:
     place: int
     """Of its tag in the stamp: 0 for the services, 1 + id for a member."""
     added: bool = False
-    """Whether it was added to the members: records from before bear no tag for it, and it believes them. What q members
-    have signed of the stream finds out a lie among them (`consensus/checkpoints`)."""
+    """Whether it was added to the members: records from before bear no tag for it."""
 
     def genuine(self, topic: str, partition: int, value: bytes, stamp: bytes | None) -> bool:
         """Whether the stamp is one of the line's for this record in this partition."""
         first = self.place * _TAG_BYTES
         if stamp is None or len(stamp) < first + _TAG_BYTES:
-            return self.added and stamp is not None and len(stamp) >= _TAG_BYTES
+            return False
         expected = _tag(self.key, _digest(topic, partition, value))
         return hmac.compare_digest(stamp[first : first + _TAG_BYTES], expected)
+
+    def may_precede(self, stamp: bytes | None) -> bool:
+        """Whether a stamp may be from before this member was added: too short for its tag. It proves nothing, so it
+        holds only for what stands before the first record of its partition that bears one (`workers/strangers`)."""
+        return self.added and stamp is not None and _TAG_BYTES <= len(stamp) < (1 + self.place) * _TAG_BYTES
 
 
 @dataclass(frozen=True)
