@@ -140,9 +140,9 @@ def claim(signed: SignState, seats: Sequence[Seat]) -> list[tuple[Seat, Send, by
     Nothing leaves that is not on the disk (DESIGN 12). Raises SignConflict; then nothing may be produced at all.
     """
     for seat in seats:
-        if seat.settled:
-            signed.settle(seat.settled, seat.through)
-            seat.settled, seat.through = [], {}
+        slots, through = seat.settles()
+        if slots:
+            signed.settle(slots, through)
     wanted = [(seat, effect) for seat in seats for effect in seat.outbox]
     if not wanted:
         return []

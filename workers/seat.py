@@ -31,7 +31,7 @@ from workers.accuser import Accuser
 from workers.casting import Casting
 from workers.judge import Judge
 from workers.ownclock import OwnClock
-from workers.part import Sign, mute, take
+from workers.part import Part, Sign, mute, take
 from workers.votes import VoteWatch
 from workers.walk import Walk
 
@@ -117,11 +117,11 @@ class Seat:
         if genesis.previous is not None and progress.seq == genesis.begins and progress.stable < genesis.begins - 1:
             self._next, genesis = genesis, genesis.previous
             self._pinned = {topic: view.position(topic, shard) or 0 for topic in LOGS.values()}
-        self._begin(genesis)
+        self._begin(genesis, None)
 
-    def _begin(self, genesis: Genesis, *, lived: bool = False) -> None:
+    def _begin(self, genesis: Genesis, before: Part | None, *, lived: bool = False) -> None:
         """Takes part in a configuration, from where the view is; silent until the logs are read to their ends."""
-        self._part = part = self._take_part(genesis, closed=self._next is not None, lived=lived)
+        self._part = part = self._take_part(genesis, closed=self._next is not None, before=before, lived=lived)
         self.core = part.core
         self.settled += part.over
         self.walk.follow(genesis)
@@ -139,7 +139,7 @@ class Seat:
         self._at_end.clear()
         self._timers.clear()
         self._casting.drop()
-        self._begin(genesis, lived=lived)
+        self._begin(genesis, self._part, lived=lived)
         self._keep_places()
         _LOG.warning("shard %d: configuration %d begins at sequence %d", self.shard, genesis.config, genesis.begins)
 
@@ -267,9 +267,7 @@ class Seat:
                 case t.Send() | t.Keep():
                     self._say(effect)
                 case t.Settle():
-                    self.settled += effect.slots
-                    if effect.through:
-                        self.through[self._part.scope] = effect.through
+                    self._settle(effect)
                 case t.NeedBallot():
                     self._casting.ask(effect)
                 case t.NeedStream():
@@ -304,6 +302,20 @@ class Seat:
             return
         _LOG.warning("shard %d: %s (%s): %s", self.shard, effect.note, effect.message, effect.detail)
         self.accuser.noted(effect)
+
+    def _settle(self, effect: t.Settle) -> None:
+        if self._part.listens:
+            return
+        self.settled += effect.slots
+        if effect.through:
+            self.through[self._part.scope] = effect.through
+
+    def settles(self) -> tuple[list[str], dict[str, int]]:
+        """What the sign-state may let go of, once: slots, and by scope the last sequence that is decided."""
+        if self._part.unsure:
+            return [], {}
+        found, self.settled, self.through = (self.settled, self.through), [], {}
+        return found
 
     def _say(self, effect: t.Send | t.Keep) -> None:
         # Who only listens leaves nothing in the sign-state: it would look like the memory of what was said.

@@ -69,7 +69,7 @@ def no_sign_state(patch: Patch) -> None:
 
 
 def no_silence_after_amnesia(patch: Patch) -> None:
-    patch.setattr(ShardReplica, "_speaks", property(lambda self: self._silence.over(2**62)))
+    patch.setattr(ShardReplica, "speaks", property(lambda self: self.silence.over(2**62)))
 
 
 def no_memory_of_what_was_signed(patch: Patch) -> None:

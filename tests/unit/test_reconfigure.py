@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -19,6 +20,8 @@ from memquorum.core.records import BallotCast, Checkpoint, Commit, Decided, PreP
 from tests.unit.genesis import make
 from tests.unit.seats import CODEC, Fleet, key
 from tests.unit.votes import order
+from workers.replica import claim
+from workers.seat import Seat
 
 GENESIS = make(5)
 
@@ -99,6 +102,40 @@ def test_nobody_goes_on_before_the_checkpoint_is_stable(fleet: Fleet, monkeypatc
         fleet.sit(member)
     fleet.run()
     assert set(fleet.standing().values()) == {(1, 3)}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_who_lost_both_files_is_silent_whatever_is_claimed_for_other_shards(fleet: Fleet, again: bool) -> None:
+    """`again`: its process starts once more before it has read its logs to their ends."""
+    fleet.nominate(GENESIS, 1)
+    fleet.run()
+    read = {topic: len(log) for topic, log in fleet.logs.items()}
+    one = change(fleet, GENESIS, 2, "weight", member=2, weight_milli=1200)
+    fleet.nominate(one, 3)
+    fleet.run()
+    fleet.lose(4, view=True, signed=True)
+    seat = fleet.sit(4)
+    with fleet.views[4].batch():
+        for topic, log in fleet.logs.items():
+            for offset in range(read[topic]):
+                seat.take(topic, offset, log[offset])
+        seat.turn()
+    other = SimpleNamespace(
+        outbox=[t.Send(t.Message.BALLOT, "0/1/9/ballot", b"d", b"m", 9)], settles=lambda: ([], {})
+    )  # fmt: skip
+    claim(fleet.signed[4], [cast("Seat", other), seat])
+    assert fleet.signed[4].fresh("0/0") and not fleet.signed[4].fresh("0/1")
+    if again:
+        fleet.sit(4)
+    for epoch in (4, 5):
+        fleet.run()
+        fleet.nominate(one, epoch)
+        fleet.run()
+    ballots = [open_any(CODEC, one, data, BallotCast)[0] for data in fleet.logs[topics.BALLOTS]]
+    # It was a member when the fourth was in flight, and cannot know what it said of it.
+    assert [b.epoch for b in ballots if b.member == 4] == [1, 2, 3, 5]
+    # What it held back is settled once it speaks.
+    assert fleet.signed[4].through("0/0") == 2 and fleet.signed[4].through("1/0") >= 4
 
 
 def test_who_lost_its_view_says_its_last_checkpoint_again(fleet: Fleet) -> None:

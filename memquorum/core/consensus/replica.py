@@ -74,7 +74,7 @@ class ShardReplica:
         self._checkpoints = Checkpoints(codec, genesis, self._gate, voice, progress=progress, interval=interval)
         self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self._gate, timings=timings)
         self._recollection = Recollection({})
-        self._silence = Silence(lived=progress.seq > 1)
+        self.silence = Silence(lived=progress.seq > 1)
         self._effects: list[t.Effect] = []
 
     @property
@@ -93,8 +93,9 @@ class ShardReplica:
         return self._views.view
 
     @property
-    def _speaks(self) -> bool:
-        return self._silence.over(self.seq)
+    def speaks(self) -> bool:
+        """Whether it may: see rule 8 of `transitions`."""
+        return self.silence.over(self.seq)
 
     @property
     def ignored(self) -> Counter[str]:
@@ -125,11 +126,11 @@ class ShardReplica:
         self._run()
         # Who may have lost its sign-state claims nothing in it before it speaks: else the next start would not know.
         unkept = self._views.unkept
-        if unkept is not None and (self._speaks or not self._silence.fresh):
+        if unkept is not None and (self.speaks or not self.silence.fresh):
             self._effects.append(self._speech.entered(unkept))
-        if self._speaks and self.phase in _LIVE:
+        if self.speaks and self.phase in _LIVE:
             self._effects += self._speech.speak(self.phase, self._commits)
-        if self._speaks and self.phase in (*_LIVE, Phase.CLOSED):
+        if self.speaks and self.phase in (*_LIVE, Phase.CLOSED):
             self._effects += self._checkpoints.speak()
         return self._effects
 
@@ -171,7 +172,7 @@ class ShardReplica:
 
     def _restart(self, event: t.Restarted) -> None:
         self._recollection = Recollection(event.signed)
-        self._silence.begin(event)
+        self.silence.begin(event)
         if event.fresh:
             # The view file may know how far the log was read, but not which views were asked for and entered.
             self._effects.append(t.Reread(Message.VIEW_CHANGE, 0))
@@ -184,7 +185,7 @@ class ShardReplica:
     def _catch_up(self) -> None:
         self._gate.live = True
         self._inbox.caught_up()
-        if self._silence.catch_up(self.seq, heard_itself=self._gate.heard_itself):
+        if self.silence.catch_up(self.seq, heard_itself=self._gate.heard_itself):
             # Its first life. Kept before anything else: a crash before its first word must not look like a loss.
             self._effects.append(self._speech.began())
 
@@ -232,7 +233,7 @@ class ShardReplica:
 
     def _called(self) -> bool:
         """f+1 members ask for a higher view: one of them is honest and has a reason, so this member joins."""
-        view = self._views.called() if self._speaks and self.phase in _LIVE else None
+        view = self._views.called() if self.speaks and self.phase in _LIVE else None
         if view is None:
             return False
         self._ask(view)
@@ -276,7 +277,7 @@ class ShardReplica:
             originals = (held.pre_prepare.data, opening.data) if alone else ()
             self._invalid(self.view, f"view {self.view} has to begin with another proposal", *originals)
         if checked is None or held.barred:
-            if self._speaks:
+            if self.speaks:
                 # It is signed, so it proves that its sender is a liar: there is nothing to wait for.
                 self._ask(self.view + 1)
             return False
@@ -338,7 +339,7 @@ class ShardReplica:
         self._effects += [decision, *self._checkpoints.decided(decision)]
         self._effects += [t.Settle(self._speech.signed_for(slot), self.seq), *slot.stop_timers()]
         if checked.configures is not None:  # behind what is held of the slot stands what the next configuration says
-            self._silence.end()
+            self.silence.end()
             self._step(Step.CONFIGURED)
             return True
         self._views.calm(self.seq)
@@ -361,7 +362,7 @@ class ShardReplica:
             # The primary showed this replica another proposal first; the one that counts may have gone by.
             self._effects.append(t.Reread(Message.PRE_PREPARE, held.pre_prepare.at))
         held.wanted = committed
-        if held.pre_prepare is None and self._speaks:
+        if held.pre_prepare is None and self.speaks:
             # Most likely on its way: each log is read at its own pace. It is looked for only when it does not come.
             self._effects += slot.start(Timer.SEARCH, self._timings.request_ms, self.seq, self.view)
 

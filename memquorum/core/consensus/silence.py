@@ -28,7 +28,8 @@ class Silence:
         if self.fresh and (self._lived or heard_itself):
             self._through = seq + self._ended
             return False
-        return self.fresh
+        first, self.fresh = self.fresh, False
+        return first
 
     def over(self, seq: int) -> bool:
         """Whether it may speak, with `seq` in flight."""
