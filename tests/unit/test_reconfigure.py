@@ -13,10 +13,10 @@ import pytest
 from memquorum import topics
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import open_any
+from memquorum.core.consensus.messages import open_any, read_signed
 from memquorum.core.consensus.orders import apply
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.records import BallotCast, Checkpoint, Commit, Decided, PrePrepare
+from memquorum.core.records import BallotCast, Checkpoint, Commit, Decided, Prepare, PrePrepare
 from tests.unit.genesis import make
 from tests.unit.seats import CODEC, Fleet, key
 from tests.unit.votes import order
@@ -102,6 +102,53 @@ def test_nobody_goes_on_before_the_checkpoint_is_stable(fleet: Fleet, monkeypatc
         fleet.sit(member)
     fleet.run()
     assert set(fleet.standing().values()) == {(1, 3)}
+
+
+class Withholding(Fleet):
+    """A broker that shows some members not all: `hides` tells by the reader, the topic and who wrote."""
+
+    def hides(self, reader: int, topic: str, writer: int) -> bool:
+        return reader in (1, 2) and topic == topics.COMMITS and writer == 3
+
+    def sit(self, member: int, **more: Any) -> Seat:
+        seat = super().sit(member, **more)
+        take = seat.take
+
+        def taking(topic: str, offset: int, data: bytes) -> None:
+            kind = {topics.COMMITS: Commit, topics.PREPARES: Prepare}.get(topic)
+            if kind is not None and self.hides(member, topic, read_signed(CODEC, self.genesis, data, kind)[1].member):
+                data = b"withheld"
+            take(topic, offset, data)
+
+        seat.take = taking  # type: ignore[method-assign]
+        return seat
+
+
+def test_who_has_decided_the_last_sequence_shows_it_to_who_asks_for_another_view(tmp_path: Path) -> None:
+    """0, 1 and 3 commit. 1 does not get to see the commit of 3, 2 no prepares in time; then 3 is gone for good."""
+    fleet = Withholding(tmp_path, make(4))
+    for member in range(4):
+        fleet.sit(member)
+    hides = fleet.hides
+    fleet.hides = lambda reader, topic, writer: (  # type: ignore[method-assign]
+        hides(reader, topic, writer) or (reader == 2 and topic == topics.PREPARES)
+    )
+    fleet.run()
+    fleet.nominate(fleet.genesis, 1, order(fleet.genesis, "weight", member=2, weight_milli=1100))
+    while len(fleet.logs[topics.COMMITS]) < 3:
+        for member in range(4):
+            fleet._turn(member)
+        fleet.now += 0.05
+    fleet._turn(0)
+    fleet.lose(3)
+    assert {m: seq for m, (_, seq) in fleet.standing().items()} == {0: 2, 1: 1, 2: 1}
+    fleet.hides = hides  # type: ignore[method-assign]
+    for _ in range(10):
+        fleet.run()
+        fleet.now += 12
+    assert set(fleet.standing().values()) == {(1, 2)}
+    assert {seat.core.phase for seat in fleet.seats.values()} == {"idle"}
+    fleet.close()
 
 
 @pytest.mark.parametrize("again", [False, True])

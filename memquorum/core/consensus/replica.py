@@ -62,8 +62,7 @@ class ShardReplica:
         closed: bool = False,
     ) -> None:
         self.phase = Phase.CLOSED if closed else Phase.IDLE
-        self._codec, self._genesis, self._timings = codec, genesis, timings
-        self._shard, self._me = shard, me
+        self._codec, self._genesis, self._timings, self._shard, self._me = codec, genesis, timings, shard, me
         self._gate = Gate(genesis, shard, me)
         self._views = Views(codec, genesis, self._gate)
         self._inbox = Inbox(
@@ -233,10 +232,13 @@ class ShardReplica:
 
     def _called(self) -> bool:
         """f+1 members ask for a higher view: one of them is honest and has a reason, so this member joins."""
-        view = self._views.called() if self.speaks and self.phase in _LIVE else None
+        view = self._views.called() if self.speaks and self.phase in (*_LIVE, Phase.CLOSED) else None
         if view is None:
             return False
-        self._ask(view)
+        if self.phase == Phase.CLOSED:  # it needs no other view, and shows that nobody else does
+            self._effects += self._speech.help(view, self.seq + self.silence.ended, self._commits)
+        else:
+            self._ask(view)
         return True
 
     def _opened(self) -> bool:

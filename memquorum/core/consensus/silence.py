@@ -13,7 +13,7 @@ class Silence:
 
     def __init__(self, *, lived: bool) -> None:
         self.fresh = False
-        self._lived, self._caught_up, self._through, self._ended = lived, False, 0, 0
+        self._lived, self._caught_up, self._through, self.ended = lived, False, 0, 0
 
     def begin(self, event: Restarted) -> None:
         """After a start."""
@@ -26,15 +26,15 @@ class Silence:
         """
         self._caught_up = True
         if self.fresh and (self._lived or heard_itself):
-            self._through = seq + self._ended
+            self._through = seq + self.ended
             return False
         first, self.fresh = self.fresh, False
         return first
 
     def over(self, seq: int) -> bool:
         """Whether it may speak, with `seq` in flight."""
-        return self._caught_up and seq + self._ended > self._through
+        return self._caught_up and seq + self.ended > self._through
 
     def end(self) -> None:
         """The sequence in flight is decided, and the last one of its configuration: no other takes its place."""
-        self._ended = 1
+        self.ended = 1

@@ -154,6 +154,13 @@ class Speech:
         self._views.kept.add((view, what))
         return self._voice.view_slot(view, what)
 
+    def help(self, view: int, seq: int, commits: tuple[bytes, ...]) -> list[t.Effect]:
+        """Others ask for a view, to decide what is decided already: `commits` shows it, that the next is `seq`."""
+        self._effects = []
+        self._views.ask(view)
+        self._say_of_view(Message.VIEW_CHANGE, self._voice.view_change(view, seq, commits, None))
+        return self._effects
+
     # All -------------------------------------------------------------------------------------------------------------
 
     def _repeat(self, slot: Slot, buffer: EpochBuffer) -> None:
