@@ -25,8 +25,7 @@ out each in turn and says where the test stayed green; the same is part of `make
 `python -m tests.guards --page` out of `tests/guards/guards.yaml` and the kept runs (`tests/guards/results`, written by
 `python -m tests.guards --keep`, with the machine and the date); a test holds it equal to them. Seconds: what the killer
 took to fail without the guard, its fixtures included, the start of Python and the imports not; two ran at once, on two
-cores that others used as well. Of a guard in several kept runs the latest counts: in the run of all, under a load of
-12, the two of the journal's chain took 6.4 and 7.7 s.
+cores that others used as well. Of a guard in several kept runs the latest counts.
 """
 
 
