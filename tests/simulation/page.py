@@ -19,10 +19,22 @@ BEGIN, END = "<!-- simulation: begin -->", "<!-- simulation: end -->"
 _ENDS = {"done": "It ended when all were done.", "by failures": "It ended at its failures."}
 
 
+def _runs() -> list[dict[str, Any]]:
+    """The kept runs that say how often each rule was asked, the oldest first."""
+    runs: list[dict[str, Any]] = [
+        json.loads(file.read_text(encoding="utf-8")) for file in sorted(RESULTS.glob("*.json"))
+    ]
+    return [run for run in runs if "rules" in run]
+
+
 def longest() -> dict[str, Any]:
-    """The kept run with the most rounds, of those that say how often each rule was asked."""
-    runs: list[dict[str, Any]] = [json.loads(file.read_text(encoding="utf-8")) for file in RESULTS.glob("*.json")]
-    return max((run for run in runs if "rules" in run), key=lambda run: run["rounds"])
+    """The kept run with the most rounds."""
+    return max(_runs(), key=lambda run: run["rounds"])
+
+
+def last() -> dict[str, Any]:
+    """The newest of them: the one of the latest code."""
+    return _runs()[-1]
 
 
 def command(run: dict[str, Any]) -> str:
@@ -91,16 +103,18 @@ def _wrapped(text: str, width: int = 120) -> list[str]:
     return lines
 
 
-def prose(run: dict[str, Any]) -> str:
+def prose(run: dict[str, Any], newest: dict[str, Any]) -> str:
     """What stands in docs/consensus.md."""
-    return "\n".join(_wrapped(sentence(run) + " The counts of rules, lies and faults: [simulation.md](simulation.md)."))
+    told = sentence(run) + " The counts of rules, lies and faults: [simulation.md](simulation.md)."
+    newer = _wrapped(f"The newest, of later code: {sentence(newest)}") if newest != run else []
+    return "\n".join([*_wrapped(told), *[""] * bool(newer), *newer])
 
 
 def main() -> None:
     """The command."""
     run = longest()
     PAGE.write_text(page(run), encoding="utf-8")
-    write_between(PROSE, BEGIN, END, prose(run))
+    write_between(PROSE, BEGIN, END, prose(run, last()))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ def test_the_pages_are_what_the_command_makes_of_the_longest_run() -> None:
     run = page.longest()
     assert page.PAGE.read_text(encoding="utf-8") == page.page(run), "run `python -m tests.simulation.page`"
     told = page.PROSE.read_text(encoding="utf-8").partition(page.BEGIN)[2].partition(page.END)[0]
-    assert told.strip() == page.prose(run)
+    assert told.strip() == page.prose(run, page.last())
 
 
 def test_a_run_that_was_ended_and_one_that_failed_say_so() -> None:
