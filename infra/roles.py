@@ -248,10 +248,10 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 
 
 def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
-    from workers import retrieval
+    from workers.retrieval import serving
 
     settings.require("bootstrap", "memory_dsn", "retrieval_port")
-    retrieval.run(
+    serving.run(
         memory_dsn=settings.memory_dsn,
         bootstrap=settings.bootstrap,
         genesis=made,

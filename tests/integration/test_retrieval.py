@@ -23,7 +23,8 @@ from tests.unit import votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE, Shard, memory_id
 from workers import loop
-from workers.retrieval import NotStarted, app, run
+from workers.retrieval.app import app
+from workers.retrieval.serving import NotStarted, run
 
 TEXTS = {
     "tank": "the water tank is empty",

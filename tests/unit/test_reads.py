@@ -21,7 +21,8 @@ from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from tests.unit import genesis
-from workers.retrieval import _Service
+from workers.retrieval.search import find
+from workers.retrieval.service import Service
 
 MORE = 2 * min(32, (os.cpu_count() or 1) + 4)  # than asyncio has threads
 
@@ -64,16 +65,16 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
     gate = threading.Event()
     busy = [asyncio.ensure_future(asyncio.to_thread(gate.wait, 10)) for _ in range(MORE)]
     encoder, shown = HashingEncoder(), Telemetry().stage("retrieval")
-    service = _Service("", "", genesis.make(), codec, encoder=encoder, before=None, shown=shown)
+    service = Service("", "", genesis.make(), codec, encoder=encoder, before=None, shown=shown)
 
     class Store:
         async def search(self, _: str, __: str, vector: NDArray[np.float32], ___: int) -> list[Hit]:
             assert vector.shape == (encoder.dimensions,)
             return []
 
-    service._reads = Store()  # type: ignore[assignment]
+    service.reads = Store()  # type: ignore[assignment]
     try:
-        assert await asyncio.wait_for(service._find(Search("n", "what?", 3, "ann", True)), 5) == []
+        assert await asyncio.wait_for(find(service, Search("n", "what?", 3, "ann", True)), 5) == []
     finally:
         gate.set()
         await asyncio.gather(*busy)

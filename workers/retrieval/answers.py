@@ -1,0 +1,40 @@
+"""Bodies as they are read, and errors as they are told: an object with `error`, `field` and `detail`."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum.core.retrieval.query import BODY_BYTES_MAX, BadRequest
+
+
+async def body(request: Request) -> bytes:
+    """The JSON body, as long as it is one and not too long. Raises BadRequest."""
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind != "application/json":
+        raise BadRequest("wrong_type", None, "send Content-Type: application/json")
+    read = bytearray()
+    async for chunk in request.stream():
+        read += chunk
+        if len(read) > BODY_BYTES_MAX:
+            raise BadRequest("too_long", None, f"more than {BODY_BYTES_MAX} bytes")
+    return bytes(read)
+
+
+async def bad_request(_: Request, error: Exception) -> Response:
+    """For a BadRequest: 400, or 413 where the body is too long."""
+    assert isinstance(error, BadRequest)
+    told = {"error": error.code, "field": error.field, "detail": error.detail}
+    # What is left of a body that is too long is not read.
+    return JSONResponse(told, 413 if error.code == "too_long" and error.field is None else 400)
+
+
+async def unavailable(_: Request, error: Exception) -> Response:
+    """For a StoreUnavailable: 503, and when to ask again."""
+    told = {"error": "unavailable", "field": None, "detail": f"{error}; try again"}
+    return JSONResponse(told, 503, headers={"Retry-After": "1"})
+
+
+def unknown(field: str, detail: str) -> Response:
+    """404: nothing has that name."""
+    return JSONResponse({"error": "not_found", "field": field, "detail": detail}, 404)

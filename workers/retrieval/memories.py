@@ -1,0 +1,45 @@
+"""One memory, its account, and what became of an event. To look at them is no use of a memory."""
+
+from __future__ import annotations
+
+import asyncio
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum.core.retrieval import explain as accounts
+from memquorum.core.retrieval import query, telling
+from workers.retrieval.answers import unknown
+from workers.retrieval.service import Service
+
+_NOTHING = {"outcome": None, "memory_id": None, "shard": None, "journal_seq": None}
+
+
+async def memory(service: Service, request: Request) -> Response:
+    """One memory; its text only while it is alive."""
+    memory_id = query.read_memory_id(request.path_params["memory_id"])
+    found = await service.reads.memory(memory_id)
+    return JSONResponse(found) if found else unknown("memory_id", f"no memory {memory_id}")
+
+
+async def explain(service: Service, request: Request) -> Response:
+    """Why a memory is where it is, in structure and in words."""
+    memory_id = query.read_memory_id(request.path_params["memory_id"])
+    facts = await service.reads.facts(service.codec, memory_id)
+    if facts is None:
+        return unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
+    account = await asyncio.to_thread(accounts.explain, service.codec, service.genesis, facts)
+    return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, service.genesis)})
+
+
+async def event(service: Service, request: Request) -> Response:
+    """What became of an event; waits until it has an outcome where the request says how long."""
+    namespace = query.read_namespace(request.path_params["namespace"])
+    event_id = query.read_event_id(request.path_params["event_id"])
+    wait_ms = query.read_wait(request.query_params.get("wait_ms"))
+    asked = (namespace, event_id)
+    if wait_ms:
+        found = await service.outcomes.wait(asked, wait_ms / 1000)
+    else:
+        found = (await service.reads.outcomes([asked])).get(asked)
+    return JSONResponse({"namespace": namespace, "event_id": event_id, **(found or _NOTHING)})

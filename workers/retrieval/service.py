@@ -1,0 +1,152 @@
+"""What the endpoints share: the store, the encoders, what waits for outcomes, the publishing of uses, the health."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+from aiokafka import AIOKafkaProducer
+from aiokafka.errors import KafkaError
+from numpy.typing import NDArray
+from starlette.applications import Starlette
+
+from db.reads import Outcomes, Reads
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.records import AccessRecorded
+from memquorum.core.retrieval import query
+from memquorum.core.retrieval.query import Hit, Search
+from memquorum.ports import Encoder, StoreUnavailable
+from memquorum.telemetry.bundle import Stage
+from memquorum.telemetry.tracing import Hop
+from workers import loop
+
+_LOG = logging.getLogger("memquorum.retrieval")
+_SOURCE = "memquorum/retrieval"
+_PUBLISH_S = 2.0
+_LOOK_S = 2.0
+# As many encodings at once as there are cores to share with the rest of the line.
+_ENCODINGS = 2
+_UNSIGNED = (
+    "this namespace takes signed accesses alone, which only the agent itself can publish: these hits do not count as "
+    "used. A client that was given the agent's seed does so by itself"
+)
+
+
+class Service:
+    """One for the process; what it opens lasts as long as `lifespan`."""
+
+    def __init__(
+        self,
+        memory_dsn: str,
+        bootstrap: str,
+        genesis: Genesis,
+        codec: Codec,
+        *,
+        encoder: Encoder,
+        before: Encoder | None,
+        shown: Stage,
+    ) -> None:
+        """`before`: the encoder of memories that are still to be encoded anew."""
+        self.genesis, self.codec = genesis, codec
+        self.encoder, self.before = encoder, before
+        self._shown = shown
+        # Threads of their own: what waits for the store in others must not hold up a search.
+        self._encodings = ThreadPoolExecutor(_ENCODINGS, thread_name_prefix="encode")
+        self._dsn, self._bootstrap = memory_dsn, bootstrap
+
+    @asynccontextmanager
+    async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        """Opens everything, and closes it."""
+        # Made here, for all of it belongs to the loop that runs it.
+        self.reads = Reads(self._dsn)
+        self.outcomes = Outcomes(self._dsn, self.reads)
+        self._kafka_fails = ""
+        self._producer = AIOKafkaProducer(
+            bootstrap_servers=self._bootstrap, enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
+        )
+        await self.reads.open()
+        try:
+            await self._producer.start()
+            async with self.outcomes.running():
+                watching = asyncio.create_task(self._watch())
+                yield
+                watching.cancel()
+        finally:
+            await self._producer.stop()
+            await self.reads.close()
+
+    async def encode(self, encoder: Encoder, text: str) -> NDArray[np.float32]:
+        """The text's vector, of shape (encoder.dimensions,)."""
+        encoding = asyncio.get_running_loop().run_in_executor(self._encodings, encoder.encode, [text])
+        vectors = await encoding
+        vector: NDArray[np.float32] = vectors[0]
+        return vector
+
+    async def use(self, search: Search, hits: Sequence[Hit], parent: str | None) -> tuple[int, str | None]:
+        """Publishes the hits' accesses; how many Kafka has, and a warning if that is not all.
+
+        `parent`: the traceparent of whoever asked.
+        """
+        accesses = query.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
+        if not accesses:
+            return 0, None
+        if search.namespace in self.genesis.signed:
+            return 0, _UNSIGNED
+        hop = self._shown.tracing.serve("POST /search", parent)
+        hop.tell(hits=len(hits))
+        try:
+            async with asyncio.timeout(_PUBLISH_S):
+                sent = [await self._send(access, hop) for access in accesses]
+                await asyncio.gather(*sent)
+        except (TimeoutError, KafkaError) as error:
+            self._kafka_fails = f"accesses were not published: {error or type(error).__name__}"
+            _LOG.warning("%s", self._kafka_fails)
+            return 0, "Kafka did not confirm the accesses in time; these hits may not count as used"
+        self._kafka_fails = ""
+        hop.end()
+        self._shown.sent(topics.ACCESSES, len(accesses))
+        return len(accesses), None
+
+    async def parts(self) -> dict[str, str]:
+        """What it needs, and what is wrong with each; empty where nothing is."""
+        parts = {
+            "store": "",
+            "journal": "" if self.outcomes.listening else "not listening",
+            "kafka": self._kafka_fails,
+        }
+        try:
+            await self.reads.ping()
+        except StoreUnavailable as error:
+            parts["store"] = str(error)
+        return parts
+
+    async def _watch(self) -> None:
+        """Tells the process's health that the loop turns, and whether it could answer."""
+        health = self._shown.health
+        while True:
+            for part, wrong in (await self.parts()).items():
+                if wrong:
+                    health.wait(part, wrong)
+                else:
+                    health.go(part)
+            health.turn()
+            await asyncio.sleep(_LOOK_S)
+
+    async def _send(self, access: AccessRecorded, hop: Hop) -> asyncio.Future[Any]:
+        value, key = self.codec.encode(access), (access.namespace or "").encode()
+        headers = _headers(access, hop.send(topics.ACCESSES, None, access.event_id))
+        sent: asyncio.Future[Any] = await self._producer.send(topics.ACCESSES, value, key=key, headers=headers)
+        return sent
+
+
+def _headers(access: AccessRecorded, parent: str | None) -> list[tuple[str, bytes]]:
+    found = loop.headers("AccessRecorded", _SOURCE, access.event_id or "", parent)
+    return [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in found]
