@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 from memquorum.core.consensus.events import Progress, Reached
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-_VERSION = 5
+_VERSION = 6
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS shard (
     shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL DEFAULT 1, epoch INTEGER NOT NULL DEFAULT 1,
     as_of INTEGER NOT NULL DEFAULT 0, decisions BLOB NOT NULL DEFAULT x'', stream BLOB,
-    stable INTEGER NOT NULL DEFAULT 0);
+    stable INTEGER NOT NULL DEFAULT 0, lived INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE IF NOT EXISTS reached (
     shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, decisions BLOB NOT NULL,
     accepted_offset INTEGER NOT NULL);
@@ -200,15 +200,18 @@ class View:
 
     def progress(self, shard: int) -> Progress:
         """The next sequence and the next epoch to be decided, what proves that the last one is, and the checkpoints."""
-        row = self._db.execute("SELECT seq, epoch, decisions, stable FROM shard WHERE shard = ?", (shard,)).fetchone()
+        asked = "SELECT seq, epoch, decisions, stable, lived FROM shard WHERE shard = ?"
+        row = self._db.execute(asked, (shard,)).fetchone()
         if row is None:
             return Progress()
         proof = self._db.execute("SELECT message FROM proof WHERE shard = ? ORDER BY place", (shard,))
-        at = self._db.execute(
-            "SELECT seq, epoch, decisions, accepted_offset FROM reached WHERE shard = ?", (shard,)
-        ).fetchone()
-        commits = tuple(message for (message,) in proof)
-        return Progress(row[0], row[1], commits, row[2], row[3], Reached(*at) if at else None)
+        at = self._db.execute("SELECT seq, epoch, decisions, accepted_offset FROM reached WHERE shard = ?", (shard,))
+        commits, place = tuple(message for (message,) in proof), at.fetchone()
+        return Progress(row[0], row[1], commits, row[2], row[3], Reached(*place) if place else None, bool(row[4]))
+
+    def lives(self, shard: int) -> None:
+        """The log held something that this member had said: what it has read of the log it may not read again."""
+        self._write("INSERT INTO shard (shard, lived) VALUES (?, 1) ON CONFLICT DO UPDATE SET lived = 1", (shard,))
 
     def reached(self, shard: int, reached: Reached) -> None:
         """A place for a checkpoint, until it is stable."""
@@ -217,9 +220,8 @@ class View:
 
     def stable(self, shard: int, seq: int) -> None:
         """A checkpoint is stable."""
-        self._write(
-            "INSERT INTO shard (shard, stable) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET stable = ?2", (shard, seq)
-        )
+        asked = "INSERT INTO shard (shard, stable) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET stable = ?2"
+        self._write(asked, (shard, seq))
         self._write("DELETE FROM reached WHERE shard = ? AND seq < ?", (shard, seq))
 
     def configured(self, shard: int) -> list[tuple[bytes, tuple[bytes, ...]]]:
@@ -298,17 +300,17 @@ class View:
 
     def time_at(self, shard: int, offset: int) -> int | None:
         """The shard's time at the tick with this accepted offset; None where there is no such tick."""
-        row = self._db.execute(
-            "SELECT as_of FROM tick WHERE shard = ? AND accepted_offset = ?", (shard, offset)
-        ).fetchone()
+        row = self._tick("as_of", shard, offset)
         return int(row[0]) if row else None
 
     def stream_at(self, shard: int, offset: int) -> bytes | None:
         """The hash of the accepted stream up to the tick with this offset; None where there is no such tick."""
-        row = self._db.execute(
-            "SELECT stream FROM tick WHERE shard = ? AND accepted_offset = ?", (shard, offset)
-        ).fetchone()
+        row = self._tick("stream", shard, offset)
         return row[0] if row else None
+
+    def _tick(self, what: str, shard: int, offset: int) -> Any:
+        asked = f"SELECT {what} FROM tick WHERE shard = ? AND accepted_offset = ?"
+        return self._db.execute(asked, (shard, offset)).fetchone()
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
@@ -383,8 +385,7 @@ class View:
             (shard, seq + 1, epoch + 1, decisions),
         )
         self._write("DELETE FROM proof WHERE shard = ?", (shard,))
-        rows = [(shard, place, message) for place, message in enumerate(commits)]
-        self._write_many("INSERT INTO proof VALUES (?, ?, ?)", rows)
+        self._write_many("INSERT INTO proof VALUES (?, ?, ?)", [(shard, *commit) for commit in enumerate(commits)])
         self._write_many(
             "INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)",
             [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],

@@ -108,6 +108,7 @@ class Seat:
         # The place of a checkpoint that waits for the walk.
         self._reached: t.Reached | None = None
         progress = view.progress(shard)
+        self._heard_itself = progress.lived
         self.watch = VoteWatch(genesis, shard, progress.epoch, shown)
         self._casting = Casting(
             codec, view, self.walk, judge, self.watch, shard=shard, clock=clock, own_clock=own_clock
@@ -208,6 +209,9 @@ class Seat:
         waits = self._next is None or self._reached is not None
         if self._next is not None and not waits and self._view.progress(self.shard).stable >= self._next.begins - 1:
             self._reconfigure(self._next)
+        if self.core.gate.heard_itself and not self._heard_itself:
+            self._heard_itself = True
+            self._view.lives(self.shard)
         self.walk.go()
         self._tell_stream()
         answer = self._casting.answer(self.core)

@@ -190,6 +190,7 @@ class Node:
                 self._read_streams()
             if self.timers and min(self.timers.values(), key=_WHEN)[0] <= self.world.now:
                 self._fire()
+            self._live()
             self._finish()
         except Crash as crash:
             self.crash(int(crash.args[0]))
@@ -375,6 +376,12 @@ class Node:
         self.view = self.view.at(places)
 
     # The end of a turn ----------------------------------------------------------------------------------------------
+
+    def _live(self) -> None:
+        """As `Seat`: the view knows that the log held something that it had said."""
+        assert self.core is not None
+        if not self.view.progress.lived and self.core.gate.heard_itself:
+            self.view = replace(self.view, progress=replace(self.view.progress, lived=True))
 
     def _finish(self) -> None:
         if not self.outbox and not self.rereads and self.view is self.disk.view:

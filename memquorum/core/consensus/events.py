@@ -66,7 +66,8 @@ class Progress:
     """How far a shard is: the next sequence and epoch to be decided, and the q commits that decided the last one.
 
     `decisions`: the rolling hash of all proposals decided, empty before the first. `stable`: the sequence of the last
-    stable checkpoint; `reached`: the last place for one, as long as it is not stable.
+    stable checkpoint; `reached`: the last place for one, as long as it is not stable. `lived`: whether this member has
+    read in the log what it said itself: then a sign-state that knows of nothing was lost.
     """
 
     seq: int = 1
@@ -75,6 +76,7 @@ class Progress:
     decisions: bytes = b""
     stable: int = 0
     reached: Reached | None = None
+    lived: bool = False
 
 
 # Events: what the world tells a replica ----------------------------------------------------------------------------

@@ -110,6 +110,13 @@ class Genesis:
             return self.members[id]
         return next((member for member in self.members if member.id == id), None)
 
+    def founded(self, id: int) -> bool:
+        """Whether a member is one of the genesis file's."""
+        found = self
+        while found.previous is not None:
+            found = found.previous
+        return found.member(id) is not None
+
     def at(self, seq: int) -> Genesis:
         """The configuration that decides a sequence of the shard: this one or one before it."""
         found = self

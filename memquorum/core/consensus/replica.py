@@ -63,17 +63,17 @@ class ShardReplica:
     ) -> None:
         self.phase = Phase.CLOSED if closed else Phase.IDLE
         self._codec, self._genesis, self._timings, self._shard, self._me = codec, genesis, timings, shard, me
-        self._gate = Gate(genesis, shard, me)
-        self._views = Views(codec, genesis, self._gate)
+        self.gate = Gate(genesis, shard, me)
+        self._views = Views(codec, genesis, self.gate)
         self._inbox = Inbox(
-            codec, genesis, self._gate, self._views, seq=progress.seq, epoch=progress.epoch, window=window
+            codec, genesis, self.gate, self._views, seq=progress.seq, epoch=progress.epoch, window=window
         )
         self._commits = progress.commits
         voice = Voice(codec, genesis, shard=shard, me=me, sign=sign)
-        self._checkpoints = Checkpoints(codec, genesis, self._gate, voice, progress=progress, interval=interval)
-        self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self._gate, timings=timings)
+        self._checkpoints = Checkpoints(codec, genesis, self.gate, voice, progress=progress, interval=interval)
+        self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self.gate, timings=timings)
         self._recollection = Recollection({})
-        self.silence = Silence(lived=progress.seq > 1)
+        self.silence = Silence(genesis, me, progress)
         self._effects: list[t.Effect] = []
 
     @property
@@ -99,7 +99,7 @@ class ShardReplica:
     @property
     def ignored(self) -> Counter[str]:
         """How many messages were not used, by reason."""
-        return self._gate.ignored
+        return self.gate.ignored
 
     def handle(self, event: t.Event) -> list[t.Effect]:
         """What follows from an event, to be carried out in this order."""
@@ -163,7 +163,7 @@ class ShardReplica:
         self._take_found()
 
     def _take_found(self) -> None:
-        for found in self._gate.take():
+        for found in self.gate.take():
             if isinstance(found, t.Halt):
                 return self._halt(found.reason)
             self._effects.append(found)
@@ -182,9 +182,9 @@ class ShardReplica:
             self._step(Step.SUSPECTED)
 
     def _catch_up(self) -> None:
-        self._gate.live = True
+        self.gate.live = True
         self._inbox.caught_up()
-        if self.silence.catch_up(self.seq, heard_itself=self._gate.heard_itself):
+        if self.silence.catch_up(self.seq, heard_itself=self.gate.heard_itself):
             # Its first life. Kept before anything else: a crash before its first word must not look like a loss.
             self._effects.append(self._speech.began())
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from memquorum.core.consensus.events import Restarted
+from memquorum.core.consensus.events import Progress, Restarted
+from memquorum.core.consensus.membership import Genesis
 
 
 class Silence:
-    """One member's in one shard. `lived`: whether its view knows of decisions: then this is not its first life.
+    """One member's in one shard. `fresh`: what it may have signed before it started is not known."""
 
-    `fresh`: what it may have signed before it started is not known.
-    """
-
-    def __init__(self, *, lived: bool) -> None:
-        self.fresh = False
-        self._lived, self._caught_up, self._through, self.ended = lived, False, 0, 0
+    def __init__(self, genesis: Genesis, me: int, progress: Progress) -> None:
+        # That its view knows of decisions says nothing of a founder: who crashes while it reads of them for the first
+        # time has not spoken. Who was added may have been so before, with files that are lost.
+        self._lived = progress.lived or (progress.seq > 1 and not genesis.founded(me))
+        self.fresh = self._caught_up = False
+        self._through = self.ended = 0
 
     def begin(self, event: Restarted) -> None:
         """After a start."""
