@@ -19,6 +19,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from db import explain_rows
 from db.connection import READER, Link, patient
 from db.queries import QUERIES
+from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval.explain import Facts
@@ -68,7 +69,9 @@ class Reads:
         """Raises StoreUnavailable unless the database answers."""
         await self._all("ping", {})
 
-    async def search(self, namespace: str, encoder: str, vector: NDArray[np.float32], k: int) -> list[Hit]:
+    async def search(
+        self, sight: Sight, namespace: str, encoder: str, vector: NDArray[np.float32], k: int
+    ) -> list[Hit]:
         """The k nearest memories of a namespace by exact cosine, nearest first, ties by id.
 
         `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
@@ -76,16 +79,17 @@ class Reads:
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
         return [_hit(row) for row in await self._all("search", wanted)]
 
-    async def encoded(self, namespace: str) -> dict[str, int]:
+    async def encoded(self, sight: Sight, namespace: str) -> dict[str, int]:
         """How many memories of a namespace each encoder's name stands at, of those that are alive."""
         return dict(await self._all("encoded", {"namespace": namespace}))
 
-    async def memory(self, memory_id: str) -> dict[str, Any] | None:
+    async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         """A memory as a client sees it; its text only while it is alive."""
         rows = await self._all("memory_shown", {"id": memory_id})
-        return _shown(rows[0]) if rows else None
+        shown = _shown(rows[0]) if rows else None
+        return shown if shown and covers(sight.namespaces, shown["namespace"]) else None
 
-    async def outcomes(self, events: list[Event]) -> dict[Event, dict[str, Any]]:
+    async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
         """What became of events, for those that have an outcome."""
         wanted = {"namespaces": [e[0] for e in events], "event_ids": [e[1] for e in events]}
         return {
@@ -93,12 +97,13 @@ class Reads:
             for namespace, event_id, shard, outcome, memory_id, seq in await self._all("events", wanted)
         }
 
-    async def facts(self, codec: Codec, memory_id: str) -> Facts | None:
+    async def facts(self, sight: Sight, codec: Codec, memory_id: str) -> Facts | None:
         """What an account of the memory is made of."""
 
         def load() -> Facts | None:
             with self._link.use() as connection, connection.transaction():
-                return explain_rows.load(connection, codec, memory_id)
+                found = explain_rows.load(connection, codec, memory_id)
+                return found if found and covers(sight.namespaces, found.namespace) else None
 
         asked = self._in_accounts(load)
         try:
@@ -163,8 +168,10 @@ class Outcomes:
         self._dirty = asyncio.Event()
         self.listening = False
 
-    async def wait(self, event: Event, seconds: float) -> dict[str, Any] | None:
-        """The event's outcome as soon as it has one; None after so many seconds."""
+    async def wait(self, sight: Sight, event: Event, seconds: float) -> dict[str, Any] | None:
+        """The event's outcome as soon as it has one; None after so many seconds, or where it is out of sight."""
+        if not covers(sight.namespaces, event[0]):
+            return None
         future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(event, set()).add(future)
         self._dirty.set()
@@ -214,7 +221,9 @@ class Outcomes:
             if not self._waiting:
                 continue
             try:
-                found = await self._reads.outcomes(list(self._waiting))
+                # Each was in sight of whoever waits for it.
+                sight = Sight(tuple({namespace for namespace, _ in self._waiting}))
+                found = await self._reads.outcomes(sight, list(self._waiting))
             except StoreUnavailable as error:
                 _LOG.warning("%s; %d events wait", error, len(self._waiting))
                 await asyncio.sleep(0.5)

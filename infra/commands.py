@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import dlq, evidence, logs, members, prune, roles, settings
+from infra import apikeys, dlq, evidence, logs, members, prune, roles, settings
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -95,6 +95,7 @@ def parser() -> argparse.ArgumentParser:
     evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
     prune.options(command("prune", _prune, "Delete the consensus messages that a stable checkpoint covers."))
     members.options(command("members", _members, "Show who votes, or order that it changes: each shard votes on that."))
+    apikeys.options(command("keys", _keys, "Make, list and revoke the API keys of the retrieval service."))
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
@@ -258,6 +259,10 @@ def _members(given: Settings, parsed: argparse.Namespace) -> int:
         return members.run(given, parsed)
     except members.UNREACHABLE as error:
         sys.exit(f"memquorum: the members cannot be read, or no order be given: {error}")
+
+
+def _keys(given: Settings, parsed: argparse.Namespace) -> int:
+    return apikeys.run(given, parsed)
 
 
 def _evidence(given: Settings, parsed: argparse.Namespace) -> int:

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from db.store import ForeignStore
-from infra import fleet, genesis
+from infra import apikeys, fleet, genesis
 from infra.settings import Settings, SettingsError
 from infra.telemetry import watched
 from infra.topics import declared
 from memquorum import topics
+from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.encoders import EncoderUnavailable
@@ -251,6 +252,15 @@ def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
     from workers.retrieval import serving
 
     settings.require("bootstrap", "memory_dsn", "retrieval_port")
+    try:
+        _serve(settings, made, ready, telemetry)
+    except (serving.Unguarded, AccessError) as error:
+        raise SettingsError(str(error)) from None
+
+
+def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry) -> None:
+    from workers.retrieval import serving
+
     serving.run(
         memory_dsn=settings.memory_dsn,
         bootstrap=settings.bootstrap,
@@ -260,6 +270,7 @@ def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetr
         before=encoder_before(settings),
         host=settings.retrieval_host,
         port=settings.retrieval_port,
+        keys=apikeys.file_of(settings),
         ready=ready,
         telemetry=telemetry,
     )

@@ -21,7 +21,7 @@ FILE = "settings.json"
 DEFAULT_RUN_DIR = Path(__file__).resolve().parents[1] / ".memquorum"
 
 # Named MEMQUORUM_… too, but read by others: the SDK and the command line of a client.
-FOREIGN = frozenset({"MEMQUORUM_NAMESPACE", "MEMQUORUM_AGENT", "MEMQUORUM_URL"})
+FOREIGN = frozenset({"MEMQUORUM_NAMESPACE", "MEMQUORUM_AGENT", "MEMQUORUM_URL", "MEMQUORUM_API_KEY"})
 
 
 class SettingsError(ValueError):

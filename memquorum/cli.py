@@ -20,7 +20,17 @@ from rich.console import Console
 from rich.text import Text
 
 from memquorum import __version__
-from memquorum.client import Invalid, Memory, MemquorumError, NoOutcome, NotConfigured, NotFound, Receipt, settings
+from memquorum.client import (
+    Invalid,
+    Memory,
+    MemquorumError,
+    NoOutcome,
+    NotAllowed,
+    NotConfigured,
+    NotFound,
+    Receipt,
+    settings,
+)
 from memquorum.client.signer import make_key, seed_of
 from memquorum.core.retrieval.telling import moment
 
@@ -48,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except NotFound as error:
         return _complain(error, NOT_FOUND)
-    except (Invalid, NoOutcome) as error:
+    except (Invalid, NoOutcome, NotAllowed) as error:
         return _complain(error, FAILED)
     except MemquorumError as error:
         return _complain(error, UNREACHABLE)
@@ -64,7 +74,7 @@ def parser() -> argparse.ArgumentParser:
     """The commands and their options; `do` of the result is the function to call."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)")
-    common.add_argument("--url", help="retrieval service (MEMQUORUM_URL)")
+    common.add_argument("--url", help="retrieval service (MEMQUORUM_URL; its key: MEMQUORUM_API_KEY)")
     common.add_argument("-n", "--namespace", help="namespace (MEMQUORUM_NAMESPACE; default: default)")
     common.add_argument("-a", "--agent", help="who speaks (MEMQUORUM_AGENT; default: cli)")
     common.add_argument("--sign", type=Path, metavar="FILE", help="sign what is published with the key in FILE")

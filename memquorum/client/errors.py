@@ -22,6 +22,10 @@ class Invalid(MemquorumError, ValueError):
         self.reason, self.field, self.detail = reason, field, detail
 
 
+class NotAllowed(MemquorumError, PermissionError):
+    """The retrieval service wants an API key, or the key's rights or namespaces do not reach so far."""
+
+
 class Unreachable(MemquorumError, ConnectionError):
     """Kafka or the retrieval service cannot be reached, or said that it cannot answer now. Try again later."""
 

@@ -20,7 +20,7 @@ from aiokafka.errors import KafkaError
 
 from memquorum import cloudevents, topics
 from memquorum.client import settings, traces
-from memquorum.client.errors import Invalid, NoOutcome, NotFound, Unreachable
+from memquorum.client.errors import Invalid, NoOutcome, NotAllowed, NotFound, Unreachable
 from memquorum.client.signer import Signer
 from memquorum.client.values import Explanation, Receipt
 from memquorum.core import ids, intake
@@ -50,13 +50,16 @@ class AsyncMemory:
         url: str | None = None,
         seed: bytes | None = None,
         genesis: Path | None = None,
+        api_key: str | None = None,
     ) -> None:
-        """What is not given comes from MEMQUORUM_NAMESPACE, _AGENT, _BOOTSTRAP and _URL, or from the run folder of an
-        installation in this folder or above; the namespace is `default` otherwise.
+        """What is not given comes from MEMQUORUM_NAMESPACE, _AGENT, _BOOTSTRAP, _URL and _API_KEY, or from the run
+        folder of an installation in this folder or above; the namespace is `default` otherwise.
+
+        `api_key`: what opens the retrieval service, where that wants a key.
 
         `seed`: the agent's 32-byte Ed25519 seed; what is published is then signed, as a namespace may require, for the
         cluster whose file is `genesis` (default: the installation's). Raises NotConfigured."""
-        self._place = settings.find(kafka, url, namespace, agent)
+        self._place = settings.find(kafka, url, namespace, agent, api_key=api_key)
         self._signer = None if seed is None else Signer.of(seed, self._place.need_genesis(genesis))
         self._producer: AIOKafkaProducer | None = None
         self._http: httpx.AsyncClient | None = None
@@ -225,8 +228,9 @@ class AsyncMemory:
     async def _ask(self, method: str, path: str, **more: Any) -> dict[str, Any]:
         if self._http is None:
             self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=_POLL_MS / 1000 + 10)
+        headers = {"Authorization": f"Bearer {self._place.api_key}"} if self._place.api_key else {}
         try:
-            answer = await self._http.request(method, path, **more)
+            answer = await self._http.request(method, path, headers=headers, **more)
         except httpx.HTTPError as error:
             raise Unreachable(
                 f"the retrieval service at {self._place.url} does not answer: does it run (`make status`)? "
@@ -245,6 +249,10 @@ def _body(answer: httpx.Response) -> dict[str, Any]:
     detail = str(found.get("detail", ""))
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise NotFound(detail)
+    if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+        raise NotAllowed(detail)
+    if answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
+        raise Unreachable(f"the retrieval service has enough to do: {detail}")
     if answer.is_client_error:
         raise Invalid(str(found.get("error")), found.get("field"), detail)
     raise Unreachable(f"the retrieval service says {answer.status_code}: {detail}")

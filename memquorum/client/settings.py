@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ class Place:
     local: bool = False
     trace_rate: int = 0
     otlp_endpoint: str = ""
+    # Opens the retrieval service where that wants one.
+    api_key: str = field(default="", repr=False)
 
     def need_kafka(self) -> str:
         """The brokers' address. Raises NotConfigured."""
@@ -55,6 +57,8 @@ def find(
     url: str | None = None,
     namespace: str | None = None,
     agent: str | None = None,
+    *,
+    api_key: str | None = None,
     environment: Mapping[str, str] = os.environ,
 ) -> Place:
     """The place that arguments, environment and the nearest run folder name. Raises NotConfigured for a broken file."""
@@ -72,6 +76,7 @@ def find(
         local=bool(brokers) and brokers == saved.get("bootstrap"),
         trace_rate=int(saved.get("trace_rate", 0)),
         otlp_endpoint=str(saved.get("otlp_endpoint", "")),
+        api_key=api_key or environment.get("MEMQUORUM_API_KEY", ""),
     )
 
 

@@ -31,9 +31,12 @@ class Memory:
         url: str | None = None,
         seed: bytes | None = None,
         genesis: Path | None = None,
+        api_key: str | None = None,
     ) -> None:
         """See `AsyncMemory`. Raises NotConfigured."""
-        self._memory = AsyncMemory(namespace=namespace, agent=agent, kafka=kafka, url=url, seed=seed, genesis=genesis)
+        self._memory = AsyncMemory(
+            namespace=namespace, agent=agent, kafka=kafka, url=url, seed=seed, genesis=genesis, api_key=api_key
+        )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="memquorum-client", daemon=True)
         self._thread.start()

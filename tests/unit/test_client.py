@@ -16,6 +16,7 @@ from memquorum.client import (
     Invalid,
     Memory,
     NoOutcome,
+    NotAllowed,
     NotConfigured,
     NotFound,
     Receipt,
@@ -37,7 +38,7 @@ def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No installation nearby, no variables."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(settings, "_nearby", lambda: iter([tmp_path / settings.RUN_DIR]))
-    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR"):
+    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR", "API_KEY"):
         monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
 
 
@@ -121,8 +122,10 @@ async def test_search_and_explain_speak_the_services_language() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "expected"), [(404, NotFound), (400, Invalid), (413, Invalid), (503, Unreachable), (500, Unreachable)]
-)
+    ("status", "expected"),
+    [(404, NotFound), (400, Invalid), (413, Invalid), (503, Unreachable), (500, Unreachable),
+     (401, NotAllowed), (403, NotAllowed), (429, Unreachable)],
+)  # fmt: skip
 async def test_the_services_refusals_are_errors(status: int, expected: type[Exception]) -> None:
     told = {"error": "bad_id", "field": "memory_id", "detail": "not a UUID"}
     async with answering(lambda _: httpx.Response(status, json=told)) as memory:
@@ -131,6 +134,28 @@ async def test_the_services_refusals_are_errors(status: int, expected: type[Exce
     async with answering(lambda _: httpx.Response(502, text="<html>")) as memory:
         with pytest.raises(Unreachable, match="502"):
             await memory.get("x")
+
+
+@pytest.mark.parametrize(("given", "sent"), [("mq_a", "Bearer mq_a"), (None, "Bearer mq_e"), ("", "Bearer mq_e")])
+async def test_a_key_goes_with_every_request_and_into_no_text(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, sent: str
+) -> None:
+    monkeypatch.setenv("MEMQUORUM_API_KEY", "mq_e")
+    seen: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("authorization"))
+        return httpx.Response(200, json={"account": {}, "lines": [], "hits": []})
+
+    async with answering(answer, api_key=given, agent="a") as memory:
+        await memory.explain("m")
+        await memory.search("q")
+        assert "mq_" not in repr(memory._place)
+    assert seen == [sent, sent]
+    monkeypatch.delenv("MEMQUORUM_API_KEY")
+    async with answering(answer) as memory:
+        await memory.get("m")
+    assert seen[-1] is None
 
 
 async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:

@@ -15,15 +15,18 @@ from numpy.typing import NDArray
 
 from db import reads
 from db.reads import Reads
+from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.query import Hit, Search
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from tests.unit import genesis
+from workers.retrieval.door import Door
 from workers.retrieval.search import find
 from workers.retrieval.service import Service
 
+EVERYTHING = Sight(("*",))
 MORE = 2 * min(32, (os.cpu_count() or 1) + 4)  # than asyncio has threads
 
 
@@ -49,7 +52,7 @@ async def test_accounts_end_and_leave_asyncio_its_threads(codec: Codec, monkeypa
     asked, frozen = Reads(""), Frozen()
     monkeypatch.setattr(asked, "_link", frozen)
     began = time.monotonic()
-    accounts = [asyncio.ensure_future(asked.facts(codec, "m")) for _ in range(MORE)]
+    accounts = [asyncio.ensure_future(asked.facts(EVERYTHING, codec, "m")) for _ in range(MORE)]
     assert await asyncio.wait_for(asyncio.to_thread(lambda: 1), 5) == 1
     for account in accounts:
         with pytest.raises(StoreUnavailable, match="no answer in"):
@@ -65,16 +68,16 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
     gate = threading.Event()
     busy = [asyncio.ensure_future(asyncio.to_thread(gate.wait, 10)) for _ in range(MORE)]
     encoder, shown = HashingEncoder(), Telemetry().stage("retrieval")
-    service = Service("", "", genesis.make(), codec, encoder=encoder, before=None, shown=shown)
+    service = Service("", "", genesis.make(), codec, encoder=encoder, before=None, door=Door(None), shown=shown)
 
     class Store:
-        async def search(self, _: str, __: str, vector: NDArray[np.float32], ___: int) -> list[Hit]:
+        async def search(self, _: Sight, __: str, ___: str, vector: NDArray[np.float32], ____: int) -> list[Hit]:
             assert vector.shape == (encoder.dimensions,)
             return []
 
     service.reads = Store()  # type: ignore[assignment]
     try:
-        assert await asyncio.wait_for(find(service, Search("n", "what?", 3, "ann", True)), 5) == []
+        assert await asyncio.wait_for(find(service, EVERYTHING, Search("n", "what?", 3, "ann", True)), 5) == []
     finally:
         gate.set()
         await asyncio.gather(*busy)

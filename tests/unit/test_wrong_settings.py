@@ -92,3 +92,13 @@ def test_a_password_is_not_repeated(told: Callable[..., str]) -> None:
     said = told({"MEMQUORUM_VAULT_DSN": "postgresql://u:hush hush@host/db"}, "run", "intake")
     assert "MEMQUORUM_VAULT_DSN" in said
     assert "hush" not in said
+
+
+def test_retrieval_is_not_served_beyond_this_machine_without_a_key(told: Callable[..., str]) -> None:
+    changes = {
+        "MEMQUORUM_ENCODER": "hashing",
+        "MEMQUORUM_RETRIEVAL_HOST": "0.0.0.0",
+        "MEMQUORUM_RETRIEVAL_PORT": "8080",
+    }
+    complaint = told(changes, "run", "retrieval")
+    assert "would listen on 0.0.0.0" in complaint and "infra keys add" in complaint

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from memquorum.core.access import Denied, NoEntry
 from memquorum.core.retrieval.query import BODY_BYTES_MAX, BadRequest
 
 
@@ -30,9 +31,22 @@ async def bad_request(_: Request, error: Exception) -> Response:
 
 
 async def unavailable(_: Request, error: Exception) -> Response:
-    """For a StoreUnavailable: 503, and when to ask again."""
+    """For a StoreUnavailable or a door that is Locked: 503, and when to ask again."""
     told = {"error": "unavailable", "field": None, "detail": f"{error}; try again"}
     return JSONResponse(told, 503, headers={"Retry-After": "1"})
+
+
+async def no_entry(_: Request, error: Exception) -> Response:
+    """For a NoEntry: 401, and what to do."""
+    assert isinstance(error, NoEntry)
+    told = {"error": error.code, "field": "authorization", "detail": error.detail}
+    return JSONResponse(told, 401, headers={"WWW-Authenticate": "Bearer"})
+
+
+async def denied(_: Request, error: Exception) -> Response:
+    """For a Denied: 403, and which right or namespace is missing; whether there is anything, nobody has looked."""
+    assert isinstance(error, Denied)
+    return JSONResponse({"error": "forbidden", "field": error.field, "detail": error.detail}, 403)
 
 
 def unknown(field: str, detail: str) -> Response:

@@ -8,12 +8,15 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
+from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.metrics import Meters
 from workers.retrieval import answers
+from workers.retrieval.door import Door, Locked
 from workers.retrieval.middleware import Measured
 from workers.retrieval.routes import routes
 from workers.retrieval.service import Service
@@ -29,19 +32,33 @@ def app(
     codec: Codec,
     encoder: Encoder,
     before: Encoder | None = None,
+    door: Door | None = None,
     hosts: Sequence[str] = LOOPBACK,
     telemetry: Telemetry | None = None,
 ) -> Starlette:
-    """The application. `hosts`: the names that requests may address."""
+    """The application. `door`: asks for keys; without one everybody comes in. `hosts`: that requests may address."""
     shown = (telemetry or Telemetry()).stage("retrieval")
-    service = Service(memory_dsn, bootstrap, genesis, codec, encoder=encoder, before=before, shown=shown)
+    service = Service(
+        memory_dsn, bootstrap, genesis, codec, encoder=encoder, before=before, door=door or Door(None), shown=shown
+    )
+    return around(service, hosts, shown.meters)
+
+
+def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
+    """The application of one service."""
     served = routes(service)
     return Starlette(
         routes=served,
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts)),
-            Middleware(Measured, meters=shown.meters, paths={route.name: route.path for route in served}),
+            Middleware(Measured, meters=meters, paths={route.name: route.path for route in served}),
         ],
-        exception_handlers={BadRequest: answers.bad_request, StoreUnavailable: answers.unavailable},
+        exception_handlers={
+            BadRequest: answers.bad_request,
+            NoEntry: answers.no_entry,
+            Denied: answers.denied,
+            Locked: answers.unavailable,
+            StoreUnavailable: answers.unavailable,
+        },
         lifespan=service.lifespan,
     )

@@ -5,16 +5,18 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from memquorum.core.access import Caller
 from workers.retrieval.service import Service
 
 
-async def livez(_: Service, __: Request) -> Response:
+async def livez(_: Service, __: Request, ___: Caller) -> Response:
     """That it answers at all."""
     return JSONResponse({"alive": True})
 
 
-async def readyz(service: Service, _: Request) -> Response:
-    """What it needs, and what is wrong with each; 503 where something is."""
+async def readyz(service: Service, _: Request, __: Caller) -> Response:
+    """What it needs, and what is wrong with each; 503 where something is. `access`: whether it wants a key."""
     parts = await service.parts()
     ready = not any(parts.values())
-    return JSONResponse({"ready": ready, "encoder": service.encoder.name} | parts, status_code=200 if ready else 503)
+    told = {"ready": ready, "encoder": service.encoder.name, "access": "everyone" if service.door.open else "keys"}
+    return JSONResponse(told | parts, status_code=200 if ready else 503)

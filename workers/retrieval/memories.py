@@ -7,6 +7,7 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from memquorum.core.access import AUDIT, PUBLISH, READ, Caller
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
 from workers.retrieval.answers import unknown
@@ -15,31 +16,31 @@ from workers.retrieval.service import Service
 _NOTHING = {"outcome": None, "memory_id": None, "shard": None, "journal_seq": None}
 
 
-async def memory(service: Service, request: Request) -> Response:
+async def memory(service: Service, request: Request, caller: Caller) -> Response:
     """One memory; its text only while it is alive."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
-    found = await service.reads.memory(memory_id)
+    found = await service.reads.memory(caller.sight(READ), memory_id)
     return JSONResponse(found) if found else unknown("memory_id", f"no memory {memory_id}")
 
 
-async def explain(service: Service, request: Request) -> Response:
+async def explain(service: Service, request: Request, caller: Caller) -> Response:
     """Why a memory is where it is, in structure and in words."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
-    facts = await service.reads.facts(service.codec, memory_id)
+    facts = await service.reads.facts(caller.sight(READ, AUDIT), service.codec, memory_id)
     if facts is None:
         return unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
     account = await asyncio.to_thread(accounts.explain, service.codec, service.genesis, facts)
     return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, service.genesis)})
 
 
-async def event(service: Service, request: Request) -> Response:
+async def event(service: Service, request: Request, caller: Caller) -> Response:
     """What became of an event; waits until it has an outcome where the request says how long."""
     namespace = query.read_namespace(request.path_params["namespace"])
     event_id = query.read_event_id(request.path_params["event_id"])
     wait_ms = query.read_wait(request.query_params.get("wait_ms"))
-    asked = (namespace, event_id)
+    sight, asked = caller.at(namespace, READ, PUBLISH), (namespace, event_id)
     if wait_ms:
-        found = await service.outcomes.wait(asked, wait_ms / 1000)
+        found = await service.outcomes.wait(sight, asked, wait_ms / 1000)
     else:
-        found = (await service.reads.outcomes([asked])).get(asked)
+        found = (await service.reads.outcomes(sight, [asked])).get(asked)
     return JSONResponse({"namespace": namespace, "event_id": event_id, **(found or _NOTHING)})

@@ -27,6 +27,7 @@ from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import Hop
 from workers import loop
+from workers.retrieval.door import Door
 
 _LOG = logging.getLogger("memquorum.retrieval")
 _SOURCE = "memquorum/retrieval"
@@ -52,9 +53,11 @@ class Service:
         *,
         encoder: Encoder,
         before: Encoder | None,
+        door: Door,
         shown: Stage,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew."""
+        self.door = door
         self.genesis, self.codec = genesis, codec
         self.encoder, self.before = encoder, before
         self._shown = shown
@@ -121,6 +124,7 @@ class Service:
             "store": "",
             "journal": "" if self.outcomes.listening else "not listening",
             "kafka": self._kafka_fails,
+            "keys": self.door.fault(),
         }
         try:
             await self.reads.ping()

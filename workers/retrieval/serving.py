@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -12,6 +14,13 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.ports import Encoder
 from memquorum.telemetry.bundle import Telemetry
 from workers.retrieval.app import LOOPBACK, app
+from workers.retrieval.door import Door
+
+_LOG = logging.getLogger("memquorum.retrieval")
+
+
+class Unguarded(RuntimeError):
+    """It was told to listen beyond this machine, and nobody would need a key."""
 
 
 class NotStarted(RuntimeError):
@@ -28,6 +37,7 @@ def run(
     host: str,
     port: int,
     before: Encoder | None = None,
+    keys: Path | None = None,
     hosts: Sequence[str] | None = None,
     ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
@@ -36,9 +46,20 @@ def run(
 
     `before`: the encoder of memories that are still to be encoded anew, which are found through it.
 
+    `keys`: the file of API keys. Where there is none, everybody who reaches the loopback interface may do everything;
+    on another interface it is not served then: raises Unguarded, or AccessError for a file that holds no keys.
+
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
-    listens on another one, for then something else must decide who reaches it.
+    listens on another one, for there a key decides.
     """
+    door = Door(keys)
+    if host not in LOOPBACK and not door.usable():
+        raise Unguarded(
+            f"retrieval would listen on {host}, beyond this machine, and there is no API key: make one with "
+            "`python -m infra keys add`, or listen on 127.0.0.1"
+        )
+    if door.open:
+        _LOG.warning("no API keys: whoever reaches %s:%d on this machine may do everything", host, port)
     if hosts is None:
         hosts = LOOPBACK if host in LOOPBACK else ("*",)
     built = app(
@@ -48,6 +69,7 @@ def run(
         codec=codec,
         encoder=encoder,
         before=before,
+        door=door,
         hosts=hosts,
         telemetry=telemetry,
     )

@@ -1,0 +1,149 @@
+"""The operator's `keys`: API keys for the retrieval service, made, listed and revoked in a file beside the other keys.
+
+The service looks at the file before every request, so nothing needs to be started anew. No part of the line needs the
+file and nothing rebuilds it: keep a copy of it with those of the other keys.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import json
+import os
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from infra.settings import Settings, SettingsError
+from memquorum.core import access
+from memquorum.core.access import RIGHTS, AccessError, Keys
+
+FILE = "api-keys.json"
+_DAY_MS = 86_400_000
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """Adds what `keys` takes."""
+    steps = command.add_subparsers(dest="step", required=True, metavar="STEP")
+    add = steps.add_parser("add", help="make a key and print it: it is shown this once")
+    add.add_argument("name", help="whose it is, for `list`")
+    add.add_argument(
+        "-n", "--namespace", action="append", required=True, metavar="NAME",
+        help="that it is bound to; team-* is all that begin so, '*' is all; several times for several",
+    )  # fmt: skip
+    add.add_argument(
+        "-r", "--right", action="append", choices=RIGHTS, metavar="RIGHT",
+        help=f"one of {', '.join(RIGHTS)} (default: read); several times for several",
+    )  # fmt: skip
+    add.add_argument("--days", type=int, help="how long it opens (default: until it is revoked)")
+    listed = steps.add_parser("list", help="all keys, without their secrets")
+    listed.add_argument("--json", action="store_true", help="a JSON object for each")
+    revoke = steps.add_parser("revoke", help="let a key open nothing any more; it stays listed")
+    revoke.add_argument("id", help="as `list` shows it: the part after mq_")
+
+
+def run(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Makes, lists or revokes. Raises SettingsError for what cannot be."""
+    try:
+        return _STEPS[parsed.step](file_of(settings), parsed)
+    except AccessError as error:
+        raise SettingsError(str(error)) from None
+    except OSError as error:
+        raise SettingsError(f"{file_of(settings)}: {error}") from None
+
+
+def file_of(settings: Settings) -> Path:
+    """Where an installation's API keys stand."""
+    return settings.keys_dir / FILE
+
+
+def _add(file: Path, parsed: argparse.Namespace) -> int:
+    now = _now_ms()
+    if parsed.days is not None and parsed.days < 1:
+        raise SettingsError(f"--days {parsed.days}: one at least")
+    told, key = access.make(
+        os.urandom(access.ID_BYTES),
+        os.urandom(access.SECRET_BYTES),
+        name=parsed.name,
+        namespaces=dict.fromkeys(parsed.namespace),
+        rights=parsed.right or [access.READ],
+        now_ms=now,
+        expires_at=None if parsed.days is None else now + parsed.days * _DAY_MS,
+    )
+    first = not file.exists()
+    _change(file, lambda keys: keys.with_key(key))
+    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console.print(f"{', '.join(key.rights)} in {', '.join(key.namespaces)}. This is the key; it is not shown again:")
+    print(told)
+    if first:
+        console.print("It is the first: from now on the retrieval service answers nobody without one.")
+    return 0
+
+
+def _list(file: Path, parsed: argparse.Namespace) -> int:
+    keys, now = _read(file), _now_ms()
+    if parsed.json:
+        for key in keys:
+            fault = key.fault(now)
+            told = {"id": key.id, "name": key.name, "namespaces": key.namespaces, "rights": key.rights}
+            times = {"created_at": key.created_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}
+            print(json.dumps(told | times | {"opens": fault is None}))
+        return 0
+    console = Console(highlight=False)
+    if not file.exists():
+        console.print(
+            "no keys: whoever reaches the retrieval service, which then is on this machine, may do everything"
+        )
+        return 0
+    table = Table("id", "name", "namespaces", "rights", "made", "until", box=None, pad_edge=False)
+    for key in keys:
+        until = "" if key.expires_at is None else _moment(key.expires_at)
+        until = until if key.revoked_at is None else f"revoked {_moment(key.revoked_at)}"
+        table.add_row(key.id, key.name, " ".join(key.namespaces), " ".join(key.rights), _moment(key.created_at), until)
+    console.print(table)
+    return 0
+
+
+def _revoke(file: Path, parsed: argparse.Namespace) -> int:
+    key_id = parsed.id.removeprefix("mq_").partition("_")[0]
+    now = _now_ms()
+    _change(file, lambda keys: keys.without(key_id, now))
+    print(f"{key_id} opens nothing any more")
+    return 0
+
+
+_STEPS: dict[str, Callable[[Path, argparse.Namespace], int]] = {"add": _add, "list": _list, "revoke": _revoke}
+
+
+def _read(file: Path) -> Keys:
+    return access.load(file.read_bytes()) if file.exists() else Keys()
+
+
+def _change(file: Path, change: Callable[[Keys], Keys]) -> None:
+    """One at a time, and whole or not at all."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        content = access.dump(change(_read(file)))
+        draft = file.with_name(f"{file.name}.draft")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        draft.replace(file)
+    finally:
+        os.close(lock)
+
+
+def _moment(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

@@ -1,0 +1,251 @@
+"""API keys: who may do what in which namespaces, as it is stored and as it is checked.
+
+A key reads `mq_<id>_<secret>`. The secret is 32 random bytes, and what is stored is the SHA-256 of the whole key. A
+slow hash is for passwords, which people choose out of few; nobody guesses one of 2^256 secrets, however fast the hash.
+
+A key stands for a set of namespaces, exact names or prefixes (`team-*`), and for a set of rights in all of them. What a
+request may look at is a `Sight`, which only a caller gives: the store answers nothing without one.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+from memquorum.core import names
+
+READ, PUBLISH, FORGET, ERASE, AUDIT = "read", "publish", "forget", "erase", "audit"
+RIGHTS = (READ, PUBLISH, FORGET, ERASE, AUDIT)
+
+ID_BYTES, SECRET_BYTES = 6, 32
+_KEY = re.compile(r"mq_([0-9a-f]{12})_[A-Za-z0-9_-]{43}\Z")
+_ID = re.compile(r"[0-9a-f]{12}\Z")
+_HASH = re.compile(r"[0-9a-f]{64}\Z")
+# What an unknown id is compared with, so that it takes the way of a known one.
+_NOBODY = "0" * 64
+_HOW = "send Authorization: Bearer mq_…; an operator makes a key with `python -m infra keys add`"
+
+
+class AccessError(ValueError):
+    """Keys that cannot be read, or rights that cannot be given. The message says which and what to do."""
+
+
+class NoEntry(Exception):
+    """No key, or none that opens. `code`: no_key, bad_key, revoked_key, expired_key."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(detail)
+        self.code, self.detail = code, detail
+
+
+class Denied(Exception):
+    """The key opens, but not this. `field` is "right" or "namespace"; nothing is said of what exists there."""
+
+    def __init__(self, field: str, detail: str) -> None:
+        super().__init__(detail)
+        self.field, self.detail = field, detail
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The namespaces whose rows a question may see: names, and prefixes that end in `*`."""
+
+    namespaces: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """As the store's row security reads it; no namespace holds a comma or an asterisk."""
+        return ",".join(self.namespaces)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: a key's id, None where no key is wanted, and what it may do."""
+
+    id: str | None
+    namespaces: tuple[str, ...]
+    rights: frozenset[str]
+
+    def sight(self, *rights: str) -> Sight:
+        """All that the caller may see by any of the rights. Raises Denied where it has none of them."""
+        if not self.rights.intersection(rights):
+            raise Denied("right", f"this key lacks the right {' or '.join(map(repr, rights))}")
+        return Sight(self.namespaces)
+
+    def at(self, namespace: str, *rights: str) -> Sight:
+        """One namespace, as far as any of the rights goes there. Raises Denied."""
+        self.sight(*rights)
+        if not covers(self.namespaces, namespace):
+            raise Denied("namespace", f"this key has no rights in the namespace {namespace!r}")
+        return Sight((namespace,))
+
+
+# Where no keys are in force. It sees everything that belongs to some namespace.
+EVERYONE = Caller(None, ("*",), frozenset(RIGHTS))
+# Whom nobody asked for a key: of endpoints that tell nothing of any namespace.
+NOBODY = Caller(None, (), frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key as it is stored. Times in milliseconds since the epoch; `name` is for people."""
+
+    id: str
+    name: str
+    hash: str
+    namespaces: tuple[str, ...]
+    rights: tuple[str, ...]
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+
+    def fault(self, now_ms: int) -> NoEntry | None:
+        """Why it opens nothing any more; None where it does."""
+        if self.revoked_at is not None:
+            return NoEntry("revoked_key", f"the key {self.id} was revoked")
+        if self.expires_at is not None and self.expires_at <= now_ms:
+            return NoEntry("expired_key", f"the key {self.id} has expired")
+        return None
+
+
+class Keys:
+    """All keys of an installation, by id."""
+
+    def __init__(self, keys: Iterable[ApiKey] = ()) -> None:
+        self._keys = {key.id: key for key in keys}
+
+    def __iter__(self) -> Any:
+        return iter(self._keys.values())
+
+    def usable(self, now_ms: int) -> bool:
+        """Whether any of them opens."""
+        return any(key.fault(now_ms) is None for key in self)
+
+    def caller(self, authorization: str | None, now_ms: int) -> Caller:
+        """Whom an Authorization header names. Raises NoEntry."""
+        scheme, _, given = (authorization or "").strip().partition(" ")
+        if not given:
+            raise NoEntry("no_key", f"this service wants a key: {_HOW}")
+        match = _KEY.match(given.strip()) if scheme.lower() == "bearer" else None
+        if match is None:
+            raise NoEntry("bad_key", f"that is no key of this service: {_HOW}")
+        found = self._keys.get(match[1])
+        right = hmac.compare_digest(digest(match[0]), found.hash if found else _NOBODY)
+        if found is None or not right:
+            raise NoEntry("bad_key", f"that is no key of this service: {_HOW}")
+        fault = found.fault(now_ms)
+        if fault is not None:
+            raise fault
+        return Caller(found.id, found.namespaces, frozenset(found.rights))
+
+    def with_key(self, key: ApiKey) -> Keys:
+        """These and one more. Raises AccessError where its id is taken."""
+        if key.id in self._keys:
+            raise AccessError(f"there is a key {key.id} already")
+        return Keys((*self, key))
+
+    def without(self, key_id: str, now_ms: int) -> Keys:
+        """These, with one of them revoked; that stays listed. Raises AccessError for an unknown id."""
+        if key_id not in self._keys:
+            raise AccessError(f"there is no key {key_id!r}; `keys list` shows them")
+        key = self._keys[key_id]
+        return Keys(
+            (self._keys | {key_id: key if key.revoked_at is not None else replace(key, revoked_at=now_ms)}).values()
+        )
+
+
+def digest(key: str) -> str:
+    """What is stored of a key: hexadecimal SHA-256."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def make(
+    id_bytes: bytes,
+    secret: bytes,
+    *,
+    name: str,
+    namespaces: Iterable[str],
+    rights: Iterable[str],
+    now_ms: int,
+    expires_at: int | None = None,
+) -> tuple[str, ApiKey]:
+    """A new key, as its holder gets it and as it is stored. `id_bytes`, `secret`: 6 and 32 random bytes.
+
+    Raises AccessError for a namespace or a right that is none.
+    """
+    if (len(id_bytes), len(secret)) != (ID_BYTES, SECRET_BYTES):
+        raise ValueError(f"{ID_BYTES} and {SECRET_BYTES} random bytes make a key")
+    told = f"mq_{id_bytes.hex()}_{base64.urlsafe_b64encode(secret).rstrip(b'=').decode()}"
+    if fault := names.name_fault(name):
+        raise AccessError(f"name: {fault.detail}")
+    key = ApiKey(
+        id_bytes.hex(),
+        name,
+        digest(told),
+        _patterns(namespaces),
+        _rights(rights),
+        created_at=now_ms,
+        expires_at=expires_at,
+    )
+    return told, key
+
+
+def covers(patterns: Iterable[str], namespace: str) -> bool:
+    """Whether one of the names and prefixes is the namespace's."""
+    return any(namespace.startswith(p[:-1]) if p.endswith("*") else namespace == p for p in patterns)
+
+
+def load(data: bytes) -> Keys:
+    """The keys of a file. Raises AccessError and names what is wrong with it."""
+    try:
+        found = json.loads(data)["keys"]
+        keys = [_stored(each) for each in found]
+    except (ValueError, TypeError, KeyError) as error:
+        raise AccessError(f"no file of API keys: {error or type(error).__name__}") from None
+    if len({key.id for key in keys}) < len(keys):
+        raise AccessError("no file of API keys: an id occurs twice")
+    return Keys(keys)
+
+
+def dump(keys: Keys) -> bytes:
+    """The file of these keys."""
+    return (json.dumps({"keys": [asdict(key) for key in keys]}, indent=2) + "\n").encode()
+
+
+_FIELDS = frozenset(f.name for f in fields(ApiKey))
+
+
+def _stored(value: Mapping[str, Any]) -> ApiKey:
+    if set(value) != _FIELDS:
+        raise AccessError(f"a key has the fields {', '.join(sorted(_FIELDS))}, and no others")
+    key_id, hash_ = str(value["id"]), str(value["hash"])
+    if not (_ID.match(key_id) and _HASH.match(hash_)):
+        raise AccessError(f"key {key_id!r}: an id is 12 hexadecimal digits, a hash 64")
+    times = (value["created_at"], value["expires_at"], value["revoked_at"])
+    if not all(isinstance(t, int) or (t is None and at > 0) for at, t in enumerate(times)):
+        raise AccessError(f"key {key_id}: a time is in milliseconds since the epoch")
+    return ApiKey(key_id, str(value["name"]), hash_, _patterns(value["namespaces"]), _rights(value["rights"]), *times)
+
+
+def _patterns(given: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or not (found := tuple(given)):
+        raise AccessError("namespaces: name at least one, or * for all")
+    for pattern in found:
+        stem = pattern.removesuffix("*")
+        fault = names.namespace_fault(stem) if stem else None
+        if fault is not None or not pattern:
+            raise AccessError(f"namespaces: {pattern!r} is neither a namespace nor the beginning of one and `*`")
+    return found
+
+
+def _rights(given: Iterable[str]) -> tuple[str, ...]:
+    found = () if isinstance(given, str) else tuple(given)
+    if not found or not set(found) <= set(RIGHTS):
+        raise AccessError(f"rights: one or more of {', '.join(RIGHTS)}, not {given!r}")
+    return tuple(right for right in RIGHTS if right in found)

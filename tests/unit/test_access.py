@@ -1,0 +1,154 @@
+"""API keys: what opens, what does not, and what a caller may see."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core import access
+from memquorum.core.access import AccessError, ApiKey, Caller, Denied, Keys, NoEntry
+
+NOW = 1_000_000
+NAME = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._:@+-]{0,8}", fullmatch=True)
+
+
+def made(number: int = 1, **more: Any) -> tuple[str, ApiKey]:
+    given: dict[str, Any] = {"name": "k", "namespaces": ["greenhouse", "team-*"], "rights": ["read"], "now_ms": NOW}
+    return access.make(bytes([number] * 6), bytes([number] * 32), **(given | more))
+
+
+def refused(keys: Keys, authorization: str | None, now: int = NOW) -> NoEntry:
+    with pytest.raises(NoEntry) as caught:
+        keys.caller(authorization, now)
+    return caught.value
+
+
+def test_a_key_opens_what_it_is_bound_to() -> None:
+    told, key = made()
+    keys = Keys([made(2)[1], key])
+    caller = keys.caller(f"Bearer {told}", NOW)
+    assert caller == Caller(key.id, ("greenhouse", "team-*"), frozenset({"read"}))
+    assert keys.caller(f"bearer  {told} ", NOW) == caller
+    assert caller.at("team-b", "read").namespaces == ("team-b",)
+    assert caller.sight("audit", "read").text == "greenhouse,team-*"
+
+
+def test_the_key_itself_is_not_stored() -> None:
+    told, key = made()
+    stored = access.dump(Keys([key])).decode()
+    assert told.split("_", 2)[2] not in stored and told not in stored
+    assert access.digest(told) in stored
+
+
+@pytest.mark.parametrize("authorization", [None, "", "Bearer", "Bearer "])
+def test_without_a_key_it_says_what_to_do(authorization: str | None) -> None:
+    error = refused(Keys([made()[1]]), authorization)
+    assert error.code == "no_key"
+    assert "Authorization: Bearer" in error.detail and "infra keys add" in error.detail
+
+
+def test_what_is_no_key_and_what_is_another_secret_are_told_alike() -> None:
+    told, key = made()
+    keys = Keys([key])
+    wrong_secret = told[:-2] + ("AA" if not told.endswith("AA") else "BB")
+    unknown_id = made(3)[0]
+    answers = {refused(keys, a).detail for a in (f"Bearer {wrong_secret}", f"Bearer {unknown_id}", f"Basic {told}",
+                                                  "Bearer mq_x_y", f"Bearer {told}x")}  # fmt: skip
+    assert len(answers) == 1
+    assert refused(Keys(), f"Bearer {told}").code == "bad_key"
+
+
+def test_unknown_ids_are_compared_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[tuple[str, str]] = []
+
+    def noted(a: str, b: str) -> bool:
+        compared.append((a, b))
+        return a == b
+
+    monkeypatch.setattr(hmac, "compare_digest", noted)
+    told, key = made()
+    refused(Keys([key]), f"Bearer {made(3)[0]}")
+    refused(Keys([key]), f"Bearer {told[:-1]}_")
+    assert [len(b) for _, b in compared] == [64, 64]
+
+
+def test_keys_end() -> None:
+    told, key = made(expires_at=NOW + 1)
+    keys = Keys([key])
+    assert keys.caller(f"Bearer {told}", NOW).id == key.id and keys.usable(NOW)
+    assert refused(keys, f"Bearer {told}", NOW + 1).code == "expired_key" and not keys.usable(NOW + 1)
+    revoked = keys.without(key.id, NOW)
+    assert refused(revoked, f"Bearer {told}").code == "revoked_key" and not revoked.usable(NOW)
+    assert [k.revoked_at for k in revoked.without(key.id, NOW + 5)] == [NOW]
+    with pytest.raises(AccessError, match="no key 'abc'"):
+        keys.without("abc", NOW)
+    with pytest.raises(AccessError, match="already"):
+        keys.with_key(key)
+
+
+@pytest.mark.parametrize(
+    ("namespace", "rights", "field"),
+    [
+        ("greenhouse", ("erase",), "right"), ("elsewhere", ("erase",), "right"), ("elsewhere", ("read",), "namespace"),
+        ("green", ("read",), "namespace"), ("greenhouse2", ("read",), "namespace"), ("team", ("read",), "namespace"),
+        ("Greenhouse", ("read",), "namespace"),
+    ],
+)  # fmt: skip
+def test_what_is_not_allowed_names_the_right_or_the_namespace(
+    namespace: str, rights: tuple[str, ...], field: str
+) -> None:
+    caller = Keys([made()[1]]).caller(f"Bearer {made()[0]}", NOW)
+    with pytest.raises(Denied) as caught:
+        caller.at(namespace, *rights)
+    assert caught.value.field == field
+    assert (repr(namespace) in caught.value.detail) == (field == "namespace")
+    with pytest.raises(Denied):
+        access.NOBODY.sight("read")
+
+
+@given(st.lists(NAME, min_size=1), NAME)
+def test_a_prefix_covers_what_begins_with_it_and_a_name_only_itself(stems: list[str], namespace: str) -> None:
+    assert access.covers(stems, namespace) == (namespace in stems)
+    assert access.covers([f"{s}*" for s in stems], namespace) == any(namespace.startswith(s) for s in stems)
+    assert access.covers(["*"], namespace)
+
+
+def test_a_file_of_keys_comes_back() -> None:
+    keys = Keys([made(1, expires_at=NOW + 9, rights=["erase", "read"])[1], made(2)[1]]).without("02" * 6, NOW)
+    assert list(access.load(access.dump(keys))) == list(keys)
+    assert [k.rights for k in keys] == [("read", "erase"), ("read",)]
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"hash": "x"}, "a hash 64"), ({"id": "01"}, "12 hexadecimal digits"), ({"namespaces": []}, "at least one"),
+        ({"namespaces": "team"}, "at least one"), ({"namespaces": ["a*b"]}, "'a\\*b' is neither"),
+        ({"namespaces": [""]}, "neither"), ({"rights": ["write"]}, "one or more of"),
+        ({"rights": []}, "one or more of"),
+        ({"expires_at": "soon"}, "milliseconds"), ({"created_at": None}, "milliseconds"), ({"colour": 1}, "no others"),
+    ],
+)  # fmt: skip
+def test_a_broken_file_is_refused(change: dict[str, Any], complaint: str) -> None:
+    value = json.loads(access.dump(Keys([made()[1]])))
+    value["keys"][0] |= change
+    with pytest.raises(AccessError, match=complaint):
+        access.load(json.dumps(value).encode())
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"keys": 1}', b'{"keys": [1]}', b"\xff", b"{"])
+def test_what_is_no_file_of_keys_is_refused(data: bytes) -> None:
+    with pytest.raises(AccessError, match="no file of API keys"):
+        access.load(data)
+
+
+def test_an_id_occurs_once() -> None:
+    value = json.loads(access.dump(Keys([made()[1]])))
+    value["keys"] *= 2
+    with pytest.raises(AccessError, match="twice"):
+        access.load(json.dumps(value).encode())

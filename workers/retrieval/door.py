@@ -1,0 +1,81 @@
+"""Who comes in: the API keys of a file that is looked at before every request, so that a revoked key is out at once."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from pathlib import Path
+
+from memquorum.core import access
+from memquorum.core.access import AccessError, Caller, Keys
+
+_LOG = logging.getLogger("memquorum.retrieval")
+
+
+class Locked(RuntimeError):
+    """The keys that were in force cannot be read any more: nobody comes in until they can."""
+
+
+class Door:
+    """Without a file of keys it stands open, and says so. Once there is one it never opens without a key again."""
+
+    def __init__(self, file: Path | None) -> None:
+        """`file` need not be there. Raises AccessError where it is, and holds no keys."""
+        self._file = file
+        self._keys: Keys | None = None
+        self._seen: tuple[int, int, int] | None = None
+        try:
+            self._look()
+        except Locked as locked:
+            raise AccessError(str(locked)) from None
+
+    @property
+    def open(self) -> bool:
+        """Whether everybody may do everything."""
+        return self._keys is None
+
+    def usable(self) -> bool:
+        """Whether some key opens it."""
+        return self._keys is not None and self._keys.usable(_now_ms())
+
+    def fault(self) -> str:
+        """Why nobody comes in; empty where that is not so."""
+        try:
+            self._look()
+        except Locked as locked:
+            return str(locked)
+        return ""
+
+    def enter(self, authorization: str | None) -> Caller:
+        """Whoever sends this header. Raises NoEntry, Locked."""
+        self._look()
+        return access.EVERYONE if self._keys is None else self._keys.caller(authorization, _now_ms())
+
+    def _look(self) -> None:
+        """Reads the file where it has changed."""
+        if self._file is None:
+            return
+        try:
+            found = self._file.stat()
+            seen = (found.st_ino, found.st_mtime_ns, found.st_size)
+            if seen == self._seen:
+                return
+            keys = access.load(self._file.read_bytes())
+        except FileNotFoundError:
+            if self._keys is None:
+                return
+            self._seen = None
+            raise Locked(f"{self._file} is gone: put it back, or start the service anew") from None
+        except (OSError, AccessError) as error:
+            self._seen = None
+            # As if there were keys: a file that is there shuts the door, also where it cannot be read.
+            self._keys = self._keys or Keys()
+            raise Locked(f"{self._file}: {error}") from None
+        if self._keys is None:
+            _LOG.info("API keys are in force: %s", os.fspath(self._file))
+        self._keys, self._seen = keys, seen
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
