@@ -79,7 +79,7 @@ class Round:
         again: dict[Message, int] = {}
         for message in {kind for kind, _ in self.over}:
             places = {who: at for (kind, who), at in self.over.items() if kind == message}
-            for digest in self._named(message) - {said for kind, said in self.sought if kind == message}:
+            for digest in self.named(message) - {said for kind, said in self.sought if kind == message}:
                 missing = places.keys() - self._votes_on(message, digest).keys()
                 if missing and len(self._votes_on(message, digest)) + len(missing) >= quorum:
                     self.sought.add((message, digest))
@@ -87,7 +87,7 @@ class Round:
                     again[message] = min(first, again.get(message, first))
         return again
 
-    def _named(self, message: Message) -> set[bytes]:
+    def named(self, message: Message) -> set[bytes]:
         """The proposals that members' first votes name."""
         return {held.digest for held in self.votes(message).values()}
 
@@ -117,6 +117,10 @@ class Round:
         found = sorted(self._votes_on(Message.PREPARE, digest).items())
         return {member: data for member, data in found if member != primary}
 
+    def voters(self, message: Message, digest: bytes) -> set[int]:
+        """Who prepared, or committed, a proposal."""
+        return set(self._votes_on(message, digest))
+
     def _votes_on(self, message: Message, digest: bytes) -> dict[int, bytes]:
         found = {member: held.data for member, held in self.votes(message).items() if held.digest == digest}
         if self.more:
@@ -134,8 +138,12 @@ class Slot:
     grace_over: bool = False
     repeat: bool = False  # whether something in it may not have reached the log
     timers: set[Timer] = field(default_factory=set)  # those that run for this sequence in the current view
+    # member → where its first commit stands that was let go of for others of its own.
+    let_go: dict[int, int] = field(default_factory=dict)
     # (kind, member) → the views of its messages that are held, in the order in which they came.
     _views: dict[tuple[Message, int], list[int]] = field(default_factory=dict)
+    # (view, proposal) that such a commit may be the last one needed for: in these views every commit is held.
+    _sought: set[tuple[int, bytes]] = field(default_factory=set)
 
     def round(self, view: int) -> Round:
         """What is held of a view."""
@@ -162,8 +170,9 @@ class Slot:
     def hold(self, message: Message, member: int, view: int, held: Held, current: int) -> None:
         """Keeps a member's message; bounded by letting go of its own first ones, never of those of the current view."""
         views = self._views.setdefault((message, member), [])
-        others = [v for v in views if v != current]
-        if view not in views and view != current and len(others) >= _OTHER_VIEWS:
+        kept = {current} | ({v for v, _ in self._sought} if message == Message.COMMIT else set())
+        others = [v for v in views if v not in kept]
+        if view not in views and view not in kept and len(others) >= _OTHER_VIEWS:
             views.remove(others[0])
             self._drop(message, member, others[0])
         if view not in views:
@@ -186,9 +195,24 @@ class Slot:
             case Message.PREPARE:
                 del old.prepares[member]
             case _:
-                del old.commits[member]
+                gone = old.commits.pop(member).at
+                self.let_go[member] = min(gone, self.let_go.get(member, gone))
         if not (old.own or old.pre_prepare or old.prepares or old.commits):
             del self.rounds[view]
+
+    def seek(self, quorum: int) -> int | None:
+        """From where to read commits again: one that was let go of may make a quorum of what others say, and whoever
+        has counted it goes on alone. As for `Round.seek`, that is so for few proposals, and is asked once for each."""
+        again = None
+        for view, each in self.rounds.items():
+            for digest in each.named(Message.COMMIT) - {said for v, said in self._sought if v == view}:
+                votes = each.commits_on(digest)
+                missing = self.let_go.keys() - each.voters(Message.COMMIT, digest)
+                if len(votes) < quorum <= len(votes) + len(missing):
+                    self._sought.add((view, digest))
+                    first = min(self.let_go[member] for member in missing)
+                    again = first if again is None else min(first, again)
+        return again
 
     def held(self) -> Iterator[tuple[Message, Held]]:
         """Everything that a restart would have to read again."""

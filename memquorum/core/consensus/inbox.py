@@ -106,6 +106,8 @@ class Inbox:
         buffers: tuple[Slot | EpochBuffer, ...] = (*self._slots.values(), *self._epochs.values())
         held = [h.at for buffer in buffers for kind, h in buffer.held() if kind == message]
         beyond = [at for (kind, _), (_, at) in self._beyond.items() if kind == message]
+        if message == Message.COMMIT:
+            beyond += [at for slot in self._slots.values() for at in slot.let_go.values()]
         return min((*held, *beyond), default=None)
 
     def receive(self, event: Received) -> None:
@@ -267,7 +269,8 @@ class Inbox:
         for held in self.slot().rounds.values():
             if held.over:
                 again += [Reread(message, at) for message, at in held.seek(self._genesis.quorum - 1).items()]
-        return again
+        at = self.slot().seek(self._genesis.quorum) if self.slot().let_go else None
+        return again if at is None else [*again, Reread(Message.COMMIT, at)]
 
     def _hold(self, new: Incoming, said: bytes, slot: Slot, held: Round) -> None:
         if not self._gate.genuine(new, said, held.own.get(new.message)):
