@@ -13,9 +13,9 @@ from tests.simulation.runs import Size, one
 # part of a log was read again from too far ahead; or when a refused nomination was waited for.
 ONCE_FAILED = (55, 124, 492, 511, 563, 585, 656)
 
-# With four members. A liar's votes were more than are held, and the one that counted was let go of (26810, 38978), or it
-# was for those of other views (82304). A first life that crashed early was taken for one whose sign-state was lost
-# (38978), or one that crashed while it read of decisions (40332). One whose sign-state was lost, its view file not, went
+# With four members. A liar's votes were more than are held, and the one that counted was let go of (26810, 38978), or
+# for those of other views (82304). A first life that crashed early was taken for one whose sign-state was lost (38978),
+# and so was one that crashed while it read of decisions (40332). One whose sign-state was lost, its view file not, went
 # back to view 0 (47646). And with orders, as below: what members had said in a configuration was not read again (16800,
 # 17894, 19391).
 OF_FOUR = (26_810, 38_978, 47_646, 40_332, 82_304, 16_800, 17_894, 19_391)
