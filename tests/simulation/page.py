@@ -6,6 +6,7 @@ python -m tests.simulation.page
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ BEGIN, END = "<!-- simulation: begin -->", "<!-- simulation: end -->"
 _ENDS = {"done": "It ended when all were done.", "by failures": "It ended at its failures."}
 
 
-def _runs() -> list[dict[str, Any]]:
+def kept_runs() -> list[dict[str, Any]]:
     """The kept runs that say how often each rule was asked, the oldest first."""
     runs: list[dict[str, Any]] = [
         json.loads(file.read_text(encoding="utf-8")) for file in sorted(RESULTS.glob("*.json"))
@@ -29,12 +30,12 @@ def _runs() -> list[dict[str, Any]]:
 
 def longest() -> dict[str, Any]:
     """The kept run with the most rounds."""
-    return max(_runs(), key=lambda run: run["rounds"])
+    return max(kept_runs(), key=lambda run: run["rounds"])
 
 
 def last() -> dict[str, Any]:
     """The newest of them: the one of the latest code."""
-    return _runs()[-1]
+    return kept_runs()[-1]
 
 
 def command(run: dict[str, Any]) -> str:
@@ -65,7 +66,18 @@ def _lasted(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds >= 120 else f"{seconds:.0f} s"
 
 
-def page(run: dict[str, Any]) -> str:
+def table(runs: Sequence[dict[str, Any]]) -> list[str]:
+    """All kept runs, the oldest first: which worlds, by which code, and what broke."""
+    lines = ["| commit | worlds, from seed | rounds | minutes | broken by |", "|---|---:|---:|---:|---|"]
+    for run in runs:
+        worlds = f"{run['seeds']:,} from {run['command']['first']:,}"
+        failed = ", ".join(f"seed {one['seed']} ({one['rule']})" for one in run["failed"]) or "none"
+        commit, minutes = run["machine"]["commit"][:12], run["seconds"] / 60
+        lines.append(f"| `{commit}` | {worlds} | {run['rounds']:,} | {minutes:.0f} | {failed} |")
+    return lines
+
+
+def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
     """The page."""
     lines = [
         "# The long simulation",
@@ -75,6 +87,11 @@ def page(run: dict[str, Any]) -> str:
     ]
     lines[2] += " (`tests/simulation/results`)."
     lines += [*_wrapped(sentence(run)), ""]
+    total, broken = sum(each["rounds"] for each in runs), sum(len(each["failed"]) for each in runs)
+    lines += [f"All that is kept: {total:,} rounds; {broken} worlds broke a rule.", ""]
+    lines += [*table(runs), ""]
+    again = "A seed that broke a rule showed a defect, which was mended before the next run; it runs again in every"
+    lines += [*_wrapped(f"{again} `make test` (`tests/simulation/test_seeds.py`)."), ""]
     lines += ["What the rules say stands in `tests/simulation/invariants.py`.", ""]
     lines += ["| rule | asked |", "|---|---:|"]
     lines += [f"| {rule} | {count:,} |" for rule, count in run["rules"].items()]
@@ -113,7 +130,7 @@ def prose(run: dict[str, Any], newest: dict[str, Any]) -> str:
 def main() -> None:
     """The command."""
     run = longest()
-    PAGE.write_text(page(run), encoding="utf-8")
+    PAGE.write_text(page(run, kept_runs()), encoding="utf-8")
     write_between(PROSE, BEGIN, END, prose(run, last()))
 
 

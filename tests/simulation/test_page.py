@@ -7,7 +7,9 @@ from tests.simulation import page
 
 def test_the_pages_are_what_the_command_makes_of_the_longest_run() -> None:
     run = page.longest()
-    assert page.PAGE.read_text(encoding="utf-8") == page.page(run), "run `python -m tests.simulation.page`"
+    assert page.PAGE.read_text(encoding="utf-8") == page.page(run, page.kept_runs()), (
+        "run `python -m tests.simulation.page`"
+    )
     told = page.PROSE.read_text(encoding="utf-8").partition(page.BEGIN)[2].partition(page.END)[0]
     assert told.strip() == page.prose(run, page.last())
 
@@ -21,3 +23,12 @@ def test_a_run_that_was_ended_and_one_that_failed_say_so() -> None:
     failed = {**run, "failed": [{"seed": 3, "rule": "agreement", "text": "two"}]}
     assert "Broken by seed 3 ('agreement')" in page.sentence(failed)
     assert "No rule was broken" not in page.sentence(failed)
+
+
+def test_every_kept_run_is_told_with_what_it_broke() -> None:
+    runs = page.kept_runs()
+    told = page.table(runs)
+    assert len(told) == 2 + len(runs)
+    for run, line in zip(runs, told[2:], strict=True):
+        assert run["machine"]["commit"][:12] in line and f"{run['rounds']:,}" in line
+        assert all(f"seed {one['seed']} " in line for one in run["failed"])
