@@ -1,4 +1,4 @@
-"""What agreement costs with 4, 7 and 13 members: one decision's time, decisions a second, a primary's death."""
+"""What agreement costs with 4, 7, 10 and 13 members: one decision's time, decisions a second, a primary's death."""
 
 from __future__ import annotations
 
@@ -32,13 +32,18 @@ class Plan:
     kills: int
 
 
-PLANS = {4: Plan(200, {256: 12, 1_024: 5}, 7), 7: Plan(100, {256: 6, 1_024: 3}, 5), 13: Plan(50, {256: 4, 1_024: 2}, 3)}
+PLANS = {
+    4: Plan(200, {256: 12, 1_024: 5}, 7),
+    7: Plan(100, {256: 6, 1_024: 3}, 5),
+    10: Plan(50, {256: 4, 1_024: 2}, 3),
+    13: Plan(50, {256: 4, 1_024: 2}, 3),
+}
 _QUICK = Plan(20, {256: 3, 1_024: 2}, 1)
 
 
 def measure(quick: bool) -> Row:
     """The line's own replicas and commit worker, from the nomination to the row in the store."""
-    row = Row("members", "one decision idle, decisions a second and recovery with 4, 7 and 13 members")
+    row = Row("members", "one decision idle, decisions a second and recovery with 4, 7, 10 and 13 members")
     for n, plan in PLANS.items():
         _with_members(row, n, _QUICK if quick else plan)
     first = "N = 4, epochs of 256"
