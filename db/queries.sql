@@ -623,3 +623,28 @@ FROM strength s
 LEFT JOIN content c USING (memory_id)
 WHERE c.memory_id IS NULL
 ORDER BY s.memory_id
+
+-- :name sweep_table
+-- Writes a table and its indexes into new files: deleted rows are not copied. {table} is filled in as an identifier. No
+-- statistics, which would be samples of what the table holds.
+VACUUM (FULL) {table}
+
+-- :name sweep_size
+-- Of a table with its indexes and what lies beside it, in bytes.
+SELECT pg_total_relation_size(to_regclass(%(table)s))
+
+-- :name sweep_log
+-- Begins another file of the write-ahead log.
+SELECT pg_switch_wal()
+
+-- :name sweep_checkpoint
+-- From here on what lies before in the log is not needed.
+CHECKPOINT
+
+-- :name sweep_log_size
+-- Of all files of the write-ahead log, in bytes.
+SELECT sum(size) FROM pg_ls_waldir()
+
+-- :name sweep_recycles
+-- Whether old files of the log are kept to be written again.
+SELECT current_setting('wal_recycle')::boolean

@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import apikeys, dlq, evidence, logs, members, prune, roles, settings
+from infra import apikeys, dlq, evidence, logs, members, prune, roles, settings, sweep
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -94,6 +94,7 @@ def parser() -> argparse.ArgumentParser:
     dlq.options(letters)
     evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
     prune.options(command("prune", _prune, "Delete the consensus messages that a stable checkpoint covers."))
+    sweep.options(command("sweep", _sweep, "Make what was erased and forgotten go from the databases' files, too."))
     members.options(command("members", _members, "Show who votes, or order that it changes: each shard votes on that."))
     apikeys.options(command("keys", _keys, "Make, list and revoke the API keys of the retrieval service."))
     run = command("run", _run, "Run one process of the fleet in the foreground.")
@@ -277,6 +278,13 @@ def _prune(given: Settings, parsed: argparse.Namespace) -> int:
         return prune.run(given, parsed)
     except prune.STOPPED as error:
         sys.exit(f"memquorum: not everything was deleted that nobody needs: {error}")
+
+
+def _sweep(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return sweep.run(given, parsed)
+    except sweep.STOPPED as error:
+        sys.exit(f"memquorum: not everything was swept: {error}")
 
 
 def _run(given: Settings, parsed: argparse.Namespace) -> int:

@@ -42,6 +42,9 @@ _AS_NOBODY = (
     *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"),
     *("--pdeathsig=INT", "--"),
 )
+# What was deleted must not stay: old files of the log are let go and not kept for later, and no statement that fails
+# goes into the server's own log, where what it was to store would stand.
+DISCREET = ("-c", "wal_recycle=off", "-c", "log_min_error_statement=panic", "-c", "log_error_verbosity=terse")
 _SOCKET_PATH_MAX = 90  # the kernel allows 107 bytes, the socket's own name takes 14
 _START_S = 30.0
 _STOP_S = 15.0
@@ -85,7 +88,7 @@ class Postgres:
         """Starts a server that has ended again, where its clients know it, and does not wait until it answers."""
         if self.process is not None and self.process.poll() is None:
             return
-        options = ["-c", "max_connections=100", "-c", "timezone=UTC", "-c", "log_timezone=UTC"]
+        options = ["-c", "max_connections=100", "-c", "timezone=UTC", "-c", "log_timezone=UTC", *DISCREET]
         if self.throwaway:
             # Not synchronous_commit=off besides: what is only in the server's memory is lost when it is killed.
             options += ["-c", "fsync=off", "-c", "full_page_writes=off"]

@@ -13,6 +13,7 @@ from infra import fleet, settings, topics
 from infra.commands import parser
 from infra.embedded import jars
 from infra.embedded.kafka import COMMON
+from infra.embedded.postgres import DISCREET
 from memquorum import topics as names
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +79,10 @@ def test_a_broker_is_told_what_the_embedded_one_is(name: str) -> None:
     assert service["ports"] == [f"{external}:19092"]
     assert len(base64.urlsafe_b64decode(told["CLUSTER_ID"] + "==")) == 16
     assert f"{name[-1]}@{name}:9093" in told["KAFKA_CONTROLLER_QUORUM_VOTERS"].split(",")
+
+
+def test_postgres_is_as_discreet_as_the_embedded_one() -> None:
+    assert SERVICES["postgres"]["command"] == ["postgres", *DISCREET]
 
 
 def test_topics_come_from_the_same_declarations() -> None:

@@ -1,0 +1,73 @@
+"""Sweeping: what was deleted from tables is written over, and old write-ahead log is let go (docs/erasing.md).
+
+Postgres marks what is deleted and leaves its bytes in the page, and in the log of changes, until it happens to use the
+place again. Here both are made to go: every table that ever held content or a key is written anew into another file,
+its indexes with it, and then the log before that is given up. A table is locked while it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import sql
+
+from db.connection import patient
+from db.queries import QUERIES
+
+MEMORY = ("content", "embedding", "strength", "dropped")
+VAULT = ("memory_key", "subject_key")
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """One step that was taken: a table with its size before and after, in bytes; or the log."""
+
+    what: str
+    before: int
+    after: int
+
+
+class MayNotSweep(RuntimeError):
+    """The login lacks a right. The message names it."""
+
+
+def sweep(dsn: str, tables: Sequence[str]) -> Iterator[Swept]:
+    """Writes each table of a database anew, then gives up the log; tells of each step when it is done.
+
+    Needs a login that owns the tables, and may order a checkpoint. Raises MayNotSweep, psycopg.OperationalError.
+    """
+    with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5, application_name="memquorum-sweep") as link:
+        try:
+            for table in tables:
+                before = _size(link, table)
+                link.execute(sql.SQL(QUERIES["sweep_table"]).format(table=sql.Identifier(table)))
+                yield Swept(table, before, _size(link, table))
+            before = _log(link)
+            # Two rounds: the first checkpoint may still need the file that was written last.
+            for _ in range(2):
+                link.execute(QUERIES["sweep_log"])
+                link.execute(QUERIES["sweep_checkpoint"])
+            yield Swept("write-ahead log", before, _log(link))
+        except psycopg.errors.InsufficientPrivilege as error:
+            raise MayNotSweep(
+                f"{str(error).strip()}: sweep as the tables' owner with pg_checkpoint, or as a superuser"
+            ) from error
+
+
+def recycles(dsn: str) -> bool:
+    """Whether the server keeps files of its old log to write in them again: then what they hold stays until it does."""
+    with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5) as link:
+        row = link.execute(QUERIES["sweep_recycles"]).fetchone()
+        return row is not None and bool(row[0])
+
+
+def _size(link: psycopg.Connection, table: str) -> int:
+    row = link.execute(QUERIES["sweep_size"], {"table": table}).fetchone()
+    return int(row[0]) if row and row[0] is not None else 0
+
+
+def _log(link: psycopg.Connection) -> int:
+    row = link.execute(QUERIES["sweep_log_size"]).fetchone()
+    return int(row[0]) if row and row[0] is not None else 0

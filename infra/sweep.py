@@ -1,0 +1,78 @@
+"""The operator's `sweep`: what was erased and forgotten is made to go from the files, too (docs/erasing.md)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+
+from confluent_kafka import KafkaException
+from rich.console import Console
+
+from db import sweeping
+from db.sweeping import MayNotSweep, Swept
+from infra import genesis
+from infra.settings import Settings
+from memquorum.core.retrieval.telling import moment
+from workers import outside
+from workers.outside import Taken
+
+# Not all was swept; another run goes on.
+STOPPED = (KafkaException, MayNotSweep)
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """Adds what `sweep` takes."""
+    command.add_argument(
+        "--outside",
+        action="store_true",
+        help="also delete from the outside topics what intake has let in; it cannot be read from there again",
+    )
+    command.add_argument("--json", action="store_true", help="a JSON object a step")
+
+
+def run(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Sweeps both databases, and tells what remains in the outside topics. Returns 0."""
+    settings.require("bootstrap", "memory_dsn", "vault_dsn")
+    console = Console(highlight=False)
+    with Console(stderr=True, highlight=False).status("sweeping") as line:
+        for database, step in _databases(settings):
+            line.update(f"sweeping: {database}, {step.what} is done")
+            if parsed.json:
+                print(json.dumps({"database": database, "what": step.what, "before": step.before, "after": step.after}))
+            else:
+                console.print(f"{database:>8}  {step.what:<16} {_mib(step.before)} MiB → {_mib(step.after)} MiB")
+    if sweeping.recycles(settings.memory_dsn):
+        told = "the server keeps old files of its write-ahead log: set wal_recycle = off, or they hold what was deleted"
+        print(json.dumps({"warning": told}) if parsed.json else told)
+    shards = genesis.read(settings).shards
+    taken = outside.taken(settings.bootstrap, shards)
+    if parsed.outside:
+        outside.delete(settings.bootstrap, taken)
+    for each in taken:
+        _tell(console, each, deleted=parsed.outside, as_json=parsed.json)
+    return 0
+
+
+def _databases(settings: Settings) -> Iterator[tuple[str, Swept]]:
+    for database, dsn, tables in (
+        ("memory", settings.memory_dsn, sweeping.MEMORY),
+        ("vault", settings.vault_dsn, sweeping.VAULT),
+    ):
+        for step in sweeping.sweep(dsn, tables):
+            yield database, step
+
+
+def _tell(console: Console, taken: Taken, *, deleted: bool, as_json: bool) -> None:
+    if as_json:
+        oldest = {"topic": taken.topic, "records": taken.records, "oldest": taken.oldest, "deleted": deleted}
+        print(json.dumps(oldest))
+    elif deleted:
+        console.print(f"{taken.topic}: {taken.records:,} records deleted; their files go when the next ones begin")
+    elif taken.records:
+        since = "" if taken.oldest is None else f", the oldest of {moment(taken.oldest)}"
+        console.print(f"{taken.topic}: {taken.records:,} records that intake has let in lie there as they came{since}")
+
+
+def _mib(size: int) -> str:
+    return f"{size / 2**20:,.1f}"

@@ -1,0 +1,75 @@
+"""What lies in the outside topics as agents sent it, although intake has let it in; and its deletion.
+
+These topics hold content in the clear until their retention is over. Nobody behind intake reads them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from memquorum import topics
+from workers import loop
+
+GROUP = "intake"
+_PATIENCE_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Of one topic: what lies before the place that intake has read to. `reach`: by partition, its first offset and
+    that place; only where there is anything. `oldest`: the time of the oldest such record, in milliseconds."""
+
+    topic: str
+    reach: dict[int, tuple[int, int]]
+    oldest: int | None
+
+    @property
+    def records(self) -> int:
+        """How many offsets that is."""
+        return sum(to - low for low, to in self.reach.values())
+
+
+def taken(bootstrap: str, shards: int) -> list[Taken]:
+    """Each outside topic, as it is now. Raises KafkaException."""
+    reader = loop.consumer(bootstrap, GROUP, **{"enable.auto.commit": False})
+    try:
+        return [_taken(reader, topic, shards) for topic in topics.OUTSIDE]
+    finally:
+        reader.close()
+
+
+def delete(bootstrap: str, found: Sequence[Taken]) -> None:
+    """Deletes that. The broker lets go of a file once all of it is deleted and another was begun. Raises
+    KafkaException."""
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
+    wanted = [TopicPartition(each.topic, k, to) for each in found for k, (_, to) in each.reach.items()]
+    for answer in admin.delete_records(wanted, request_timeout=_PATIENCE_S).values() if wanted else ():
+        answer.result()
+
+
+def _taken(reader: Consumer, topic: str, shards: int) -> Taken:
+    known = reader.list_topics(topic, timeout=_PATIENCE_S).topics[topic].partitions
+    places = [TopicPartition(topic, partition) for partition in range(shards) if partition in known]
+    reach: dict[int, tuple[int, int]] = {}
+    for place in reader.committed(places, timeout=_PATIENCE_S):
+        low, end = reader.get_watermark_offsets(place, timeout=_PATIENCE_S)
+        if low < min(place.offset, end):
+            reach[place.partition] = (low, min(place.offset, end))
+    # Kafka answers by time: of the first record that is not older than the beginning of it.
+    asked = [TopicPartition(topic, partition, 0) for partition in reach]
+    times = [_time(reader, found) for found in reader.offsets_for_times(asked, timeout=_PATIENCE_S)] if asked else []
+    return Taken(topic, reach, min((at for at in times if at is not None), default=None))
+
+
+def _time(reader: Consumer, place: TopicPartition) -> int | None:
+    """The time of one record; None where it does not come."""
+    reader.assign([place])
+    try:
+        message = reader.poll(_PATIENCE_S)
+        return None if message is None or message.error() is not None else int(message.timestamp()[1])
+    finally:
+        reader.unassign()
