@@ -12,6 +12,7 @@ from psycopg import conninfo
 
 WRITER = "memquorum_writer"
 READER = "memquorum_reader"
+TENANT = "memquorum_tenant"
 VAULT = "memquorum_vault"
 
 _CONNECT_SECONDS = 5

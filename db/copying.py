@@ -26,7 +26,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "memory_copy": (
             *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", "int8", "int8", "int8"),
         ),
-        "content_copy": ("bytea", "text"),
+        "content_copy": ("bytea", "text", "text"),
         "embedding_copy": ("bytea", "text", "bytea"),
         "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, *["int4"] * 3, "int8", "int4", "int8"),
         "event_copy": ("text", "text", "int4", "text", "bytea", "int8"),

@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 
 from db.queries import QUERIES
+from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.records import JournalEntry
@@ -15,18 +16,26 @@ from memquorum.core.retrieval.explain import DecisionFacts, Facts, Noted
 _USES_MAX = 1_000
 
 
-def load(connection: psycopg.Connection, codec: Codec, memory_id: str) -> Facts | None:
+def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Sight | None = None) -> Facts | None:
     """The facts of a memory, or of an episode that was dropped; None for an id that the store never saw.
 
-    One snapshot where the caller's transaction is REPEATABLE READ. `memory_id`: a canonical UUID.
+    One snapshot where the caller's transaction is REPEATABLE READ. `memory_id`: a canonical UUID. With a `sight` what
+    is out of it is an id that the store never saw; the connection must be in a transaction then.
     """
     wanted = {"id": memory_id, "ids": [memory_id], "limit": _USES_MAX}
+    if sight is not None:
+        connection.execute(QUERIES["as_tenant"])
+        connection.execute(QUERIES["sight"], {"namespaces": sight.text})
     memory = connection.execute(QUERIES["memories"], wanted).fetchone()
     notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
     if memory is None and not notes:
         return None
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
+    if sight is not None:
+        # What follows is not one tenant's: the shard's time, and certificates, which speak of a whole epoch. An account
+        # takes from them what concerns this memory, and that is in sight.
+        connection.execute(QUERIES["as_reader"])
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
     found = Memory(*memory) if memory else None
     shard, namespace = (found.shard, found.namespace) if found else (notes[0][0], notes[0][5])

@@ -151,7 +151,7 @@ COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier
 
 -- :name content_copy
 -- Content in the clear.
-COPY content (memory_id, body) FROM STDIN (FORMAT BINARY)
+COPY content (memory_id, body, namespace) FROM STDIN (FORMAT BINARY)
 
 -- :name embedding_copy
 -- Vectors.
@@ -425,7 +425,7 @@ WITH nearest AS MATERIALIZED (
     SELECT m.id, e.vector <=> %(vector)s::halfvec AS distance
     FROM embedding e
     JOIN memory m ON m.id = e.memory_id
-    WHERE e.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.encoder = %(encoder)s
+    WHERE e.namespace = %(namespace)s AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.encoder = %(encoder)s
     ORDER BY distance, m.id
     LIMIT %(k)s
 )
@@ -476,6 +476,18 @@ FROM memory m
 LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN strength s ON s.memory_id = m.id
 WHERE m.id = %(id)s::uuid
+
+-- :name sight
+-- Whose rows this transaction may see, where the role is the tenants': names and beginnings, with commas between them.
+SELECT set_config('memquorum.namespaces', %(namespaces)s, true)
+
+-- :name as_tenant
+-- For the rest of the transaction, rows are seen as a tenant sees them.
+SET LOCAL ROLE memquorum_tenant
+
+-- :name as_reader
+-- For the rest of the transaction, all rows are seen again.
+SET LOCAL ROLE memquorum_reader
 
 -- :name journal_listen
 -- Hears of every batch that is applied.
@@ -554,8 +566,8 @@ WHERE shard = %(shard)s
 ORDER BY strength.memory_id
 
 -- :name audit_content
--- Which memories have content, and how long it is. Content of no memory at all is shown with shard 0.
-SELECT c.memory_id::text, char_length(c.body) AS characters
+-- Which memories have content, how long it is and whose. Content of no memory at all is shown with shard 0.
+SELECT c.memory_id::text, char_length(c.body) AS characters, c.namespace
 FROM content c
 LEFT JOIN memory m ON m.id = c.memory_id
 WHERE coalesce(m.shard, 0) = %(shard)s

@@ -17,9 +17,9 @@ from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from db import explain_rows
-from db.connection import READER, Link, patient
+from db.connection import READER, TENANT, Link, patient
 from db.queries import QUERIES
-from memquorum.core.access import Sight, covers
+from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval.explain import Facts
@@ -38,11 +38,14 @@ T = TypeVar("T")
 
 
 class Reads:
-    """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable."""
+    """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
+
+    It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.
+    """
 
     def __init__(self, dsn: str) -> None:
         self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
-            _as_reader(dsn),
+            _as_tenant(dsn),
             kwargs={"autocommit": True},
             min_size=1,
             max_size=_POOL_MAX,
@@ -67,7 +70,7 @@ class Reads:
 
     async def ping(self) -> None:
         """Raises StoreUnavailable unless the database answers."""
-        await self._all("ping", {})
+        await self._all("ping", {}, NOWHERE)
 
     async def search(
         self, sight: Sight, namespace: str, encoder: str, vector: NDArray[np.float32], k: int
@@ -77,24 +80,23 @@ class Reads:
         `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
         """
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
-        return [_hit(row) for row in await self._all("search", wanted)]
+        return [_hit(row) for row in await self._all("search", wanted, sight)]
 
     async def encoded(self, sight: Sight, namespace: str) -> dict[str, int]:
         """How many memories of a namespace each encoder's name stands at, of those that are alive."""
-        return dict(await self._all("encoded", {"namespace": namespace}))
+        return dict(await self._all("encoded", {"namespace": namespace}, sight))
 
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         """A memory as a client sees it; its text only while it is alive."""
-        rows = await self._all("memory_shown", {"id": memory_id})
-        shown = _shown(rows[0]) if rows else None
-        return shown if shown and covers(sight.namespaces, shown["namespace"]) else None
+        rows = await self._all("memory_shown", {"id": memory_id}, sight)
+        return _shown(rows[0]) if rows else None
 
     async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
         """What became of events, for those that have an outcome."""
         wanted = {"namespaces": [e[0] for e in events], "event_ids": [e[1] for e in events]}
         return {
             (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
-            for namespace, event_id, shard, outcome, memory_id, seq in await self._all("events", wanted)
+            for namespace, event_id, shard, outcome, memory_id, seq in await self._all("events", wanted, sight)
         }
 
     async def facts(self, sight: Sight, codec: Codec, memory_id: str) -> Facts | None:
@@ -102,8 +104,7 @@ class Reads:
 
         def load() -> Facts | None:
             with self._link.use() as connection, connection.transaction():
-                found = explain_rows.load(connection, codec, memory_id)
-                return found if found and covers(sight.namespaces, found.namespace) else None
+                return explain_rows.load(connection, codec, memory_id, sight)
 
         asked = self._in_accounts(load)
         try:
@@ -115,14 +116,16 @@ class Reads:
     def _in_accounts(self, work: Callable[[], T]) -> asyncio.Future[T]:
         return asyncio.get_running_loop().run_in_executor(self._accounts, work)
 
-    async def _all(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    async def _all(self, name: str, parameters: dict[str, Any], sight: Sight) -> list[tuple[Any, ...]]:
         # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait until
         # it does. So a late question is left to itself, with its connection; the pool bounds how many there are.
-        return await _in_time(asyncio.ensure_future(self._ask(name, parameters)))
+        return await _in_time(asyncio.ensure_future(self._ask(name, parameters, sight)))
 
-    async def _ask(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    async def _ask(self, name: str, parameters: dict[str, Any], sight: Sight) -> list[tuple[Any, ...]]:
         try:
-            async with self._pool.connection() as connection:
+            # In one go: BEGIN and what may be seen go out with the question, and its answer comes with theirs.
+            async with self._pool.connection() as connection, connection.pipeline(), connection.transaction():
+                await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
                 return await (await connection.execute(QUERIES[name], parameters)).fetchall()
         except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
@@ -162,7 +165,7 @@ class Outcomes:
     """Waits for what becomes of events: one LISTEN for all who wait, one question per batch of the journal."""
 
     def __init__(self, dsn: str, reads: Reads) -> None:
-        self._dsn = _as_reader(dsn)
+        self._dsn = _as_tenant(dsn)
         self._reads = reads
         self._waiting: dict[Event, set[asyncio.Future[dict[str, Any]]]] = {}
         self._dirty = asyncio.Event()
@@ -235,8 +238,8 @@ class Outcomes:
                         future.set_result(outcome)
 
 
-def _as_reader(dsn: str) -> str:
+def _as_tenant(dsn: str) -> str:
     options = conninfo.conninfo_to_dict(dsn).get("options")
     return conninfo.make_conninfo(
-        patient(dsn), options=f"{options or ''} -c role={READER}".strip(), application_name="memquorum-retrieval"
+        patient(dsn), options=f"{options or ''} -c role={TENANT}".strip(), application_name="memquorum-retrieval"
     )

@@ -217,7 +217,8 @@ class Transaction:
         decisions = [d for net in nets for d in net.decisions]
         copy = partial(copying.copy, self._connection)
         copy("memory_copy", (copying.memory(m) for net in nets for m in net.new_memories))
-        copy("content_copy", ((copying.raw_id(memory_id), clear.text) for memory_id, clear in revealed))
+        namespaces = _namespaces(nets)
+        copy("content_copy", ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed))
         copy("strength_copy", (copying.strength(s) for net in nets for s in net.new_strengths))
         copy("event_copy", (copying.event(e) for net in nets for e in net.events))
         copy("dropped_copy", (copying.dropped(d) for net in nets for d in net.dropped))
@@ -229,13 +230,17 @@ class Transaction:
     def _embed(
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]
     ) -> None:
-        namespaces = {m.id: m.namespace for net in nets for m in (*net.new_memories, *net.changed_memories)}
+        namespaces = _namespaces(nets)
         first = {i: contents[i].vector for net in nets for i in net.revealed if i in contents}
         latest = {i: vectors[i] for net in nets for i in net.reencoded if i in vectors}
         if replaced := [i for i in latest if i not in first]:
             self._connection.execute(QUERIES["embedding_delete"], {"ids": replaced})
         rows = ((copying.raw_id(i), namespaces[i], copying.raw_vector(v)) for i, v in (first | latest).items())
         copying.copy(self._connection, "embedding_copy", rows)
+
+
+def _namespaces(nets: Sequence[Net]) -> dict[str, str]:
+    return {m.id: m.namespace for net in nets for m in (*net.new_memories, *net.changed_memories)}
 
 
 def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:

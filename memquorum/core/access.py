@@ -64,6 +64,9 @@ class Sight:
         return ",".join(self.namespaces)
 
 
+NOWHERE = Sight(())
+
+
 @dataclass(frozen=True, slots=True)
 class Caller:
     """Who asks: a key's id, None where no key is wanted, and what it may do."""

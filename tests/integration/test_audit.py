@@ -205,7 +205,7 @@ ALTERATIONS: dict[str, tuple[str, list[Kind]]] = {
         "UPDATE memory SET tier = 'sealed' WHERE shard = 2 AND event_id = 'e9'", [Kind.EFFECT_UNDECIDED]
     ),
     "content put back": (
-        "INSERT INTO content SELECT id, 'x' FROM memory WHERE shard = 2 AND tier = 'gone'", [Kind.ROW_ADDED]
+        "INSERT INTO content SELECT id, 'x', namespace FROM memory WHERE shard = 2 AND tier = 'gone'", [Kind.ROW_ADDED]
     ),
     "content of another length": (
         "UPDATE content SET body = '' WHERE memory_id = (SELECT id FROM memory WHERE shard = 2 AND event_id = 'e9')",

@@ -87,8 +87,11 @@ def test_runners_at_the_same_time_apply_each_file_once(dsn: str, folder: Path) -
 CATALOG = {
     "columns": """SELECT table_name, ordinal_position, column_name, data_type, udt_name, is_nullable, column_default
                   FROM information_schema.columns WHERE table_schema = 'public'""",
-    "relations": """SELECT relname, relkind, relowner::regrole::text, relacl::text, reloptions, relrowsecurity
+    "relations": """SELECT relname, relkind, relowner::regrole::text, relacl::text, reloptions, relrowsecurity,
+                    relforcerowsecurity
                     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'S', 'm')""",
+    "rights in columns": """SELECT attrelid::regclass::text, attname, attacl::text FROM pg_attribute
+                            WHERE attacl IS NOT NULL AND attrelid::regclass::text NOT LIKE 'pg_%'""",
     "constraints": """SELECT conrelid::regclass::text, conname, pg_get_constraintdef(oid)
                       FROM pg_constraint WHERE connamespace = 'public'::regnamespace""",
     "indexes": "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'",
@@ -138,6 +141,11 @@ def test_nobody_rewrites_the_journal(databases: tuple[str, str], statement: str)
         ("memquorum_writer", "DELETE FROM memory"),
         ("memquorum_reader", "INSERT INTO cursor VALUES (0, 'topic', 1)"),
         ("memquorum_reader", "DELETE FROM content"),
+        ("memquorum_tenant", "DELETE FROM content"),
+        ("memquorum_tenant", "SELECT pre_prepare FROM decision"),
+        ("memquorum_tenant", "SELECT seq FROM shard"),
+        ("memquorum_tenant", "SELECT FROM cursor"),
+        ("memquorum_tenant", "SELECT FROM migration"),
     ],
 )
 def test_a_role_does_only_its_own(databases: tuple[str, str], role: str, statement: str) -> None:

@@ -142,6 +142,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
     alive = sorted(rows.strengths)
     decisions = [c.decision for c in shard.changes if c.decision is not None]
     outcomes = [(d, o) for d in decisions for o in d.outcomes]
+    held = [(i, rows.memories[i]) for i in alive]
     return {
         "shard": [asdict(rows.state) | {"accepted": _applied(shard)}],
         "journal": [_journal_row(change) for change in shard.changes],
@@ -155,7 +156,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         ],
         "memory": [asdict(rows.memories[i]) for i in sorted(rows.memories)],
         "strength": [asdict(rows.strengths[i]) for i in alive],
-        "content": [{"memory_id": i, "characters": rows.memories[i].characters} for i in alive],
+        "content": [{"memory_id": i, "characters": m.characters, "namespace": m.namespace} for i, m in held],
         "embedding": [{"memory_id": i, "namespace": rows.memories[i].namespace} for i in alive],
         "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
     }

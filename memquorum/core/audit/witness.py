@@ -38,7 +38,7 @@ class Store:
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. Ids are text,
     arrays lists. The keys: `journal` and `event` by seq, `decision` by epoch, `outcome` by (epoch, position), `ballot`
     by (epoch, position, member), `memory` by id, the others by memory_id. `content` and `embedding` say which memories
-    have one: memory_id, and of content its number of characters.
+    have one: memory_id, its namespace, and of content its number of characters.
     """
 
     shard: Row | None
@@ -153,7 +153,7 @@ class Witness:
         _hold("memory", ("id",), (_columns(m, _MEMORY) for m in memories), self._store.memory, self._findings)
         strengths = (_columns(history.strengths[m.id], _STRENGTH) for m in alive)
         _hold("strength", ("memory_id",), strengths, self._store.strength, self._findings)
-        contents = ({"memory_id": m.id, "characters": m.characters} for m in alive)
+        contents = ({"memory_id": m.id, "characters": m.characters, "namespace": m.namespace} for m in alive)
         _hold("content", ("memory_id",), contents, self._store.content, self._findings)
         vectors = ({"memory_id": m.id, "namespace": m.namespace} for m in alive)
         _hold("embedding", ("memory_id",), vectors, self._store.embedding, self._findings)

@@ -1,0 +1,360 @@
+"""Two tenants of one shard, decided upon in one epoch: whatever one asks, and however, it finds nothing of the other.
+
+What is tried is row security, as the tenants' role, and the service that uses it. Each probe is held against what it
+finds with the protection away, so that none is green because it cannot be red.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg import errors, sql
+from starlette.testclient import TestClient
+
+from db.queries import QUERIES
+from db.reads import Reads
+from db.store import Clear, PostgresStore
+from memquorum.core import access, ids
+from memquorum.core.access import Keys
+from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Keys as MemoryKeys
+from memquorum.encoders.hashing import HashingEncoder
+from tests.unit import votes
+from tests.unit.published import GENESIS
+from tests.unit.shard import NAMESPACE as HERS
+from tests.unit.shard import Shard
+from workers.retrieval.app import app
+from workers.retrieval.door import Door
+
+THEIRS = next(name for name in (f"mill-{i}" for i in range(99)) if ids.shard_of(name, GENESIS.shards) == 0)
+TENANTS = (HERS, THEIRS)
+NAMES = ("kept", "forgotten", "promoted")
+DROPPED = "dropped"
+UNKNOWN = "00000000-0000-5000-8000-000000000000"
+
+# What is a tenant's in every relation that its role may read.
+_MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
+OWN = {
+    **dict.fromkeys(("memory", "content", "embedding", "event", "dropped", "journal"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("audit_votes", "audit_forgotten"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
+    "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
+    "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
+}
+TABLES = tuple(name for name in OWN if not name.startswith("audit"))
+
+
+class Encoder(HashingEncoder):
+    @property
+    def name(self) -> str:
+        return "hashing"
+
+
+def event(name: str, namespace: str) -> str:
+    return f"{namespace}.{name}"
+
+
+def memory(name: str, namespace: str) -> str:
+    return ids.memory_id(namespace, event(name, namespace))
+
+
+def text(name: str, namespace: str) -> str:
+    return f"{namespace}: the water tank was {name}"
+
+
+@pytest.fixture
+def store(databases: tuple[str, str], codec: Codec) -> str:
+    """The dsn of a store in which both tenants have one of everything."""
+    shard, encoder, texts = Shard(codec, GENESIS), Encoder(), {}
+    shard.tick(1_000)
+    for namespace in TENANTS:
+        for name in NAMES:
+            shard.episode(event(name, namespace), at=900, namespace=namespace)
+            texts[memory(name, namespace)] = text(name, namespace)
+        shard.episode(event(DROPPED, namespace), at=900, outcome="below_threshold", namespace=namespace)
+        shard.access(memory("kept", namespace), 950, f"{namespace}.read", namespace)
+    shard.tick(60_000)
+    kinds = (("forgotten", "forget"), ("promoted", "promote"))
+    shard.decide([votes.proposal(memory(name, n), kind, namespace=n) for n in TENANTS for name, kind in kinds])
+    # An epoch of theirs alone.
+    shard.decide([votes.proposal(memory("kept", THEIRS), "forget", namespace=THEIRS)], votes.nobody)
+    made = PostgresStore(databases[0])
+    made.start(GENESIS.cluster, GENESIS.shards)
+    net = shard.work.net()
+    clear = {i: Clear(texts[i], encoder.encode([texts[i]])[0]) for i in net.revealed}
+    with made.transaction({net.before: MemoryKeys()}) as transaction:
+        transaction.write([net], clear, {})
+    made.close()
+    return databases[0]
+
+
+@contextmanager
+def tenant(dsn: str, namespaces: str | None) -> Iterator[psycopg.Connection]:
+    """SQL as the tenants' role, with a sight or none."""
+    with psycopg.connect(dsn, autocommit=True, options="-c role=memquorum_tenant") as connection:
+        if namespaces is not None:
+            connection.execute("SELECT set_config('memquorum.namespaces', %s, false)", [namespaces])
+        yield connection
+
+
+def columns(connection: psycopg.Connection) -> dict[str, list[str]]:
+    """What the role may read: relation → columns."""
+    found: dict[str, list[str]] = {}
+    for relation, column in connection.execute(
+        """SELECT c.relname, a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
+           WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v', 'm', 'p', 'f', 'S')
+           AND NOT a.attisdropped AND has_column_privilege('memquorum_tenant', c.oid, a.attnum, 'SELECT')
+           ORDER BY c.relname, a.attnum"""
+    ):
+        found.setdefault(relation, []).append(column)
+    return found
+
+
+def rows(connection: psycopg.Connection, relation: str, where: str = "true", **given: str) -> set[str]:
+    readable = sql.SQL(", ").join(map(sql.Identifier, columns(connection)[relation]))
+    question = sql.SQL("SELECT ROW({})::text FROM {} WHERE {}").format(
+        readable, sql.Identifier(relation), sql.SQL(where)
+    )  # type: ignore[arg-type]
+    return {row[0] for row in connection.execute(question, given)}
+
+
+def strange(dsn: str, namespace: str) -> dict[str, set[str]]:
+    """Rows that the tenant sees and that are not its own, by relation; and its own must be there."""
+    found = {}
+    with psycopg.connect(dsn) as all_seeing, tenant(dsn, namespace) as connection:
+        for relation, mine in OWN.items():
+            own, seen = rows(all_seeing, relation, mine, namespace=namespace), rows(connection, relation)
+            assert own and own <= seen, f"{namespace} lacks rows of {relation}"
+            if seen - own:
+                found[relation] = seen - own
+    return found
+
+
+def test_sql_as_the_tenants_role_finds_a_tenants_own_rows_and_no_others(store: str) -> None:
+    with tenant(store, None) as connection:
+        readable = columns(connection)
+        assert readable.pop("shard") == ["shard", "as_of"]  # the time, and not how much goes on
+        assert set(readable) == set(OWN)  # a relation that is new here needs its line in OWN
+        assert {name: rows(connection, name) for name in OWN} == {name: set() for name in OWN}
+    assert [strange(store, namespace) for namespace in TENANTS] == [{}, {}]
+    with psycopg.connect(store) as all_seeing:
+        seen = {n: rows(all_seeing, n, OWN[n], namespace=HERS) for n in OWN}
+    for sight, expected in (
+        ("green*", seen), (f"nowhere,{HERS}", seen), ("", {}), ("greenhous", {}), ("greenhouse_", {}),
+        ("gre_nhouse", {}), ("%", {}), ("greenhouses*", {}), ("*house", {}), ("Greenhouse", {}),
+    ):  # fmt: skip
+        with tenant(store, sight) as connection:
+            assert {n: rows(connection, n) for n in OWN} == {n: expected.get(n, set()) for n in OWN}, sight
+    with tenant(store, "*") as connection:
+        for name in set(OWN) - {"journal", "decision"}:
+            assert len(rows(connection, name)) > len(seen[name])
+        assert connection.execute("SELECT count(*) FROM journal WHERE namespace IS NULL").fetchone() == (0,)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_without_row_security_the_probe_finds_something(store: str, table: str) -> None:
+    with psycopg.connect(store, autocommit=True) as connection:
+        connection.execute(sql.SQL("ALTER TABLE {} DISABLE ROW LEVEL SECURITY").format(sql.Identifier(table)))
+    assert table in strange(store, HERS)
+
+
+def test_tricks_of_sql_find_nothing_either(store: str) -> None:
+    with psycopg.connect(store, autocommit=True) as connection:
+        connection.execute("ANALYZE")
+    with tenant(store, HERS) as connection:
+        heard: list[str] = []
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        # A function that costs nothing is asked before the policy would be, if it were allowed to.
+        connection.execute(
+            """CREATE FUNCTION pg_temp.leak(text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 AS
+               $$ BEGIN RAISE NOTICE '%', $1; RETURN true; END $$"""
+        )
+        connection.execute("SELECT count(*) FROM memory WHERE pg_temp.leak(namespace)")
+        connection.execute("SELECT count(*) FROM content WHERE pg_temp.leak(body)")
+        assert heard and not [line for line in heard if THEIRS in line]
+        # So would an error be that a row of theirs raises.
+        connection.execute(
+            "SELECT count(*) FROM memory WHERE 1 / (CASE WHEN namespace = %s THEN 0 ELSE 1 END) = 1", [THEIRS]
+        )
+        for view in ("pg_stats", "pg_stats_ext", "pg_stat_activity", "pg_prepared_statements"):
+            told = str(connection.execute(sql.SQL("SELECT v::text FROM {} v").format(sql.Identifier(view))).fetchall())
+            assert THEIRS not in told and text("kept", THEIRS) not in told, view
+        with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+            connection.execute("SET row_security = off; TABLE memory")
+        for change in (
+            "INSERT INTO content VALUES (gen_random_uuid(), 'x', 'greenhouse')",
+            "UPDATE memory SET namespace = 'greenhouse'",
+            "DELETE FROM strength",
+            "TRUNCATE embedding",
+            "CREATE TABLE mine ()",
+            "CREATE POLICY mine ON memory USING (true)",
+            "ALTER TABLE memory DISABLE ROW LEVEL SECURITY",
+        ):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(change)
+
+
+def test_every_table_is_closed_or_secured_and_the_role_owns_nothing(databases: tuple[str, str]) -> None:
+    with psycopg.connect(databases[0]) as connection:
+        secured = connection.execute(
+            """SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity, array_agg(p.roles::text ORDER BY 1)
+               FROM pg_class c LEFT JOIN pg_policies p ON p.tablename = c.relname
+               WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' GROUP BY 1, 2"""
+        ).fetchall()
+        readable = columns(connection)
+        assert {name for name, *_ in secured if name in readable} == {*TABLES, "shard"}
+        for name, forced, roles in secured:
+            if name in TABLES:
+                assert forced and set(roles) == {"{memquorum_reader}", "{memquorum_tenant}"}, name
+        owned = "SELECT count(*) FROM pg_shdepend WHERE refobjid = 'memquorum_tenant'::regrole AND deptype = 'o'"
+        assert connection.execute(owned).fetchone() == (0,)
+        attributes = "rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication"
+        assert connection.execute(
+            f"SELECT {attributes} FROM pg_roles WHERE rolname = 'memquorum_tenant'"
+        ).fetchone() == (*(False,) * 6,)
+        # Views ask with the rights of who reads them, or they would see for the owner.
+        assert connection.execute(
+            """SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'v'
+               AND NOT coalesce(reloptions @> '{security_invoker=true}', false)"""
+        ).fetchone() == (0,)
+
+
+@pytest.mark.parametrize("role", ["memquorum_writer", "memquorum_reader"])
+def test_the_stages_see_everything_and_the_owner_nothing(store: str, role: str) -> None:
+    def count(options: str, table: str) -> Any:
+        with psycopg.connect(store, options=options) as connection:
+            return connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))).fetchone()
+
+    for table in TABLES:
+        whole = count("", table)
+        assert count(f"-c role={role}", table) == whole != (0,), table
+        assert count("-c role=memquorum_owner", table) == (0,), table
+
+
+def key(number: int) -> dict[str, str]:
+    given = bytes([number] * 6), bytes([number] * 32)
+    told, _ = access.make(*given, name="k", namespaces=["x"], rights=["read"], now_ms=1)
+    return {"Authorization": f"Bearer {told}"}
+
+
+HER_KEY, THEIR_KEY, PUBLISHING = key(1), key(2), key(3)
+
+
+@pytest.fixture
+def client(store: str, kafka: str, codec: Codec, tmp_path: Path) -> Iterator[TestClient]:
+    file = tmp_path / "api-keys.json"
+    bound = ((1, HERS, "read"), (2, THEIRS, "read"), (3, "*", "publish"))
+    made = [
+        access.make(bytes([n] * 6), bytes([n] * 32), name="k", namespaces=[space], rights=[right], now_ms=1)[1]
+        for n, space, right in bound
+    ]
+    file.write_bytes(access.dump(Keys(made)))
+    built = app(
+        memory_dsn=store, bootstrap=kafka, genesis=GENESIS, codec=codec, encoder=Encoder(), door=Door(file)
+    )  # fmt: skip
+    with TestClient(built, base_url="http://127.0.0.1") as found:
+        yield found
+
+
+def search(client: TestClient, namespace: str, headers: dict[str, str]) -> Any:
+    asked = {"namespace": namespace, "query": text("kept", THEIRS), "peek": True, "k": 100}
+    return client.post("/search", json=asked, headers=headers)
+
+
+def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestClient) -> None:
+    for namespace, other, headers in ((HERS, THEIRS, HER_KEY), (THEIRS, HERS, THEIR_KEY)):
+        found = search(client, namespace, headers).json()["hits"]
+        assert {hit["memory_id"] for hit in found} == {memory(n, namespace) for n in ("kept", "promoted")}
+        refused = search(client, other, headers)
+        assert (refused.status_code, refused.json()["field"]) == (403, "namespace")
+        assert refused.text == search(client, "nobodys", headers).text.replace("nobodys", other)
+        assert (
+            client.get(f"/events/{namespace}/{event('kept', namespace)}", headers=headers).json()["outcome"] == "stored"
+        )
+        for name in (*NAMES, DROPPED):
+            assert client.get(f"/events/{other}/{event(name, other)}?wait_ms=1", headers=headers).status_code == 403
+            for way in ("", "/explain"):
+                own = client.get(f"/memories/{memory(name, namespace)}{way}", headers=headers)
+                # A dropped episode never was a memory: it has an account and is not shown.
+                assert own.status_code == (404 if name == DROPPED and not way else 200), own.text
+                assert other not in own.text and not [n for n in (*NAMES, DROPPED) if memory(n, other) in own.text]
+                theirs = client.get(f"/memories/{memory(name, other)}{way}", headers=headers)
+                unknown = client.get(f"/memories/{UNKNOWN}{way}", headers=headers)
+                assert (theirs.status_code, theirs.headers) == (404, unknown.headers)
+                assert theirs.text == unknown.text.replace(UNKNOWN, memory(name, other))
+
+
+def test_a_key_without_the_right_gets_nowhere(client: TestClient) -> None:
+    for answer in (
+        search(client, HERS, PUBLISHING),
+        client.get(f"/memories/{memory('kept', HERS)}", headers=PUBLISHING),
+        client.get(f"/memories/{memory('kept', HERS)}/explain", headers=PUBLISHING),
+    ):
+        assert (answer.status_code, answer.json()["field"]) == (403, "right")
+    assert search(client, HERS, {}).status_code == search(client, HERS, key(9)).status_code == 401
+
+
+def test_an_id_of_the_other_takes_the_way_and_the_time_of_an_unknown_one(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    ask = Reads._ask
+
+    async def noted(self: Reads, name: str, *rest: Any) -> Any:
+        asked.append(name)
+        return await ask(self, name, *rest)
+
+    monkeypatch.setattr(Reads, "_ask", noted)
+    wanted = {"theirs": memory("kept", THEIRS), "unknown": UNKNOWN}
+    took: dict[str, list[float]] = {name: [] for name in wanted}
+    ways: dict[str, list[str]] = {}
+    for _ in range(60):
+        for name, memory_id in wanted.items():
+            asked.clear()
+            began = time.perf_counter()
+            assert client.get(f"/memories/{memory_id}", headers=HER_KEY).status_code == 404
+            took[name].append(time.perf_counter() - began)
+            ways[name] = [one for one in asked if one != "ping"]
+    assert ways["theirs"] == ways["unknown"] == ["memory_shown"]
+    theirs, unknown = (statistics.median(took[name]) for name in wanted)
+    assert abs(theirs - unknown) < max(0.5 * unknown, 0.002), f"{theirs * 1e3:.2f} ms, {unknown * 1e3:.2f} ms"
+
+
+def test_the_service_sees_nothing_that_it_does_not_ask_a_sight_for(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The check at the door and row security each hold alone: here the check lets everything pass."""
+    monkeypatch.setattr(access, "covers", lambda *_: True)
+    monkeypatch.setattr(access.Caller, "at", lambda caller, _, *rights: caller.sight(*rights))
+    assert search(client, THEIRS, HER_KEY).json()["hits"] == []
+    assert client.get(f"/events/{THEIRS}/{event('kept', THEIRS)}", headers=HER_KEY).json()["outcome"] is None
+
+
+def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, str]) -> None:
+    """Sharing a store with others costs a search nothing, and row security changes neither its plan nor its price."""
+    wanted = {"namespace": "n7", "encoder": "h", "vector": "[1,0,0,0,0,0,0,0]", "k": 10}
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute(
+            """INSERT INTO memory SELECT md5(i::text)::uuid, 0, 'n' || i % 50, 'a', 'a', null, null, 'e' || i,
+               'short-term', 0, 1, 'x', 'h', false, null, 0, null, i FROM generate_series(1, 5000) i;
+               INSERT INTO content SELECT id, 'text', namespace FROM memory;
+               INSERT INTO strength SELECT id, 0, 'short-term', 1, 0, 0, 0, 0 FROM memory;
+               INSERT INTO embedding SELECT id, namespace, ('[1,0,0,0,0,0,0,' || seq || ']')::halfvec FROM memory;
+               ANALYZE"""
+        )
+    costs, plans = {}, {}
+    for role in ("memquorum_reader", "memquorum_tenant"):
+        with psycopg.connect(databases[0], autocommit=True, options=f"-c role={role}") as connection:
+            connection.execute("SELECT set_config('memquorum.namespaces', 'n7', false)")
+            (plan,) = connection.execute("EXPLAIN (FORMAT JSON) " + QUERIES["search"], wanted).fetchone() or ({},)
+            costs[role], plans[role] = plan[0]["Plan"]["Total Cost"], str(plan)
+            assert "embedding_namespace" in plans[role] and "Seq Scan" not in plans[role]
+            assert len(connection.execute(QUERIES["search"], wanted).fetchall()) == 10
+    assert costs["memquorum_tenant"] < 1.5 * costs["memquorum_reader"], costs
