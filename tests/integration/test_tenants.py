@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from tests.unit import votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE as HERS
 from tests.unit.shard import Shard
+from workers.retrieval import shapes
 from workers.retrieval.app import app
 from workers.retrieval.door import Door
 
@@ -285,6 +287,9 @@ def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestC
                 # A dropped episode never was a memory: it has an account and is not shown.
                 assert own.status_code == (404 if name == DROPPED and not way else 200), own.text
                 assert other not in own.text and not [n for n in (*NAMES, DROPPED) if memory(n, other) in own.text]
+                if own.status_code == 200:
+                    shape = shapes.Explained if way else shapes.Shown
+                    assert set(own.json()) == {f.name for f in fields(shape)}
                 theirs = client.get(f"/memories/{memory(name, other)}{way}", headers=headers)
                 unknown = client.get(f"/memories/{UNKNOWN}{way}", headers=headers)
                 assert (theirs.status_code, theirs.headers) == (404, unknown.headers)

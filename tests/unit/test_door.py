@@ -6,51 +6,19 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 from starlette.testclient import TestClient
 
 from memquorum.core import access
-from memquorum.core.access import AccessError, Keys, Sight, covers
+from memquorum.core.access import AccessError
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.query import Hit
 from memquorum.encoders.hashing import HashingEncoder
-from memquorum.telemetry.bundle import Telemetry
 from tests.unit import genesis
+from tests.unit.served import HERS, SEARCH, THEIRS, bearer, client_of, filled, make, stored
 from workers.retrieval import serving
-from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door, Locked
 from workers.retrieval.routes import ENDPOINTS
 from workers.retrieval.service import Service
-
-HERS, THEIRS = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-000000000002"
-OWNERS = {HERS: "greenhouse", THEIRS: "mill"}
-
-
-class Store:
-    """Two memories of two namespaces, each shown where it is in sight."""
-
-    async def search(self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int) -> list[Hit]:
-        assert covers(sight.namespaces, namespace)
-        return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
-
-    async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
-        seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
-        return {"memory_id": memory_id} if seen else None
-
-    async def facts(self, _: Sight, __: Codec, ___: str) -> None:
-        return None
-
-    async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
-        return {}
-
-    async def ping(self) -> None:
-        pass
-
-
-class Journal:
-    listening = True
 
 
 @pytest.fixture
@@ -58,48 +26,15 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "api-keys.json"
 
 
-def stored(file: Path, *wanted: tuple[int, tuple[str, ...], tuple[str, ...]], **more: Any) -> None:
-    """Writes keys: number, rights, namespaces."""
-    made = [
-        access.make(
-            bytes([n] * 6), bytes([n] * 32), name="k", namespaces=spaces, rights=rights, now_ms=1, **more
-        )[1]
-        for n, rights, spaces in wanted
-    ]  # fmt: skip
-    file.write_bytes(access.dump(Keys(made)))
-
-
 @pytest.fixture
 def service(codec: Codec, file: Path) -> Service:
     stored(file, (1, ("read",), ("greenhouse", "team-*")), (2, ("publish",), ("*",)))
-    telemetry = Telemetry().stage("retrieval")
-    made = Service(
-        "", "", genesis.make(), codec, encoder=HashingEncoder(), before=None, door=Door(file), shown=telemetry
-    )
-    made.reads, made.outcomes, made._kafka_fails = Store(), Journal(), ""  # type: ignore[assignment]
-    return made
+    return make(codec, Door(file))
 
 
 @pytest.fixture
 def client(service: Service) -> TestClient:
-    return TestClient(around(service, LOOPBACK, service._shown.meters), base_url="http://127.0.0.1")
-
-
-def bearer(number: int) -> dict[str, str]:
-    told, _ = access.make(
-        bytes([number] * 6), bytes([number] * 32), name="k", namespaces=["*"], rights=["read"], now_ms=1
-    )
-    return {"Authorization": f"Bearer {told}"}
-
-
-SEARCH = {"namespace": "greenhouse", "query": "q", "peek": True}
-
-
-def filled(path: str) -> str:
-    values = {"memory_id": HERS, "namespace": "greenhouse", "event_id:path": "e"}
-    for name, value in values.items():
-        path = path.replace(f"{{{name}}}", value)
-    return path
+    return client_of(service)
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: e.path)
@@ -163,7 +98,7 @@ def test_what_changes_in_the_file_counts_at_once(client: TestClient, service: Se
 def test_without_keys_it_is_open_and_says_so_until_there_are_some(service: Service, file: Path) -> None:
     file.unlink()
     service.door = Door(file)
-    client = TestClient(around(service, LOOPBACK, service._shown.meters), base_url="http://127.0.0.1")
+    client = client_of(service)
     assert client.get("/readyz").json()["access"] == "everyone"
     assert client.get(f"/memories/{THEIRS}").status_code == 200
     stored(file, (1, ("read",), ("greenhouse",)))

@@ -4,7 +4,8 @@
     GET  /memories/{id}                     one memory; its text only while it is alive
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
-    GET  /livez, /readyz
+    POST /memories                          an episode, for who has no Kafka: published as an agent would publish it
+    GET  /livez, /readyz, /metrics, /openapi.json
 
 With API keys (`python -m infra keys add`) nobody comes in without one, and sees its namespaces alone. Without any, the
 service listens on the loopback interface only, and whoever reaches it may do everything. Requests must name a host that
@@ -13,9 +14,10 @@ it was told of and send JSON as such, so that no web page can speak to it throug
 Read in this order:
 
 1. `routes`: the one table of endpoints; who adds an endpoint adds a line there and its function in a module beside it;
-2. `search`, `memories`, `health`: the endpoints; each is handed the service, the request and who asks;
-3. `door`: the keys that are in force;
-4. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing of uses;
-5. `answers`: bodies that are read, errors that are told; `middleware`: what every request passes through;
-6. `app`: the ASGI application of all that; `serving`: the process that serves it.
+2. `endpoints`: what a line of that table says; `openapi`: the description made of it; `shapes`: what is answered;
+3. `search`, `memories`, `publishing`, `health`: the endpoints; each is handed the service, the request and who asks;
+4. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
+5. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;
+6. `answers`: bodies that are read, errors that are told; `middleware`: what every request passes through;
+7. `app`: the ASGI application of all that; `serving`: the process that serves it.
 """

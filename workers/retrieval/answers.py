@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.retrieval.query import BODY_BYTES_MAX, BadRequest
+from workers.retrieval.limits import Busy
 
 
 async def body(request: Request) -> bytes:
@@ -14,6 +16,9 @@ async def body(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/json":
         raise BadRequest("wrong_type", None, "send Content-Type: application/json")
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdecimal() and int(length[:20]) > BODY_BYTES_MAX:
+        raise BadRequest("too_long", None, f"more than {BODY_BYTES_MAX} bytes")
     read = bytearray()
     async for chunk in request.stream():
         read += chunk
@@ -47,6 +52,31 @@ async def denied(_: Request, error: Exception) -> Response:
     """For a Denied: 403, and which right or namespace is missing; whether there is anything, nobody has looked."""
     assert isinstance(error, Denied)
     return JSONResponse({"error": "forbidden", "field": error.field, "detail": error.detail}, 403)
+
+
+async def busy(_: Request, error: Exception) -> Response:
+    """For a Busy: 429 where one key asks too much at once, 503 where all do; and when to ask again."""
+    assert isinstance(error, Busy)
+    told = {"error": "busy", "field": None, "detail": error.detail}
+    return JSONResponse(told, 429 if error.own else 503, headers={"Retry-After": "1"})
+
+
+async def late(_: Request, error: Exception) -> Response:
+    """For a Late: 504."""
+    return JSONResponse({"error": "timeout", "field": None, "detail": str(error)}, 504)
+
+
+async def gone(_: Request, __: Exception) -> Response:
+    """For a client that went away in the middle of its request; nobody reads it."""
+    return Response(status_code=400)
+
+
+async def other(_: Request, error: Exception) -> Response:
+    """For paths and methods that there are not: said like everything else."""
+    assert isinstance(error, HTTPException)
+    code = error.detail.lower().replace(" ", "_")
+    detail = f"{error.detail}: /openapi.json has what there is"
+    return JSONResponse({"error": code, "field": None, "detail": detail}, error.status_code, headers=error.headers)
 
 
 def unknown(field: str, detail: str) -> Response:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect
 
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
@@ -17,9 +19,10 @@ from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.metrics import Meters
 from workers.retrieval import answers
 from workers.retrieval.door import Door, Locked
+from workers.retrieval.limits import Busy, Late
 from workers.retrieval.middleware import Measured
 from workers.retrieval.routes import routes
-from workers.retrieval.service import Service
+from workers.retrieval.service import KafkaUnavailable, Service
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -57,7 +60,12 @@ def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
             BadRequest: answers.bad_request,
             NoEntry: answers.no_entry,
             Denied: answers.denied,
+            Busy: answers.busy,
+            Late: answers.late,
             Locked: answers.unavailable,
+            KafkaUnavailable: answers.unavailable,
+            ClientDisconnect: answers.gone,
+            HTTPException: answers.other,
             StoreUnavailable: answers.unavailable,
         },
         lifespan=service.lifespan,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
@@ -20,3 +23,10 @@ async def readyz(service: Service, _: Request, __: Caller) -> Response:
     ready = not any(parts.values())
     told = {"ready": ready, "encoder": service.encoder.name, "access": "everyone" if service.door.open else "keys"}
     return JSONResponse(told | parts, status_code=200 if ready else 503)
+
+
+async def metrics(service: Service, _: Request, __: Caller) -> Response:
+    """The metrics of the process, as Prometheus reads them."""
+    # Some are asked of the broker.
+    page = await asyncio.to_thread(generate_latest, service.meters.registry)
+    return Response(page, media_type=CONTENT_TYPE_LATEST)

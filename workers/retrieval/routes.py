@@ -3,56 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import wraps
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from memquorum.core.access import AUDIT, NOBODY, PUBLISH, READ, Caller
-from workers.retrieval import health, memories, search
+from memquorum.core.records import EpisodeRecorded
+from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
+from workers.retrieval import health, memories, publishing, search, shapes
+from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
+from workers.retrieval.openapi import describe
 from workers.retrieval.service import Service
 
-Do = Callable[[Service, Request, Caller], Awaitable[Response]]
+_WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """What is answered at one address: `do`, a function whose name no other endpoint's has.
-
-    `rights`: one of them is needed to come in; none where nobody is asked for a key. `do` asks the caller for the
-    namespaces that it may see (`Caller.at`, `Caller.sight`), and can ask the store nothing without them.
-    """
-
-    method: str
-    path: str
-    do: Do
-    rights: tuple[str, ...]
+async def openapi(_: Service, __: Request, ___: Caller) -> Response:
+    """This description."""
+    return JSONResponse(describe(ENDPOINTS))
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/search", search.search, (READ,)),
-    Endpoint("GET", "/memories/{memory_id}", memories.memory, (READ,)),
-    Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT)),
-    Endpoint("GET", "/events/{namespace}/{event_id:path}", memories.event, (READ, PUBLISH)),
-    Endpoint("GET", "/livez", health.livez, ()),
-    Endpoint("GET", "/readyz", health.readyz, ()),
-)
+    Endpoint("POST", "/search", search.search, (READ,), SearchRequest, shapes.Found),
+    Endpoint("POST", "/memories", publishing.publish, (PUBLISH,), EpisodeRecorded, shapes.Published, status=202),
+    Endpoint("GET", "/memories/{memory_id}", memories.memory, (READ,), answer=shapes.Shown),
+    Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained),
+    Endpoint(
+        "GET", "/events/{namespace}/{event_id:path}", memories.event, (READ, PUBLISH), answer=shapes.Became,
+        query=(_WAIT,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
+    Endpoint("GET", "/metrics", health.metrics, (AUDIT,)),
+    Endpoint("GET", "/livez", health.livez, (), answer=shapes.Alive),
+    Endpoint("GET", "/readyz", health.readyz, (), answer=shapes.Ready),
+    Endpoint("GET", "/openapi.json", openapi, ()),
+)  # fmt: skip
 
 
 def routes(service: Service) -> list[Route]:
     """The table, for one service."""
-    return [Route(e.path, _bound(e, service), methods=[e.method], name=e.do.__name__) for e in ENDPOINTS]
+    return [Route(e.path, _bound(e, service), methods=[e.method], name=e.name) for e in ENDPOINTS]
 
 
 def _bound(endpoint: Endpoint, service: Service) -> Callable[[Request], Awaitable[Response]]:
     @wraps(endpoint.do)
     async def bound(request: Request) -> Response:
-        caller = NOBODY
-        if endpoint.rights:
-            caller = service.door.enter(request.headers.get("authorization"))
-            caller.sight(*endpoint.rights)
-        return await endpoint.do(service, request, caller)
+        if not endpoint.rights:
+            return await endpoint.do(service, request, NOBODY)
+        caller = service.door.enter(request.headers.get("authorization"))
+        caller.sight(*endpoint.rights)
+        async with service.limits.turn(caller, endpoint.seconds, endpoint.waits):
+            return await endpoint.do(service, request, caller)
 
     return bound

@@ -6,7 +6,6 @@ If Kafka does not take them in time the hits are answered all the same, with a w
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -17,16 +16,17 @@ from memquorum.ports import Encoder
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import body
 from workers.retrieval.service import Service
+from workers.retrieval.shapes import Found
 
 
 async def search(service: Service, request: Request, caller: Caller) -> Response:
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request))
     hits = await find(service, caller.at(wanted.namespace, READ), wanted)
-    answer: dict[str, Any] = {"namespace": wanted.namespace, "hits": [asdict(hit) for hit in hits]}
-    answer["used"], warning = await service.use(wanted, hits, request.headers.get(HEADER))
-    if warning:
-        answer["warning"] = warning
+    used, warning = await service.use(wanted, hits, request.headers.get(HEADER))
+    answer = asdict(Found(wanted.namespace, tuple(hits), used, warning))
+    if warning is None:
+        del answer["warning"]
     return JSONResponse(answer)
 
 

@@ -17,17 +17,19 @@ from numpy.typing import NDArray
 from starlette.applications import Starlette
 
 from db.reads import Outcomes, Reads
-from memquorum import topics
+from memquorum import cloudevents, topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import Hit, Search
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
-from memquorum.telemetry.tracing import Hop
+from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_memory
 from workers import loop
 from workers.retrieval.door import Door
+from workers.retrieval.limits import Limits
 
 _LOG = logging.getLogger("memquorum.retrieval")
 _SOURCE = "memquorum/retrieval"
@@ -39,6 +41,10 @@ _UNSIGNED = (
     "this namespace takes signed accesses alone, which only the agent itself can publish: these hits do not count as "
     "used. A client that was given the agent's seed does so by itself"
 )
+
+
+class KafkaUnavailable(RuntimeError):
+    """Kafka did not confirm in time. What was sent may be there all the same: send it again under the same event id."""
 
 
 class Service:
@@ -57,7 +63,7 @@ class Service:
         shown: Stage,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew."""
-        self.door = door
+        self.door, self.limits, self.meters = door, Limits(), shown.meters
         self.genesis, self.codec = genesis, codec
         self.encoder, self.before = encoder, before
         self._shown = shown
@@ -117,6 +123,21 @@ class Service:
         hop.end()
         self._shown.sent(topics.ACCESSES, len(accesses))
         return len(accesses), None
+
+    async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
+        """Publishes the JSON of an episode that was checked. Raises KafkaUnavailable."""
+        tracing = self._shown.tracing
+        hop = tracing.publish(trace_of_memory(episode.memory_id)) if tracing.on else NOTHING
+        parent = hop.send(topics.EPISODES, None, episode.event_id)
+        told = cloudevents.headers("EpisodeRecorded", _SOURCE, episode.event_id, parent, content=cloudevents.JSON)
+        headers, key = [(name, value.encode()) for name, value in told], episode.namespace.encode()
+        try:
+            async with asyncio.timeout(_PUBLISH_S):
+                await self._producer.send_and_wait(topics.EPISODES, data, key=key, headers=headers)
+        except (TimeoutError, KafkaError) as error:
+            raise KafkaUnavailable(f"Kafka did not confirm the episode: {error or type(error).__name__}") from error
+        hop.end()
+        self._shown.sent(topics.EPISODES)
 
     async def parts(self) -> dict[str, str]:
         """What it needs, and what is wrong with each; empty where nothing is."""

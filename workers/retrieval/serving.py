@@ -19,6 +19,10 @@ from workers.retrieval.door import Door
 _LOG = logging.getLogger("memquorum.retrieval")
 
 
+# Of any kind, also those that never send a request; what is worked on is bounded in `limits`.
+CONNECTIONS_MAX = 2_048
+
+
 class Unguarded(RuntimeError):
     """It was told to listen beyond this machine, and nobody would need a key."""
 
@@ -74,7 +78,14 @@ def run(
         telemetry=telemetry,
     )
     config = uvicorn.Config(
-        built, host=host, port=port, log_level="warning", access_log=False, timeout_graceful_shutdown=2, ws="none"
+        built,
+        host=host,
+        port=port,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=2,
+        ws="none",
+        limit_concurrency=CONNECTIONS_MAX,
     )
     try:
         _Server(config, ready).run()

@@ -1,0 +1,101 @@
+"""The retrieval service without Kafka and Postgres: two memories of two tenants, and keys to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.testclient import TestClient
+
+from db.reads import _shown
+from memquorum.core import access
+from memquorum.core.access import Keys, Sight, covers
+from memquorum.core.avro import Codec
+from memquorum.core.intake import EpisodeIntent
+from memquorum.core.retrieval.query import Hit
+from memquorum.encoders.hashing import HashingEncoder
+from memquorum.telemetry.bundle import Telemetry
+from tests.unit import genesis
+from workers.retrieval.app import LOOPBACK, around
+from workers.retrieval.door import Door
+from workers.retrieval.service import Service
+
+HERS, THEIRS = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-000000000002"
+OWNERS = {HERS: "greenhouse", THEIRS: "mill"}
+
+
+class Store:
+    """Two memories of two namespaces, each shown where it is in sight."""
+
+    async def search(self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int) -> list[Hit]:
+        assert covers(sight.namespaces, namespace)
+        return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
+
+    async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
+        seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
+        row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
+        return _shown((*row, 3, 0, 0, 600_000, 4)) if seen else None
+
+    async def facts(self, _: Sight, __: Codec, ___: str) -> None:
+        return None
+
+    async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
+        return {}
+
+    async def ping(self) -> None:
+        pass
+
+
+class Journal:
+    listening = True
+
+
+def stored(file: Path, *wanted: tuple[int, tuple[str, ...], tuple[str, ...]], **more: Any) -> None:
+    """Writes keys: number, rights, namespaces."""
+    made = [
+        access.make(
+            bytes([n] * 6), bytes([n] * 32), name="k", namespaces=spaces, rights=rights, now_ms=1, **more
+        )[1]
+        for n, rights, spaces in wanted
+    ]  # fmt: skip
+    file.write_bytes(access.dump(Keys(made)))
+
+
+SEARCH = {"namespace": "greenhouse", "query": "q", "peek": True}
+
+
+def filled(path: str) -> str:
+    values = {"memory_id": HERS, "namespace": "greenhouse", "event_id:path": "e"}
+    for name, value in values.items():
+        path = path.replace(f"{{{name}}}", value)
+    return path
+
+
+class Served(Service):
+    """Its store is the one above, and what it publishes it keeps."""
+
+    published: list[tuple[EpisodeIntent, bytes]]
+
+    async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
+        self.published.append((episode, data))
+
+
+def make(codec: Codec, door: Door) -> Served:
+    telemetry = Telemetry().stage("retrieval")
+    made = Served("", "", genesis.make(), codec, encoder=HashingEncoder(), before=None, door=door, shown=telemetry)
+    made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
+    made._kafka_fails, made.published = "", []
+    return made
+
+
+def client_of(service: Service) -> TestClient:
+    return TestClient(around(service, LOOPBACK, service.meters), base_url="http://127.0.0.1")
+
+
+def bearer(number: int) -> dict[str, str]:
+    told, _ = access.make(
+        bytes([number] * 6), bytes([number] * 32), name="k", namespaces=["*"], rights=["read"], now_ms=1
+    )
+    return {"Authorization": f"Bearer {told}"}

@@ -1,0 +1,281 @@
+"""The service around its endpoints: its description, its limits, and errors that say what was wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.testclient import TestClient
+
+from memquorum.core.access import EVERYONE, Caller
+from memquorum.core.avro import Codec
+from memquorum.core.retrieval.query import BODY_BYTES_MAX
+from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
+from workers.retrieval import limits, routes, shapes
+from workers.retrieval.app import LOOPBACK, around
+from workers.retrieval.door import Door
+from workers.retrieval.endpoints import Endpoint
+from workers.retrieval.limits import Busy, Late, Limits
+from workers.retrieval.openapi import describe
+from workers.retrieval.routes import ENDPOINTS
+
+EPISODE = {"agent": "mira", "namespace": "greenhouse", "content": "Tank level 61 percent."}
+
+
+@pytest.fixture
+def service(codec: Codec) -> Served:
+    return make(codec, Door(None))
+
+
+@pytest.fixture
+def client(service: Served) -> TestClient:
+    return client_of(service)
+
+
+def sample(endpoint: Endpoint) -> dict[str, Any] | None:
+    samples: dict[str, dict[str, Any]] = {"search": SEARCH, "publish": EPISODE}
+    return samples[endpoint.name] if endpoint.body else None
+
+
+def test_the_description_has_every_route_and_no_other(client: TestClient, service: Served) -> None:
+    told = client.get("/openapi.json").json()
+    assert told == json.loads(json.dumps(describe(ENDPOINTS)))
+    described = {(method.upper(), path) for path, found in told["paths"].items() for method in found}
+    served = around(service, LOOPBACK, service.meters).routes
+    assert described == {
+        (method, re.sub(r":\w+}", "}", route.path))  # type: ignore[attr-defined]
+        for route in served
+        for method in route.methods - {"HEAD"}  # type: ignore[attr-defined]
+    }
+    assert len({endpoint.name for endpoint in ENDPOINTS}) == len(ENDPOINTS)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: f"{e.method} {e.path}")
+def test_the_description_says_what_is_answered(client: TestClient, endpoint: Endpoint) -> None:
+    told = client.get("/openapi.json").json()
+    path = re.sub(r":\w+}", "}", endpoint.path)
+    operation = told["paths"][path][endpoint.method.lower()]
+    assert operation["summary"] and (operation["security"] == [{"key": []}]) == bool(endpoint.rights)
+    assert (endpoint.method == "POST") == ("requestBody" in operation)
+    variables = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"]
+    assert variables == re.findall(r"{(\w+)}", path)
+    if endpoint.name == "explain":
+        return  # an account wants a store: tests/integration/test_retrieval.py
+    answer = client.request(endpoint.method, filled(endpoint.path), json=sample(endpoint))
+    assert answer.status_code == endpoint.status and str(answer.status_code) in operation["responses"], answer.text
+    content = operation["responses"][str(endpoint.status)].get("content")
+    if content is None:
+        assert endpoint.answer is None
+        return
+    schema = content["application/json"]["schema"]
+    assert endpoint.answer is not None and schema["$ref"].endswith(f"/{endpoint.answer.__name__}")
+    held(answer.json(), schema, told["components"]["schemas"])
+
+
+def held(value: Any, schema: dict[str, Any], shapes: dict[str, Any]) -> None:
+    """Holds a value against a schema, as far as ours go."""
+    if "$ref" in schema:
+        held(value, shapes[schema["$ref"].rpartition("/")[2]], shapes)
+    elif "anyOf" in schema:
+        kinds = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+        assert kinds[type(value)] in [each.get("type") for each in schema["anyOf"]]
+    elif schema.get("type") == "object" and "properties" in schema:
+        assert set(schema["required"]) <= set(value) <= set(schema["properties"])
+        for name, each in value.items():
+            held(each, schema["properties"][name], shapes)
+    elif schema.get("type") == "array":
+        for each in value:
+            held(each, schema["items"], shapes)
+    elif schema:
+        wanted: Any = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
+        assert isinstance(value, wanted[schema["type"]])
+
+
+@pytest.mark.parametrize("endpoint", [e for e in ENDPOINTS if e.body], ids=lambda e: e.path)
+def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: Endpoint) -> None:
+    body = endpoint.body
+    assert body is not None
+    schema = client.get("/openapi.json").json()["components"]["schemas"][body.__name__]
+    assert list(schema["properties"]) == [f.name for f in fields(body)]
+    for name in schema["properties"]:
+        wrong = client.request(endpoint.method, endpoint.path, json={**(sample(endpoint) or {}), name: {}})
+        assert (wrong.status_code, wrong.json()["error"], wrong.json()["field"]) == (400, "wrong_type", name)
+    for name in schema["required"]:
+        less = {k: v for k, v in (sample(endpoint) or {}).items() if k != name}
+        lacks = client.request(endpoint.method, endpoint.path, json=less)
+        assert (lacks.status_code, lacks.json()["error"], lacks.json()["field"]) == (400, "missing_field", name)
+    strange = client.request(endpoint.method, endpoint.path, json=(sample(endpoint) or {}) | {"colour": 1})
+    assert (strange.status_code, strange.json()["field"]) == (400, "colour")
+
+
+def test_a_shown_memory_has_the_stores_fields() -> None:
+    from db.reads import _SHOWN
+
+    assert tuple(f.name for f in fields(shapes.Shown)) == _SHOWN
+
+
+def test_what_there_is_not_is_said_like_everything_else(client: TestClient) -> None:
+    for answer, status, error in (
+        (client.get("/nothing"), 404, "not_found"),
+        (client.get("/search"), 405, "method_not_allowed"),
+        (client.delete(f"/memories/{HERS}"), 405, "method_not_allowed"),
+    ):
+        assert (answer.status_code, answer.json()["error"]) == (status, error)
+        assert "/openapi.json" in answer.json()["detail"]
+
+
+def test_a_body_that_is_too_long_is_not_read(client: TestClient) -> None:
+    assert client.post("/search", json=SEARCH | {"query": "q" * BODY_BYTES_MAX}).status_code == 413
+
+    def body() -> Any:
+        for _ in range(100):
+            yield b" " * 4096
+
+    headers = {"content-type": "application/json", "content-length": str(BODY_BYTES_MAX + 1)}
+    assert client.post("/search", content=b"{}", headers=headers).status_code == 413
+    unsaid = client.post("/search", content=body(), headers={"content-type": "application/json"})
+    assert (unsaid.status_code, unsaid.json()["error"]) == (413, "too_long")
+
+
+def test_metrics_are_for_who_may_audit(codec: Codec, tmp_path: Path) -> None:
+    file = tmp_path / "api-keys.json"
+    stored(file, (1, ("audit",), ("greenhouse",)), (2, ("read",), ("*",)))
+    client = client_of(make(codec, Door(file)))
+    assert client.get("/metrics", headers=bearer(2)).status_code == 403
+    page = client.get("/metrics", headers=bearer(1))
+    assert page.headers["content-type"].startswith("text/plain")
+    assert (
+        'http_server_request_duration_seconds_count{http_response_status_code="403",http_route="/metrics"}' in page.text
+    )
+
+
+# Publishing
+
+
+def test_an_episode_is_published_as_an_agent_would(client: TestClient, service: Served) -> None:
+    answer = client.post("/memories", json=EPISODE)
+    assert answer.status_code == 202
+    ((intent, data),) = service.published
+    told = answer.json()
+    assert json.loads(data) == EPISODE | {"event_id": told["event_id"]}
+    assert told == {"namespace": "greenhouse", "event_id": intent.event_id, "memory_id": intent.memory_id}
+    again = client.post("/memories", json=EPISODE | {"event_id": "e1"}).json()
+    assert again["event_id"] == "e1" and json.loads(service.published[1][1]) == EPISODE | {"event_id": "e1"}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "field"),
+    [
+        ({"content": " "}, "empty_value", "content"), ({"namespace": "a b"}, "bad_name", "namespace"),
+        ({"reward": 2}, "out_of_range", "reward"), ({"occured_at": 1}, "unknown_field", "occured_at"),
+    ],
+)  # fmt: skip
+def test_what_intake_would_refuse_is_refused_here(
+    client: TestClient, service: Served, change: dict[str, Any], error: str, field: str
+) -> None:
+    answer = client.post("/memories", json=EPISODE | change)
+    assert (answer.status_code, answer.json()["error"], answer.json()["field"]) == (400, error, field)
+    assert not service.published
+
+
+@pytest.mark.parametrize("body", [b"", b"\xc3\x01" + b"0" * 20, b"[]", b'"x"'])
+def test_only_json_is_published_here(client: TestClient, body: bytes) -> None:
+    answer = client.post("/memories", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400 and "JSON object" in answer.json()["detail"]
+
+
+def test_nobody_publishes_with_a_key_that_may_only_read_or_elsewhere(codec: Codec, tmp_path: Path) -> None:
+    file = tmp_path / "api-keys.json"
+    stored(file, (1, ("read", "audit"), ("*",)), (2, ("publish",), ("mill",)), (3, ("publish",), ("greenhouse",)))
+    service = make(codec, Door(file))
+    client = client_of(service)
+    refused = [client.post("/memories", json=EPISODE, headers=bearer(n)) for n in (1, 2)]
+    assert [(r.status_code, r.json()["field"]) for r in refused] == [(403, "right"), (403, "namespace")]
+    assert client.post("/memories", json=EPISODE).status_code == 401
+    assert not service.published
+    assert client.post("/memories", json=EPISODE, headers=bearer(3)).status_code == 202
+
+
+def test_a_signed_namespace_is_not_written_for_anybody(client: TestClient, service: Served) -> None:
+    service.genesis = replace(service.genesis, signed=frozenset({"greenhouse"}))
+    answer = client.post("/memories", json=EPISODE)
+    assert (answer.status_code, answer.json()["error"], answer.json()["field"]) == (400, "unsigned", "namespace")
+    assert not service.published
+
+
+# Limits
+
+
+async def asked(service: Served, *requests: tuple[str, dict[str, str]]) -> list[httpx.Response]:
+    transport = httpx.ASGITransport(around(service, LOOPBACK, service.meters))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        return await asyncio.gather(*(client.get(path, headers=headers) for path, headers in requests))
+
+
+class Slow(Store):
+    """It answers when `gate` is set."""
+
+    def __init__(self) -> None:
+        self.gate = asyncio.Event()
+
+    async def memory(self, *asked: Any) -> dict[str, Any] | None:
+        await self.gate.wait()
+        return await super().memory(*asked)
+
+
+async def test_more_than_enough_at_once_is_told_to_come_again(
+    codec: Codec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "WORKING_MAX_OF_ONE", 2)
+    monkeypatch.setattr(limits, "WORKING_MAX", 3)
+    file, slow = tmp_path / "api-keys.json", Slow()
+    stored(file, (1, ("read",), ("*",)), (2, ("read",), ("*",)))
+    service = make(codec, Door(file))
+    service.reads = slow  # type: ignore[assignment]
+    asyncio.get_running_loop().call_later(0.2, slow.gate.set)
+    path = f"/memories/{HERS}"
+    answers = await asked(service, *[(path, bearer(1))] * 3, *[(path, bearer(2))] * 2, ("/livez", {}))
+    assert sorted(a.status_code for a in answers[:3]) == [200, 200, 429]
+    assert sorted(a.status_code for a in answers[3:]) == [200, 200, 503]
+    for busy in (a for a in answers if a.status_code in (429, 503)):
+        assert busy.headers["retry-after"] == "1" and busy.json()["error"] == "busy"
+    assert (await asked(service, (path, bearer(1))))[0].status_code == 200  # places are given back
+
+
+async def test_what_takes_too_long_ends(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    short = tuple(replace(e, seconds=0.05) for e in ENDPOINTS)
+    monkeypatch.setattr(routes, "ENDPOINTS", short)
+    service = make(codec, Door(None))
+    service.reads = Slow()  # type: ignore[assignment]
+    for _ in range(2):
+        (answer,) = await asyncio.wait_for(asked(service, (f"/memories/{THEIRS}", {})), 3)
+        assert (answer.status_code, answer.json()["error"]) == (504, "timeout")
+        assert "0.05 s" in answer.json()["detail"]
+    assert not service.limits._all[False]
+
+
+async def test_who_waits_takes_no_place_from_who_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WORKING_MAX", 1)
+    monkeypatch.setattr(limits, "WAITING_MAX_OF_ONE", 1)
+    found, one = Limits(), Caller("k", ("*",), frozenset({"read"}))
+    async with found.turn(one, 1, True), found.turn(one, 1, False):
+        with pytest.raises(Busy) as waiting:
+            async with found.turn(one, 1, True):
+                pass
+        with pytest.raises(Busy) as working:
+            async with found.turn(EVERYONE, 1, False):
+                pass
+    assert (waiting.value.own, working.value.own) == (True, False)
+    assert not found._of and not +found._all
+    with pytest.raises(TimeoutError, match="of its own"):
+        async with found.turn(one, 1, False):
+            raise TimeoutError("of its own")
+    with pytest.raises(Late):
+        async with found.turn(one, 0.01, False):
+            await asyncio.sleep(5)

@@ -1,0 +1,59 @@
+"""What an endpoint is: the line of the table that its route, its limits and its description are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from memquorum.core.access import Caller
+from workers.retrieval.service import Service
+
+Do = Callable[[Service, Request, Caller], Awaitable[Response]]
+
+# Longer than the store is waited for, and Kafka after it.
+SECONDS = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Of the query string."""
+
+    name: str
+    kind: type
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What is answered at one address: `do`, a function whose name no other endpoint's has.
+
+    `rights`: one of them is needed to come in; none where nobody is asked for a key. `do` asks the caller for the
+    namespaces that it may see (`Caller.at`, `Caller.sight`), and can ask the store nothing without them.
+    `body`: the class that its JSON is read as. `answer`: a class of `shapes`, or None where it is no JSON object.
+    `status`: of its answer when all is well. `seconds`: how long it may take. `waits`: it mostly waits, and takes no
+    place from those who work.
+    """
+
+    method: str
+    path: str
+    do: Do
+    rights: tuple[str, ...]
+    body: type | None = None
+    answer: type | None = None
+    status: int = 200
+    query: tuple[Parameter, ...] = ()
+    seconds: float = SECONDS
+    waits: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its function's, for metrics and the description."""
+        return self.do.__name__
+
+    @property
+    def sentence(self) -> str:
+        """What it answers: its function's first line."""
+        return (self.do.__doc__ or "").strip().partition("\n")[0]
