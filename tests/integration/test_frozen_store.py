@@ -13,10 +13,12 @@ import pytest
 from db import connection, reads
 from db.reads import Reads
 from infra.embedded.postgres import Postgres
+from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.ports import StoreUnavailable
 from tests.faults.library import family
 
+ALL = Sight(("*",))
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
@@ -41,16 +43,16 @@ async def test_a_question_to_a_store_that_stands_still_ends(
     await asked.open()
     try:
         await asked.ping()
-        assert await asked.facts(codec, NOBODY) is None
+        assert await asked.facts(ALL, codec, NOBODY) is None
         with frozen(postgres):
             for _ in range(12):  # more than the pool has connections
                 with pytest.raises(StoreUnavailable, match=r"no answer in|couldn't get a connection"):
                     await asked.ping()
             for _ in range(2):  # the second waits for the first, which does not hear that it is late
                 with pytest.raises(StoreUnavailable, match="no answer in"):
-                    await asked.facts(codec, NOBODY)
+                    await asked.facts(ALL, codec, NOBODY)
         await asked.ping()
-        assert await asked.facts(codec, NOBODY) is None
+        assert await asked.facts(ALL, codec, NOBODY) is None
     finally:
         await asked.close()
 

@@ -50,7 +50,7 @@ def store(databases: tuple[str, str]) -> str:
             " VALUES (%s, 0, 'n', 'a', 'a', 'e', 'short-term', 1, 1, '', 'x', false, 1, 1)",
             (ID,),
         )
-        link.execute("INSERT INTO content (memory_id, body) VALUES (%s, %s)", (ID, TEXT))
+        link.execute("INSERT INTO content VALUES (%s, %s, 'n')", (ID, TEXT))
         link.execute("INSERT INTO embedding VALUES (%s, 'n', %s)", (ID, HalfVector(VECTOR)))
         link.execute("CHECKPOINT")
     return databases[0]
@@ -71,7 +71,7 @@ def test_what_was_deleted_is_in_no_file_after_a_sweep(store: str, postgres: Post
 
 def test_a_statement_that_fails_leaves_nothing_in_the_servers_log(store: str, postgres: Postgres) -> None:
     with psycopg.connect(store, autocommit=True) as link, pytest.raises(psycopg.errors.UniqueViolation):
-        link.execute(f"INSERT INTO content (memory_id, body) VALUES ('{ID}', '{TEXT}')")
+        link.execute(f"INSERT INTO content (memory_id, body, namespace) VALUES ('{ID}', '{TEXT}', 'n')")
     assert TEXT not in postgres.log.read_text(errors="replace")
 
 
