@@ -60,7 +60,7 @@ class Fleet:
         judge = Judge(view, NoKeys(), self.genesis)  # type: ignore[arg-type]
         with view.batch():
             seat = Seat(
-                CODEC, self.genesis, view, judge, shard=0, me=member, sign=signer, timings=t.Timings(),
+                CODEC, self.genesis, view, judge, shard=0, me=member, sign=signer, timings=t.Timings(silence_ms=200),
                 signed=signed, clock=lambda: self.now,
             )  # fmt: skip
         seat.positions = {topic: view.position(topic, 0) or 0 for topic in self.logs}

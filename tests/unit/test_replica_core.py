@@ -583,7 +583,9 @@ def test_with_its_sign_state_lost_it_is_silent_until_what_is_in_flight_is_decide
     core.read(Message.NOMINATION, NOMINATION)
     assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
     core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
-    assert of(core.read(Message.NOMINATION, nomination(2)), t.NeedBallot)
+    assert not of(core.read(Message.NOMINATION, nomination(2)), t.NeedBallot)
+    # What it had sent is in the logs by now.
+    assert of(core.core.handle(t.TimerFired(t.Timer.SILENCE, 0, 0)), t.NeedBallot)
 
 
 def test_a_first_life_is_not_silent() -> None:
@@ -608,7 +610,7 @@ def test_a_first_life_is_kept_before_its_first_word() -> None:
 
 def test_with_its_sign_state_lost_it_reads_again_which_views_it_asked_for() -> None:
     core = Core(live=False, progress=t.Progress(2, 2))
-    assert core.core.handle(t.Restarted({}, fresh=True)) == [t.Reread(Message.VIEW_CHANGE, 0)]
+    assert t.Reread(Message.VIEW_CHANGE, 0) in core.core.handle(t.Restarted({}, fresh=True))
 
 
 # Somebody else with this member's key ---------------------------------------------------------------------------------

@@ -33,21 +33,24 @@ class Kept(StrEnum):
 
 
 class Timer(StrEnum):
-    """The timers; each runs for one sequence in one view, the last one for the view asked for."""
+    """The timers; each runs for one sequence in one view, VIEW_CHANGE for the view asked for, SILENCE for none."""
 
     BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the rest
     REQUEST = "request"  # N−f ballots are here: by when the slot should be decided
     SEARCH = "search"  # q members committed a proposal that is not here: when to read its log again
     VIEW_CHANGE = "view-change"  # q members ask for a view: by when its primary should have opened it
+    SILENCE = "silence"  # the sign-state is lost: by when all that was sent before stands in the logs
 
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """How long the timers run, in milliseconds; the last two twice as long for every view since the last decision."""
+    """How long the timers run, in milliseconds; request and view change twice as long for every view since the last
+    decision."""
 
     ballot_grace_ms: int = 250
     request_ms: int = 1_000  # beyond the grace
     view_change_ms: int = 1_000
+    silence_ms: int = 10_000  # longer than a broker has a message of a process that is gone and nobody can read it
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,8 @@ class ShardReplica:
             case t.StreamRead():
                 self._checkpoints.read(event)
                 self._take_found()
+            case t.TimerFired(Timer.SILENCE):
+                self.silence.waited()
             case t.TimerFired() if self.phase in _LIVE:
                 self._fired(event)
             case t.Restarted():
@@ -171,10 +173,7 @@ class ShardReplica:
 
     def _restart(self, event: t.Restarted) -> None:
         self._recollection = Recollection(event.signed)
-        self.silence.begin(event)
-        if event.fresh:
-            # The view file may know how far the log was read, but not which views were asked for and entered.
-            self._effects.append(t.Reread(Message.VIEW_CHANGE, 0))
+        self._effects += self.silence.begin(event, self._timings)
         self._views.restore(event.signed)
         self._effects += self._checkpoints.begin(event.signed)
         self._enter_slot()
@@ -235,10 +234,10 @@ class ShardReplica:
         view = self._views.called() if self.speaks and self.phase in (*_LIVE, Phase.CLOSED) else None
         if view is None:
             return False
-        if self.phase == Phase.CLOSED:  # it needs no other view, and shows that nobody else does
-            self._effects += self._speech.help(view, self.seq + self.silence.ended, self._commits)
-        else:
+        if self.phase != Phase.CLOSED:
             self._ask(view)
+        else:  # it needs no other view, and shows that nobody else does
+            self._effects += self._speech.help(view, self.seq + self.silence.ended, self._commits)
         return True
 
     def _opened(self) -> bool:

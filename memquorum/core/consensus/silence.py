@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from memquorum.core.consensus.events import Progress, Restarted
+from memquorum.core.consensus.events import (
+    Effect,
+    Message,
+    Progress,
+    Reread,
+    Restarted,
+    SetTimer,
+    Timer,
+    Timings,
+)
 from memquorum.core.consensus.membership import Genesis
 
 
@@ -13,28 +22,38 @@ class Silence:
         # That its view knows of decisions says nothing of a founder: who crashes while it reads of them for the first
         # time has not spoken. Who was added may have been so before, with files that are lost.
         self._lived = progress.lived or (progress.seq > 1 and not genesis.founded(me))
-        self.fresh = self._caught_up = False
+        self.fresh = self._caught_up = self._waits = False
         self._through = self.ended = 0
 
-    def begin(self, event: Restarted) -> None:
-        """After a start."""
-        self._through, self.fresh = event.through, event.fresh
+    def begin(self, event: Restarted, timings: Timings) -> list[Effect]:
+        """After a start. What follows for who may have lost its sign-state: its view file may know how far the log was
+        read, but not which views were asked for and entered."""
+        self._through, self.fresh, self._waits = event.through, event.fresh, event.fresh
+        if not event.fresh:
+            return []
+        return [Reread(Message.VIEW_CHANGE, 0), SetTimer(Timer.SILENCE, timings.silence_ms, 0, 0)]
 
     def catch_up(self, seq: int, *, heard_itself: bool) -> bool:
         """The log was read to its end, with `seq` in flight. Answers whether this is the member's first life.
 
-        Who may have lost its sign-state waits until that sequence is decided without it.
+        Who may have lost its sign-state waits until that sequence is decided without it, and `waited`: what it said of
+        views is bound to no sequence, and may still have been on its way to the log.
         """
         self._caught_up = True
         if self.fresh and (self._lived or heard_itself):
             self._through = seq + self.ended
             return False
         first, self.fresh = self.fresh, False
+        self._waits = False
         return first
+
+    def waited(self) -> None:
+        """Whatever it sent before it started can be read by now."""
+        self._waits = False
 
     def over(self, seq: int) -> bool:
         """Whether it may speak, with `seq` in flight."""
-        return self._caught_up and seq + self.ended > self._through
+        return self._caught_up and not self._waits and seq + self.ended > self._through
 
     def end(self) -> None:
         """The sequence in flight is decided, and the last one of its configuration: no other takes its place."""
