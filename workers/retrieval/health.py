@@ -8,7 +8,8 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memquorum.core.access import Caller
+from memquorum.core.access import Caller, NoEntry
+from workers.retrieval.door import Locked
 from workers.retrieval.service import Service
 
 
@@ -17,12 +18,23 @@ async def livez(_: Service, __: Request, ___: Caller) -> Response:
     return JSONResponse({"alive": True})
 
 
-async def readyz(service: Service, _: Request, __: Caller) -> Response:
+async def readyz(service: Service, request: Request, _: Caller) -> Response:
     """What it needs, and what is wrong with each; 503 where something is. `access`: whether it wants a key."""
     parts = await service.parts()
     ready = not any(parts.values())
+    if not _known(service, request):
+        parts = {part: wrong and "wrong; with a key it is told what" for part, wrong in parts.items()}
     told = {"ready": ready, "encoder": service.encoder.name, "access": "everyone" if service.door.open else "keys"}
     return JSONResponse(told | parts, status_code=200 if ready else 503)
+
+
+def _known(service: Service, request: Request) -> bool:
+    """Whether a key comes with the request, where keys are wanted: what is wrong names hosts, ports and files."""
+    try:
+        service.door.enter(request.headers.get("authorization"))
+    except (NoEntry, Locked):
+        return False
+    return True
 
 
 async def metrics(service: Service, _: Request, __: Caller) -> Response:

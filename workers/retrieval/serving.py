@@ -19,6 +19,7 @@ from workers.retrieval.door import Door
 _LOG = logging.getLogger("memquorum.retrieval")
 
 
+_THIS_MACHINE = (*LOOPBACK, "::1")
 # Of any kind, also those that never send a request; what is worked on is bounded in `limits`.
 CONNECTIONS_MAX = 2_048
 
@@ -57,7 +58,7 @@ def run(
     listens on another one, for there a key decides.
     """
     door = Door(keys)
-    if host not in LOOPBACK and not door.usable():
+    if host not in _THIS_MACHINE and not door.usable():
         raise Unguarded(
             f"retrieval would listen on {host}, beyond this machine, and there is no API key: make one with "
             "`python -m infra keys add`, or listen on 127.0.0.1"
@@ -65,7 +66,7 @@ def run(
     if door.open:
         _LOG.warning("no API keys: whoever reaches %s:%d on this machine may do everything", host, port)
     if hosts is None:
-        hosts = LOOPBACK if host in LOOPBACK else ("*",)
+        hosts = LOOPBACK if host in _THIS_MACHINE else ("*",)
     built = app(
         memory_dsn=memory_dsn,
         bootstrap=bootstrap,
