@@ -343,7 +343,7 @@ def test_the_service_sees_nothing_that_it_does_not_ask_a_sight_for(
 
 
 def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, str]) -> None:
-    """Sharing a store with others costs a search nothing, and row security changes neither its plan nor its price."""
+    """Row security leaves a search its plan, and nearly its price: it reads the rows of its namespace, not all."""
     wanted = {"namespace": "n7", "encoder": "h", "vector": "[1,0,0,0,0,0,0,0]", "k": 10}
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
