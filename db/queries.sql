@@ -437,6 +437,141 @@ JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 ORDER BY n.distance, m.id
 
+-- :name candidates
+-- What may answer a query, of the memories that pass the filters: those nearest by each encoder's vector, and those whose
+-- words say most. A word is worth more the fewer have it (as in BM25, without its length term: what is long here says
+-- more), and a little more where it comes again; `ts_rank` of one word is 0.61 for once, and 1 at most. The numbers are
+-- rounded, so that equal ones are equal in any order of summing. Filters that are NULL let everything pass.
+WITH asked AS MATERIALIZED (
+    SELECT a.encoder, a.vector::halfvec AS vector
+    FROM unnest(%(encoders)s::text[], %(vectors)s::text[]) AS a (encoder, vector)
+), term AS MATERIALIZED (
+    SELECT w.number, ('''' || replace(replace(w.lexeme, '\', '\\'), '''', '''''') || '''')::tsquery AS word
+    FROM (
+        SELECT lexeme, row_number() OVER (ORDER BY positions[1], lexeme) AS number
+        FROM unnest(to_tsvector('pg_catalog.english', %(query)s))
+    ) AS w
+    WHERE w.number <= %(words)s
+), passed AS MATERIALIZED (
+    SELECT m.id, m.encoder
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.tier = ANY(%(tiers)s) AND m.encoder = ANY(%(encoders)s)
+      AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
+      AND (%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))
+      AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
+      AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
+), near AS (
+    SELECT n.id
+    FROM asked a
+    CROSS JOIN LATERAL (
+        SELECT p.id, e.vector <=> a.vector AS distance
+        FROM passed p
+        JOIN embedding e ON e.memory_id = p.id AND e.namespace = %(namespace)s
+        WHERE p.encoder = a.encoder
+        ORDER BY distance, p.id
+        LIMIT %(depth)s
+    ) n
+), matched AS (
+    SELECT p.id, ts_rank('{1,1,1,1}', c.words, t.word) AS weight, count(*) OVER (PARTITION BY t.number)::float8 AS holders
+    FROM passed p
+    JOIN content c ON c.memory_id = p.id AND c.namespace = %(namespace)s
+    JOIN term t ON c.words @@ t.word
+), said AS (
+    SELECT id, round(sum(weight * ln(1::float8 + (total.count - holders + 0.5::float8) / (holders + 0.5::float8)))::numeric, 6) AS score
+    FROM matched, (SELECT count(*)::float8 FROM passed) AS total
+    GROUP BY id
+    ORDER BY score DESC, id
+    LIMIT %(depth)s
+), candidate AS MATERIALIZED (
+    SELECT id, bool_or(near) AS near, max(score) AS score
+    FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
+    GROUP BY id
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    e.vector <=> a.vector, m.encoder, halfvec_send(e.vector), k.near, k.score::float8,
+    ARRAY(
+        SELECT l.id::text
+        FROM memory l
+        WHERE l.namespace = m.namespace AND l.session = m.session AND (l.created, l.id) > (m.created, m.id)
+          AND l.tier IN ('short-term', 'long-term')
+        ORDER BY l.created, l.id
+        LIMIT %(reach)s
+    ), h.as_of
+FROM candidate k
+JOIN memory m USING (id)
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id
+JOIN asked a ON a.encoder = m.encoder
+JOIN shard h ON h.shard = m.shard
+
+-- :name passed
+-- How many memories pass the same filters, by encoder, and how many do not, by the first that they do not pass.
+SELECT encoder, reason, count(*)
+FROM (
+    SELECT encoder, CASE
+        WHEN NOT tier = ANY(%(tiers)s) THEN 'tier'
+        WHEN NOT coalesce(agent = ANY(%(agents)s::text[]), true) THEN 'agent'
+        WHEN NOT coalesce(session = ANY(%(sessions)s::text[]), %(sessions)s::text[] IS NULL) THEN 'session'
+        WHEN created < %(since)s::bigint OR created >= %(until)s::bigint THEN 'time'
+        WHEN NOT encoder = ANY(%(encoders)s) THEN 'encoder'
+        END AS reason
+    FROM memory
+    WHERE namespace = %(namespace)s AND tier IN ('short-term', 'long-term')
+) AS judged
+GROUP BY encoder, reason
+
+-- :name around
+-- What surrounds memories, with the memories themselves: so many before and after each in its session, and what else of
+-- the namespace occurred so near to it, nearest first. `apart`: steps in the session, or milliseconds.
+WITH anchor AS MATERIALIZED (
+    SELECT m.id, m.namespace, m.session, m.created
+    FROM memory m
+    WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+), beside AS (
+    SELECT id AS anchor, id, 'anchor' AS way, 0::bigint AS apart FROM anchor
+    UNION ALL
+    SELECT a.id, n.id, 'session', n.apart
+    FROM anchor a
+    CROSS JOIN LATERAL (
+        (
+            SELECT f.id, row_number() OVER (ORDER BY f.created, f.id) AS apart
+            FROM memory f
+            WHERE f.namespace = a.namespace AND f.session = a.session AND (f.created, f.id) > (a.created, a.id)
+              AND f.tier IN ('short-term', 'long-term')
+            ORDER BY f.created, f.id
+            LIMIT %(steps)s
+        ) UNION ALL (
+            SELECT p.id, -row_number() OVER (ORDER BY p.created DESC, p.id DESC) AS apart
+            FROM memory p
+            WHERE p.namespace = a.namespace AND p.session = a.session AND (p.created, p.id) < (a.created, a.id)
+              AND p.tier IN ('short-term', 'long-term')
+            ORDER BY p.created DESC, p.id DESC
+            LIMIT %(steps)s
+        )
+    ) n
+    UNION ALL
+    SELECT a.id, n.id, 'time', n.apart
+    FROM anchor a
+    CROSS JOIN LATERAL (
+        SELECT t.id, t.created - a.created AS apart
+        FROM memory t
+        WHERE t.namespace = a.namespace AND t.session IS DISTINCT FROM a.session AND t.id <> a.id
+          AND t.tier IN ('short-term', 'long-term')
+          AND t.created BETWEEN a.created - %(within_ms)s::bigint AND a.created + %(within_ms)s::bigint
+        ORDER BY abs(t.created - a.created), t.id
+        LIMIT %(nearby)s
+    ) n
+    WHERE %(within_ms)s::bigint > 0
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    0::float8, m.encoder, halfvec_send(e.vector), b.anchor::text, b.way, b.apart
+FROM beside b
+JOIN memory m USING (id)
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id
+
 -- :name encoded
 -- How many of a namespace's memories each encoder has encoded.
 SELECT encoder, count(*) FROM memory

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 import numpy as np
@@ -24,6 +25,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.query import Hit, cosine
+from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
+from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.ports import StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")
@@ -81,6 +84,35 @@ class Reads:
         """
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
         return [_hit(row) for row in await self._all("search", wanted, sight)]
+
+    async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
+        """What may answer a query, in no order, and the time of the shard (0 where there is nothing).
+
+        Memories of other encoders than the question's are not compared.
+        """
+        wanted = _asked(question) | {
+            "vectors": [HalfVector(vector).to_text() for vector in question.vectors.values()],
+            "query": question.query,
+            "depth": given.depth,
+            "words": given.words,
+            "reach": len(given.fusion.context),
+        }
+        rows = await self._all("candidates", wanted, sight)
+        return [_candidate(row) for row in rows], rows[0][-1] if rows else 0
+
+    async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
+        """How many memories pass the question's filters, by encoder; and how many do not, by the filter."""
+        through: dict[str, int] = {}
+        kept: dict[str, int] = {}
+        for encoder, reason, count in await self._all("passed", _asked(question), sight):
+            of, name = (through, encoder) if reason is None else (kept, reason)
+            of[name] = of.get(name, 0) + count
+        return through, kept
+
+    async def around(self, sight: Sight, namespace: str, memory_ids: Sequence[str], reach: Reach) -> list[Neighbour]:
+        """Memories and what surrounds them, in no order; those that are not alive, or elsewhere, are left out."""
+        wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)}
+        return [_neighbour(row) for row in await self._all("around", wanted, sight)]
 
     async def encoded(self, sight: Sight, namespace: str) -> dict[str, int]:
         """How many memories of a namespace each encoder's name stands at, of those that are alive."""
@@ -155,6 +187,34 @@ def _hit(row: tuple[Any, ...]) -> Hit:
     memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience, distance = row
     score = cosine(distance)
     return Hit(memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience / PPM, score)
+
+
+def _asked(question: Question) -> dict[str, Any]:
+    filters = question.filters
+    return {
+        "namespace": question.namespace,
+        "encoders": list(question.vectors),
+        "tiers": list(filters.tiers),
+        "agents": None if filters.agents is None else list(filters.agents),
+        "sessions": None if filters.sessions is None else list(filters.sessions),
+        "since": filters.since,
+        "until": filters.until,
+    }
+
+
+def _vector(sent: bytes) -> NDArray[np.float32]:
+    """A halfvec as `halfvec_send` writes it: two numbers of two bytes, then float16s, big-endian."""
+    return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)
+
+
+def _candidate(row: tuple[Any, ...]) -> Candidate:
+    hit, (encoder, sent, near, words, after, _) = _hit(row[:11]), row[11:]
+    return Candidate(hit, encoder, _vector(sent), near, words, tuple(after))
+
+
+def _neighbour(row: tuple[Any, ...]) -> Neighbour:
+    hit, (encoder, sent, anchor, way, apart) = _hit(row[:11]), row[11:]
+    return Neighbour(Candidate(hit, encoder, _vector(sent), False, None, ()), anchor, way, apart)
 
 
 def _share(ppm: int | None) -> float | None:
@@ -240,6 +300,8 @@ class Outcomes:
 
 def _as_tenant(dsn: str) -> str:
     options = conninfo.conninfo_to_dict(dsn).get("options")
+    # A search is over before its machine code would be made.
+    own = f"-c role={TENANT} -c jit=off"
     return conninfo.make_conninfo(
-        patient(dsn), options=f"{options or ''} -c role={TENANT}".strip(), application_name="memquorum-retrieval"
+        patient(dsn), options=f"{options or ''} {own}".strip(), application_name="memquorum-retrieval"
     )

@@ -59,12 +59,17 @@ CREATE TABLE memory (
 CREATE INDEX memory_alive ON memory (namespace, tier);
 CREATE INDEX memory_shard_seq ON memory (shard, seq);
 CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier = 'sealed';
+-- What was said before and after a memory in its session.
+CREATE INDEX memory_session ON memory (namespace, session, created, id) WHERE tier IN ('short-term', 'long-term');
 
 -- The one place where content is in the clear. A forgotten memory has no row here and none in embedding.
 CREATE TABLE content (
     memory_id uuid PRIMARY KEY REFERENCES memory,
     body      text NOT NULL,
-    namespace text NOT NULL -- the memory's, so that row security need not ask for it
+    namespace text NOT NULL, -- the memory's, so that row security need not ask for it
+    -- What full text looks for: the words without their endings, in the row of the text, so that they go with it. There
+    -- is no index on them: GIN keeps the words of rows that are gone until it is built anew (infra/decisions/0025).
+    words     tsvector GENERATED ALWAYS AS (to_tsvector('pg_catalog.english', body)) STORED
 );
 
 CREATE TABLE embedding (
@@ -73,6 +78,10 @@ CREATE TABLE embedding (
     vector    halfvec NOT NULL
 );
 CREATE INDEX embedding_namespace ON embedding (namespace);
+
+-- A sample that the planner keeps of a column is a copy that outlives the row.
+ALTER TABLE content ALTER COLUMN body SET STATISTICS 0, ALTER COLUMN words SET STATISTICS 0;
+ALTER TABLE embedding ALTER COLUMN vector SET STATISTICS 0;
 
 -- What changes often, apart from the vectors. The row goes when the memory is forgotten.
 CREATE TABLE strength (

@@ -29,10 +29,10 @@ from memquorum.client import (
     NotConfigured,
     NotFound,
     Receipt,
+    reading,
     settings,
 )
 from memquorum.client.signer import make_key, seed_of
-from memquorum.core.retrieval.telling import moment
 
 OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND = 0, 1, 2, 3, 4
 _EXITS = (
@@ -40,7 +40,6 @@ _EXITS = (
     "130 interrupted"
 )
 _BATCH = 500
-_SHOWN = 300
 _CHECKOUT = Path(__file__).resolve().parents[1]
 
 
@@ -94,10 +93,7 @@ def parser() -> argparse.ArgumentParser:
         return added
 
     _publish_options(command("publish", _publish, "Publish episodes: each TEXT, or JSON lines from standard input."))
-    search = command("search", _search, "Find the memories nearest in meaning. They count as used, unless --peek.")
-    search.add_argument("query", metavar="QUERY")
-    search.add_argument("-k", type=int, default=10, help="how many at most (default: 10)")
-    search.add_argument("--peek", action="store_true", help="only look: nothing counts as used")
+    reading.add(command, _memory)
     explain = command("explain", _explain, "Say why a memory is where it is: salience, uses, votes, certificates.")
     explain.add_argument("memory_id", metavar="ID")
     key = command("key", _key, "Make a signing key in FILE, and print its public half for the genesis file.")
@@ -208,29 +204,6 @@ def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
             batch = []
     if batch:
         yield batch
-
-
-def _search(parsed: argparse.Namespace) -> int:
-    with _memory(parsed) as memory:
-        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek)
-    if parsed.json:
-        for hit in hits:
-            print(json.dumps(asdict(hit)))
-        return OK
-    console = Console(highlight=False)
-    if not hits:
-        console.print(f"nothing in {memory.namespace!r} yet")
-        return OK
-    for hit in hits:
-        said = moment(hit.occurred_at).removesuffix(" UTC")
-        console.print(Text(f"{hit.score:6.3f}  {_short(hit.text)}"), soft_wrap=True)
-        console.print(Text(f"        {hit.memory_id}  {hit.tier}, {hit.agent}, {said}"), style="dim", soft_wrap=True)
-    return OK
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _SHOWN else line[: _SHOWN - 1] + "…"
 
 
 def _explain(parsed: argparse.Namespace) -> int:

@@ -22,14 +22,17 @@ from memquorum.client.errors import (
 )
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
-from memquorum.client.values import Explanation, Receipt
+from memquorum.client.values import Context, Explanation, Found, LeftOut, Receipt
 from memquorum.core.retrieval.query import Hit
 
 __all__ = [
     "AsyncMemory",
+    "Context",
     "Explanation",
+    "Found",
     "Hit",
     "Invalid",
+    "LeftOut",
     "Memory",
     "MemquorumError",
     "NoOutcome",

@@ -22,7 +22,7 @@ from memquorum import cloudevents, topics
 from memquorum.client import settings, traces
 from memquorum.client.errors import Invalid, NoOutcome, NotAllowed, NotFound, Unreachable
 from memquorum.client.signer import Signer
-from memquorum.client.values import Explanation, Receipt
+from memquorum.client.values import Context, Explanation, Receipt, context
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import signatures
@@ -123,19 +123,69 @@ class AsyncMemory:
 
     async def search(self, query: str, k: int = 10, *, peek: bool = False) -> list[Hit]:
         """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid."""
+        found = await self._read("/search", {"query": query, "k": k}, "hits", peek)
+        return [Hit(**hit) for hit in found["hits"]]
+
+    async def retrieve(
+        self,
+        query: str,
+        budget_tokens: int = 2_000,
+        *,
+        k_max: int = 20,
+        agents: Sequence[str] | None = None,
+        sessions: Sequence[str] | None = None,
+        tiers: Sequence[str] | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        peek: bool = False,
+    ) -> Context:
+        """The memories that answer best and fit the budget, by meaning and by words, best first; they count as used.
+
+        Of those alone that `agents` recorded, in these `sessions`, in these `tiers` (short-term, long-term), and that
+        occurred from `since` until before `until` (milliseconds). Raises Invalid, Unreachable.
+        """
+        asked = {
+            "query": query, "budget_tokens": budget_tokens, "k_max": k_max, "agents": _list(agents),
+            "sessions": _list(sessions), "tiers": _list(tiers), "since": since, "until": until,
+        }  # fmt: skip
+        return context(await self._read("/retrieve", asked, "items", peek))
+
+    async def recall(
+        self,
+        memory_id: str | None = None,
+        *,
+        query: str | None = None,
+        steps: int = 5,
+        within_ms: int = 0,
+        anchors: int = 3,
+        budget_tokens: int = 2_000,
+        peek: bool = False,
+    ) -> Context:
+        """What surrounds a memory, or the `anchors` memories that answer a query best, in the order of time.
+
+        So many `steps` before and after in the session, and what else occurred `within_ms`. What is given counts as
+        used. Raises Invalid, NotFound, Unreachable.
+        """
+        asked = {
+            "memory_id": memory_id, "query": query, "steps": steps, "within_ms": within_ms, "anchors": anchors,
+            "budget_tokens": budget_tokens,
+        }  # fmt: skip
+        return context(await self._read("/recall", asked, "items", peek))
+
+    async def _read(self, path: str, asked: Mapping[str, Any], given: str, peek: bool) -> dict[str, Any]:
+        """Asks, and sees to it that what is `given` counts as used, unless we peek."""
         # Who signs says itself what it used: the retrieval service cannot sign in its place.
         ourselves = self._signer is not None and not peek
-        asked: dict[str, Any] = {"namespace": self.namespace, "query": query, "k": k, "peek": peek or ourselves}
-        if not asked["peek"]:
-            asked["agent"] = self._place.need_agent()
-        found = await self._ask("POST", "/search", json=asked)
-        hits = [Hit(**hit) for hit in found["hits"]]
+        body = {"namespace": self.namespace, **asked, "peek": peek or ourselves}
+        if not body["peek"]:
+            body["agent"] = self._place.need_agent()
+        found = await self._ask("POST", path, json=body)
         if ourselves:
             try:
-                await self._use_all([hit.memory_id for hit in hits])
+                await self._use_all([one["memory_id"] for one in found[given]])
             except Unreachable as error:  # what was found is no worse for it
                 _LOG.warning("these hits may not count as used: %s", error)
-        return hits
+        return found
 
     async def use(self, memory_id: str) -> Receipt:
         """Says that a memory was used: after a peek, or when its text came from elsewhere. It keeps it alive.
@@ -270,6 +320,10 @@ def _checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
     if isinstance(answer, Refusal):
         raise Invalid(answer.reason, answer.field, answer.detail)
     return answer, data
+
+
+def _list(names: Sequence[str] | None) -> list[str] | None:
+    return None if names is None else list(names)
 
 
 def _nothing() -> None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from memquorum.client.memory import AsyncMemory
-from memquorum.client.values import Explanation, Receipt
+from memquorum.client.values import Context, Explanation, Receipt
 from memquorum.core.retrieval.query import Hit
 
 T = TypeVar("T")
@@ -80,6 +80,14 @@ class Memory:
     def search(self, query: str, k: int = 10, *, peek: bool = False) -> list[Hit]:
         """The k memories nearest in meaning; they count as used, unless you `peek`."""
         return self._run(self._memory.search(query, k, peek=peek))
+
+    def retrieve(self, query: str, budget_tokens: int = 2_000, **filters: Any) -> Context:
+        """The memories that answer best and fit the budget, by meaning and by words; they count as used."""
+        return self._run(self._memory.retrieve(query, budget_tokens, **filters))
+
+    def recall(self, memory_id: str | None = None, **asked: Any) -> Context:
+        """What surrounds a memory, or those that answer a `query` best, in the order of time; it counts as used."""
+        return self._run(self._memory.recall(memory_id, **asked))
 
     def use(self, memory_id: str) -> Receipt:
         """Says that a memory was used."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,3 +30,62 @@ class Explanation:
 
     def __str__(self) -> str:
         return "\n".join(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory that was given. `tokens`: what it counts in the budget. `folded`: the ids of others that say the same.
+
+    Of a retrieval: `score` = `relevance` × `strength` × the factor of its tier, and the `cosine`. Of a recall: the
+    `way` that led here from which `anchor` (anchor, session, time), and how far `apart` they are, in steps of the
+    session or in milliseconds, below 0 where it came before.
+    """
+
+    memory_id: str
+    text: str
+    tier: str
+    agent: str
+    session: str | None
+    role: str | None
+    occurred_at: int
+    last_access: int
+    accesses: int
+    salience: float
+    tokens: int
+    folded: tuple[str, ...]
+    score: float | None = None
+    relevance: float | None = None
+    strength: float | None = None
+    cosine: float | None = None
+    way: str | None = None
+    anchor: str | None = None
+    apart: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many were left out for one reason, and the first few of them where they are named."""
+
+    count: int
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Memories that fit a budget, and what did not come in, by reason: duplicate, budget, k_max, not_found, and the
+    filters tier, agent, session, time."""
+
+    items: tuple[Found, ...]
+    tokens: int
+    budget_tokens: int
+    left_out: Mapping[str, LeftOut]
+
+    def __str__(self) -> str:
+        return "\n".join(item.text for item in self.items)
+
+
+def context(answer: Mapping[str, Any]) -> Context:
+    """What the service answered."""
+    items = tuple(Found(**{**item, "folded": tuple(item["folded"])}) for item in answer["items"])
+    left = {why: LeftOut(told["count"], tuple(told["memory_ids"])) for why, told in answer["left_out"].items()}
+    return Context(items, answer["tokens"], answer["budget_tokens"], left)

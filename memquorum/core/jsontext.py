@@ -1,5 +1,7 @@
 """Plain JSON read as strictly as Avro: one object, the schema's fields with the schema's types, nothing twice.
 
+A request may also hold arrays of strings; no record does.
+
 Python's reader takes more than JSON allows (NaN, doubled names, numbers of any length); what it would let pass is
 refused here, because two readers that understand the same bytes differently are how walls are climbed.
 """
@@ -33,7 +35,7 @@ class JsonRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    kind: type
+    kind: Any
     optional: bool
     required: bool
 
@@ -82,7 +84,7 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
     return kind(**found)
 
 
-def _typed(name: str, kind: type, value: Any) -> Any:
+def _typed(name: str, kind: Any, value: Any) -> Any:
     # In Python True is an int; in the schema it is not.
     if isinstance(value, str | bool) and type(value) is kind:
         return value
@@ -90,6 +92,8 @@ def _typed(name: str, kind: type, value: Any) -> Any:
         if not _LONG_MIN <= value <= _LONG_MAX:
             raise JsonRefused("out_of_range", name, "does not fit 64 bits")
         return value
+    if kind == _STRINGS_OF and isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return tuple(value)
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -101,7 +105,14 @@ def _typed(name: str, kind: type, value: Any) -> Any:
     raise JsonRefused("wrong_type", name, f"must be {_NAMES[kind]}, not {_FOUND.get(type(value), 'null')}")
 
 
-_NAMES: dict[type, str] = {str: "a string", int: "a whole number", float: "a number", bool: "true or false"}
+_STRINGS_OF = tuple[str, ...]
+_NAMES: dict[Any, str] = {
+    str: "a string",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    _STRINGS_OF: "an array of strings",
+}
 _FOUND = _NAMES | {float: "a fraction", list: "an array", dict: "an object"}
 
 

@@ -85,8 +85,12 @@ def test_runners_at_the_same_time_apply_each_file_once(dsn: str, folder: Path) -
 
 
 CATALOG = {
-    "columns": """SELECT table_name, ordinal_position, column_name, data_type, udt_name, is_nullable, column_default
+    "columns": """SELECT table_name, ordinal_position, column_name, data_type, udt_name, is_nullable, column_default,
+                         generation_expression
                   FROM information_schema.columns WHERE table_schema = 'public'""",
+    "samples": """SELECT attrelid::regclass::text, attname, attstattarget
+                  FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
+                  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND attnum > 0""",
     "relations": """SELECT relname, relkind, relowner::regrole::text, relacl::text, reloptions, relrowsecurity,
                     relforcerowsecurity
                     FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v', 'S', 'm')""",

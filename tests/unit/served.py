@@ -15,6 +15,8 @@ from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.retrieval.query import Hit
+from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
+from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry.bundle import Telemetry
 from tests.unit import genesis
@@ -32,6 +34,21 @@ class Store:
     async def search(self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int) -> list[Hit]:
         assert covers(sight.namespaces, namespace)
         return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
+
+    async def candidates(self, sight: Sight, question: Question, _: Ranking) -> tuple[list[Candidate], int]:
+        hits = await self.search(sight, question.namespace, "", np.zeros(1, np.float32), 1)
+        return [
+            Candidate(hit, name, vector, True, 1.0, ()) for hit in hits for name, vector in question.vectors.items()
+        ], 5
+
+    async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
+        assert covers(sight.namespaces, question.namespace)
+        return dict.fromkeys(question.vectors, 3), {"agent": 2}
+
+    async def around(self, sight: Sight, namespace: str, memory_ids: list[str], _: Reach) -> list[Neighbour]:
+        hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
+        found = [Candidate(hit, "e", np.ones(1, np.float32), False, None, ()) for hit in hits]
+        return [Neighbour(one, memory_ids[0], "anchor", 0) for one in found if one.hit.memory_id in memory_ids]
 
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])

@@ -7,19 +7,21 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
 
 from memquorum import cli
-from memquorum.client import Invalid, NotFound, Receipt, settings
+from memquorum.client import Context, Found, Invalid, LeftOut, NotFound, Receipt, settings
 from memquorum.core.retrieval.query import Hit
 
 HIT = Hit(
     "5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", None, None, 0, 0, 0, 0.5, 0.9
 )
+FOUND = Found(HIT.memory_id, "t", "short-term", "bob", "s", None, 0, 0, 0, 0.5, 1, (), score=0.75)
+CONTEXT = Context((FOUND,), 1, 9, {"duplicate": LeftOut(2, ("a", "b")), "agent": LeftOut(3, ())})
 
 
 @dataclass
@@ -51,6 +53,14 @@ class Recorded:
 
     def search(self, query: str, k: int, *, peek: bool) -> list[Hit]:
         return [HIT][:k] if peek else []
+
+    def retrieve(self, query: str, budget_tokens: int, **asked: Any) -> Context:
+        self.named = {"query": query, "budget_tokens": budget_tokens, **asked}
+        return CONTEXT
+
+    def recall(self, memory_id: str | None, **asked: Any) -> Context:
+        self.named = {"memory_id": memory_id, **asked}
+        return replace(CONTEXT, items=(replace(FOUND, score=None, way="session"),), left_out={})
 
     def explain(self, memory_id: str) -> str:
         raise NotFound(f"no memory {memory_id}")
@@ -109,6 +119,31 @@ def test_what_was_found_is_shown_on_one_line_each(client: Recorded, capsys: pyte
     assert "nothing in 'default' yet" in capsys.readouterr().out
 
 
+def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["retrieve", "q", "--budget", "9", "--of", "ann", "--of", "bob", "--tier", "long-term", "--since", "5"]
+    assert cli.main(command) == cli.OK
+    assert client.named == {
+        "query": "q", "budget_tokens": 9, "k_max": 20, "agents": ["ann", "bob"], "sessions": None,
+        "tiers": ["long-term"], "since": 5, "until": None, "peek": False,
+    }  # fmt: skip
+    first, _, count, left = capsys.readouterr().out.splitlines()
+    assert first == " 0.750  t"
+    assert count == "1 memories, some 1 of 9 tokens"
+    assert left == "left out: 2 say what others say, 3 are other agents'"
+    assert cli.main([*command, "--json"]) == cli.OK
+    assert json.loads(capsys.readouterr().out)["left_out"]["duplicate"] == {"count": 2, "memory_ids": ["a", "b"]}
+
+
+def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["recall", HIT.memory_id, "--within", "1.5", "--peek"]) == cli.OK
+    assert client.named == {
+        "memory_id": HIT.memory_id, "query": None, "steps": 5, "within_ms": 1_500, "budget_tokens": 2_000, "peek": True
+    }  # fmt: skip
+    assert capsys.readouterr().out.splitlines()[0] == "session  t"
+    assert cli.main(["recall", "--query", "q"]) == cli.OK
+    assert (client.named["memory_id"], client.named["query"]) == (None, "q")
+
+
 def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["explain", "x"]) == cli.NOT_FOUND
     assert cli.main(["publish", "--event-id", "e", "one", "two"]) == cli.FAILED
@@ -120,10 +155,10 @@ def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
         assert caught.value.code == cli.USAGE
 
 
-@pytest.mark.parametrize("command", [[], ["publish"], ["search"], ["explain"], ["verify"], ["rebuild"]])
-def test_every_command_helps(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("command", ["", "publish", "search", "retrieve", "recall", "explain", "verify", "rebuild"])
+def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        cli.main([*command, "--help"])
+        cli.main([*command.split(), "--help"])
     assert caught.value.code == cli.OK
     assert "exit status" in capsys.readouterr().out
 

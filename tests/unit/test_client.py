@@ -210,6 +210,37 @@ async def test_who_signs_says_itself_what_it_used(tmp_path: Path, monkeypatch: p
     assert len(used) == 1
 
 
+ITEM = {name: value for name, value in HIT.items() if name != "score"} | {"tokens": 1, "folded": ["n"]}
+
+
+async def test_retrieve_and_recall_give_what_the_service_says() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append({"path": request.url.path} | json.loads(request.content))
+        more = {"score": 0.5, "relevance": 0.6, "strength": 0.8, "cosine": 0.1}
+        if request.url.path == "/recall":
+            more = {"way": "time", "anchor": "a", "apart": -5}
+        left = {"budget": {"count": 2, "memory_ids": ["x", "y"]}}
+        told = {"items": [ITEM | more], "tokens": 1, "budget_tokens": 5, "left_out": left, "used": 1, "namespace": "n"}
+        return httpx.Response(200, json=told)
+
+    async with answering(answer, agent="ann") as memory:
+        found = await memory.retrieve("q", 5, agents=["bob"], since=3)
+        around = await memory.recall("m", steps=2)
+    assert asked == [
+        {"path": "/retrieve", "namespace": "default", "query": "q", "budget_tokens": 5, "k_max": 20, "agents": ["bob"],
+         "sessions": None, "tiers": None, "since": 3, "until": None, "peek": False, "agent": "ann"},
+        {"path": "/recall", "namespace": "default", "memory_id": "m", "query": None, "steps": 2, "within_ms": 0,
+         "anchors": 3, "budget_tokens": 2_000, "peek": False, "agent": "ann"},
+    ]  # fmt: skip
+    (one,) = found.items
+    assert (one.text, one.folded, one.score, one.way) == ("t", ("n",), 0.5, None)
+    assert (found.tokens, found.budget_tokens, found.left_out["budget"].memory_ids) == (1, 5, ("x", "y"))
+    assert str(found) == "t"
+    assert (around.items[0].way, around.items[0].apart, around.items[0].score) == ("time", -5, None)
+
+
 def test_the_synchronous_client_closes_once_and_says_so() -> None:
     with Memory(agent="a") as memory:
         with pytest.raises(Invalid, match="blank"):

@@ -39,7 +39,7 @@ def client(service: Served) -> TestClient:
 
 
 def sample(endpoint: Endpoint) -> dict[str, Any] | None:
-    samples: dict[str, dict[str, Any]] = {"search": SEARCH, "publish": EPISODE}
+    samples: dict[str, dict[str, Any]] = {"search": SEARCH, "publish": EPISODE, "retrieve": SEARCH, "recall": SEARCH}
     return samples[endpoint.name] if endpoint.body else None
 
 

@@ -1,6 +1,8 @@
 """Retrieval: a small HTTP service that searches, shows, explains, and waits for what becomes of an event.
 
     POST /search                            {namespace, query, k, agent, peek} → hits by exact cosine, both tiers
+    POST /retrieve                          {namespace, query, budget_tokens, k_max, …} → what answers best and fits
+    POST /recall                            {namespace, memory_id or query, steps, …} → what surrounds it
     GET  /memories/{id}                     one memory; its text only while it is alive
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
@@ -15,7 +17,7 @@ Read in this order:
 
 1. `routes`: the one table of endpoints; who adds an endpoint adds a line there and its function in a module beside it;
 2. `endpoints`: what a line of that table says; `openapi`: the description made of it; `shapes`: what is answered;
-3. `search`, `memories`, `publishing`, `health`: the endpoints; each is handed the service, the request and who asks;
+3. `search`, `retrieving`, `memories`, `publishing`, `health`: the endpoints; each is handed the service, the request and who asks;
 4. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
 5. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;
 6. `answers`: bodies that are read, errors that are told; `middleware`: what every request passes through;

@@ -12,7 +12,8 @@ from starlette.routing import Route
 from memquorum.core.access import AUDIT, NOBODY, PUBLISH, READ, Caller
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
-from workers.retrieval import health, memories, publishing, search, shapes
+from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
+from workers.retrieval import health, memories, publishing, retrieving, search, shapes
 from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
 from workers.retrieval.openapi import describe
 from workers.retrieval.service import Service
@@ -27,6 +28,8 @@ async def openapi(_: Service, __: Request, ___: Caller) -> Response:
 
 ENDPOINTS = (
     Endpoint("POST", "/search", search.search, (READ,), SearchRequest, shapes.Found),
+    Endpoint("POST", "/retrieve", retrieving.retrieve, (READ,), RetrieveRequest, shapes.Retrieved),
+    Endpoint("POST", "/recall", retrieving.recall, (READ,), RecallRequest, shapes.Recalled),
     Endpoint("POST", "/memories", publishing.publish, (PUBLISH,), EpisodeRecorded, shapes.Published, status=202),
     Endpoint("GET", "/memories/{memory_id}", memories.memory, (READ,), answer=shapes.Shown),
     Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained),

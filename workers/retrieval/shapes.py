@@ -19,6 +19,76 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many were left out for one reason, and the first few of them where they are named."""
+
+    count: int
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Item:
+    memory_id: str
+    text: str
+    tier: str
+    agent: str
+    session: str | None
+    role: str | None
+    occurred_at: int
+    last_access: int
+    accesses: int
+    salience: float
+    tokens: int
+    folded: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answering(_Item):
+    """A memory that answers. `folded`: the ids of those that say the same; score = relevance · strength · tier."""
+
+    score: float
+    relevance: float
+    strength: float
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Around(_Item):
+    """A memory and the `way` to it from its `anchor`: anchor, session or time; `apart`: steps, or milliseconds."""
+
+    way: str
+    anchor: str
+    apart: int
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Of a retrieval: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the reasons."""
+
+    namespace: str
+    items: tuple[Answering, ...]
+    tokens: int
+    budget_tokens: int
+    left_out: dict[str, LeftOut]
+    used: int
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """Of a recall: what surrounds the anchors and fits the budget, in the order of time."""
+
+    namespace: str
+    anchors: tuple[str, ...]
+    items: tuple[Around, ...]
+    tokens: int
+    budget_tokens: int
+    left_out: dict[str, LeftOut]
+    used: int
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """A memory. Times in milliseconds since the epoch; what only the living have is null of others."""
 

@@ -17,6 +17,8 @@ K_MAX = 100
 QUERY_BYTES_MAX = 16 * 1024
 BODY_BYTES_MAX = 128 * 1024
 WAIT_MS_MAX = 60_000
+# Those of what is alive; others hold no text.
+TIERS = ("short-term", "long-term")
 
 
 class BadRequest(ValueError):
@@ -66,6 +68,17 @@ class Hit:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which memories are asked at all. None: all of them. `since` ≤ when it occurred < `until`, in milliseconds."""
+
+    tiers: tuple[str, ...] = TIERS
+    agents: tuple[str, ...] | None = None
+    sessions: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+
+
 def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
     """The best k of several encoders' hits, each list nearest first and out of so many memories.
 
@@ -100,9 +113,9 @@ def read_search(body: bytes) -> Search:
         )
     return Search(
         namespace=read_namespace(asked.namespace),
-        query=_query(asked.query),
+        query=read_query(asked.query),
         k=k,
-        agent=None if asked.agent is None else _name("agent", asked.agent),
+        agent=None if asked.agent is None else read_name("agent", asked.agent),
         peek=peek,
     )
 
@@ -117,7 +130,7 @@ def read_namespace(value: str | None) -> str:
 
 def read_event_id(value: str) -> str:
     """An event id. Raises BadRequest."""
-    return _name("event_id", value)
+    return read_name("event_id", value)
 
 
 def read_memory_id(value: str) -> str:
@@ -155,7 +168,8 @@ def uses(search: Search, hits: Sequence[Hit], event_ids: Sequence[str]) -> list[
     ]
 
 
-def _query(value: str) -> str:
+def read_query(value: str) -> str:
+    """What is searched for. Raises BadRequest."""
     try:
         size = len(value.encode())
     except UnicodeEncodeError:
@@ -167,7 +181,8 @@ def _query(value: str) -> str:
     return value
 
 
-def _name(field: str, value: str) -> str:
+def read_name(field: str, value: str) -> str:
+    """A name of an agent, a session or an event. Raises BadRequest and names the field."""
     _check(field, names.name_fault(value))
     return value
 

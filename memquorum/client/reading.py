@@ -1,0 +1,126 @@
+"""The commands that read: search, retrieve, recall. They show a line for a text, and a line for where it is from."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from functools import partial
+
+from rich.console import Console
+from rich.text import Text
+
+from memquorum.client.sync import Memory
+from memquorum.client.values import Context, Found
+from memquorum.core.retrieval.query import Hit
+from memquorum.core.retrieval.telling import moment
+
+_LENGTH = 300
+_REASONS = {
+    "duplicate": "say what others say",
+    "budget": "did not fit the budget",
+    "k_max": "came after the last place",
+    "not_found": "answer less",
+    "tier": "are in another tier",
+    "agent": "are other agents'",
+    "session": "are of other sessions",
+    "time": "are of another time",
+    "encoder": "are encoded otherwise",
+}
+
+
+Opens = Callable[[argparse.Namespace], Memory]
+Command = Callable[[str, Callable[[argparse.Namespace], int], str], argparse.ArgumentParser]
+
+
+def add(command: Command, opens: Opens) -> None:
+    """Adds the commands. `opens`: the client that a command's options ask for."""
+    said = "Find the memories nearest in meaning. They count as used, unless --peek."
+    search = command("search", partial(_search, opens), said)
+    search.add_argument("query", metavar="QUERY")
+    search.add_argument("-k", type=int, default=10, help="how many at most (default: 10)")
+    said = "Find what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."
+    retrieve = command("retrieve", partial(_retrieve, opens), said)
+    retrieve.add_argument("query", metavar="QUERY")
+    retrieve.add_argument("-k", type=int, default=20, help="how many at most (default: 20)")
+    retrieve.add_argument("--of", action="append", metavar="AGENT", help="only what this agent recorded; repeatable")
+    retrieve.add_argument("--session", action="append", help="only of this session; repeatable")
+    retrieve.add_argument("--tier", action="append", help="only short-term, or only long-term")
+    retrieve.add_argument("--since", type=int, metavar="MS", help="what occurred from then on; milliseconds")
+    retrieve.add_argument("--until", type=int, metavar="MS", help="what occurred before then")
+    said = "Tell what surrounds a memory, or what answers a query best, in the order of time. It counts as used."
+    recall = command("recall", partial(_recall, opens), said)
+    recall.add_argument("memory_id", metavar="ID", nargs="?")
+    recall.add_argument("--query", help="in place of ID: begin at what answers this best")
+    recall.add_argument("--steps", type=int, default=5, help="so many before and after in the session (default: 5)")
+    recall.add_argument(
+        "--within", type=float, default=0, metavar="S", help="also what else occurred so near, in seconds"
+    )
+    for reads in (retrieve, recall):
+        reads.add_argument("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
+    for reads in (search, retrieve, recall):
+        reads.add_argument("--peek", action="store_true", help="only look: nothing counts as used")
+
+
+def _search(opens: Opens, parsed: argparse.Namespace) -> int:
+    with opens(parsed) as memory:
+        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek)
+    if parsed.json:
+        for hit in hits:
+            print(json.dumps(asdict(hit)))
+        return 0
+    console = Console(highlight=False)
+    if not hits:
+        console.print(f"nothing in {memory.namespace!r} yet")
+    for hit in hits:
+        _show(console, f"{hit.score:6.3f}", hit)
+    return 0
+
+
+def _retrieve(opens: Opens, parsed: argparse.Namespace) -> int:
+    with opens(parsed) as memory:
+        found = memory.retrieve(
+            parsed.query, parsed.budget, k_max=parsed.k, agents=parsed.of, sessions=parsed.session, tiers=parsed.tier,
+            since=parsed.since, until=parsed.until, peek=parsed.peek,
+        )  # fmt: skip
+    return _context(parsed, found)
+
+
+def _recall(opens: Opens, parsed: argparse.Namespace) -> int:
+    with opens(parsed) as memory:
+        found = memory.recall(
+            parsed.memory_id, query=parsed.query, steps=parsed.steps, within_ms=round(parsed.within * 1000),
+            budget_tokens=parsed.budget, peek=parsed.peek,
+        )  # fmt: skip
+    return _context(parsed, found)
+
+
+def _context(parsed: argparse.Namespace, found: Context) -> int:
+    if parsed.json:
+        print(json.dumps(asdict(found)))
+        return 0
+    console = Console(highlight=False)
+    for item in found.items:
+        _show(console, f"{item.way or '':>7}" if item.score is None else f"{item.score:6.3f}", item)
+    for line in _counts(found):
+        console.print(Text(line), style="dim", soft_wrap=True)
+    return 0
+
+
+def _show(console: Console, mark: str, one: Hit | Found) -> None:
+    said = moment(one.occurred_at).removesuffix(" UTC")
+    console.print(Text(f"{mark}  {_short(one.text)}"), soft_wrap=True)
+    console.print(Text(f"        {one.memory_id}  {one.tier}, {one.agent}, {said}"), style="dim", soft_wrap=True)
+
+
+def _counts(found: Context) -> Iterator[str]:
+    yield f"{len(found.items)} memories, some {found.tokens} of {found.budget_tokens} tokens"
+    if found.left_out:
+        told = [f"{left.count} {_REASONS.get(reason, reason)}" for reason, left in found.left_out.items()]
+        yield f"left out: {', '.join(told)}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LENGTH else line[: _LENGTH - 1] + "…"

@@ -1,0 +1,77 @@
+"""Several rankings of the same memories made one: by rank, for their scores cannot be compared.
+
+The rankings are those of the vectors and of the words. Each gives a memory (k + 1) / (k + rank), so the first has 1 and
+what is far down next to nothing (reciprocal rank fusion; Cormack, Clarke and Büttcher 2009, who take k = 60). A small k
+says that being first says much. `DEFAULTS` holds the numbers, chosen on LoCoMo and QMSum (docs/reading.md).
+
+What was said just before and after belongs to what was found: a question and its answer share few words. So a memory
+gains a share of what its neighbours in the session have, of those that were found themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """The numbers of a fusion."""
+
+    k: int = 5
+    near: float = 1.0
+    """The weight of the ranking by vectors."""
+    said: float = 1.0
+    """The weight of the ranking by words."""
+    context: tuple[float, ...] = (0.4, 0.2)
+    """What a memory gains of its neighbours' relevance: of the next ones, of those after them."""
+
+
+DEFAULTS = Fusion()
+
+
+def relevance(
+    near: Sequence[str], said: Sequence[str], after: Mapping[str, Sequence[str]], given: Fusion = DEFAULTS
+) -> dict[str, float]:
+    """How relevant each memory of the two rankings is: 1 for the first of both, more where its neighbours were found.
+
+    `near`, `said`: ids, best first. `after`: the ids that follow a memory in its session, nearest first.
+    """
+    return in_context(fused([(near, given.near), (said, given.said)], given.k), after, given.context)
+
+
+def fused(rankings: Sequence[tuple[Sequence[str], float]], k: int) -> dict[str, float]:
+    """What each id has of (ids best first, weight of the ranking), in (0, 1]: 1 for the first of all rankings."""
+    total = sum(weight for _, weight in rankings)
+    found: dict[str, float] = {}
+    for ids, weight in rankings:
+        for rank, memory_id in enumerate(ids, 1):
+            found[memory_id] = found.get(memory_id, 0.0) + weight / total * (k + 1) / (k + rank)
+    return found
+
+
+def in_context(
+    found: Mapping[str, float], after: Mapping[str, Sequence[str]], shares: Sequence[float]
+) -> dict[str, float]:
+    """Each memory's own and its shares of its neighbours', before and after it. Nobody is found by neighbours alone."""
+    gained = dict(found)
+    for memory_id in found:
+        for follower, share in zip(after.get(memory_id, ()), shares, strict=False):
+            if follower in found:
+                gained[memory_id] += share * found[follower]
+                gained[follower] += share * found[memory_id]
+    return gained
+
+
+def merged(rankings: Sequence[tuple[Sequence[str], int]]) -> list[str]:
+    """One ranking of those of several encoders: (ids nearest first, out of so many memories).
+
+    Cosines of two encoders cannot be compared; what can is the share of an encoder's memories that are as near or
+    nearer. Ties go to the ranking that comes first. A memory that changed its encoder meanwhile counts once.
+    """
+    shares = [
+        ((rank + 1) / max(count, len(ids)), at, rank)
+        for at, (ids, count) in enumerate(rankings)
+        for rank in range(len(ids))
+    ]
+    return list(dict.fromkeys(rankings[at][0][rank] for _, at, rank in sorted(shares)))

@@ -1,0 +1,97 @@
+"""What of a ranking fits into a budget of tokens, and what is left out and why.
+
+Greedy, best first. A memory that says the same as one that is in already is folded into it: its vector is as near as
+`ALIKE`, and its numbers, names and negations agree (`text.agreement`: similarity alone never merges). One that is too
+long for what is left of the budget is passed over, and shorter ones after it may still come in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from memquorum.core.retrieval.ranking import Candidate, Scored
+from memquorum.core.text.agreement import agree, personal
+
+# The cosine from which on two vectors may say the same (SPEC B, θ_dedup).
+ALIKE = 0.92
+# Bytes of UTF-8 to a token. English has some 4 characters to a word piece; scripts of longer codes have fewer, and
+# their characters more bytes.
+TOKEN_BYTES = 4
+# So many ids are told of what was left out for one reason.
+TOLD = 5
+
+DUPLICATE, MOST, BUDGET = "duplicate", "k_max", "budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A memory that is in, what it costs, and the ids of those that say the same."""
+
+    scored: Scored
+    tokens: int
+    folded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How many were left out for a reason, and the first few of them, best first."""
+
+    count: int = 0
+    memory_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What is in, best first; the tokens that it costs; what is not, by reason."""
+
+    items: tuple[Item, ...]
+    tokens: int
+    left: Mapping[str, Left] = field(default_factory=dict)
+
+
+def tokens(text: str) -> int:
+    """An estimate, the same everywhere: a quarter of the text's bytes in UTF-8, rounded up."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // TOKEN_BYTES)
+
+
+def pack(ranked: Sequence[Scored], budget: int, k_max: int) -> Packed:
+    """The best that fit, at most `k_max`. `ranked`: best first."""
+    chosen: dict[int, Item] = {}  # by the place in the ranking
+    left: dict[str, list[str]] = {DUPLICATE: [], MOST: [], BUDGET: []}
+    spent = 0
+    alike = _alike([scored.candidate for scored in ranked])
+    for place, scored in enumerate(ranked):
+        hit = scored.candidate.hit
+        twin = next((other for other in alike[place] if other in chosen), None)
+        if twin is not None:
+            chosen[twin] = replace(chosen[twin], folded=(*chosen[twin].folded, hit.memory_id))
+            left[DUPLICATE].append(hit.memory_id)
+        elif len(chosen) == k_max:
+            left[MOST].append(hit.memory_id)
+        elif spent + (cost := tokens(hit.text)) > budget:
+            left[BUDGET].append(hit.memory_id)
+        else:
+            chosen[place] = Item(scored, cost)
+            spent += cost
+    told = {reason: Left(len(ids), tuple(ids[:TOLD])) for reason, ids in left.items() if ids}
+    return Packed(tuple(chosen.values()), spent, told)
+
+
+def _alike(candidates: Sequence[Candidate]) -> list[list[int]]:
+    """For each place, the better places whose memory says the same, best first."""
+    found: list[list[int]] = [[] for _ in candidates]
+    for encoder in {c.encoder for c in candidates}:
+        places = [place for place, c in enumerate(candidates) if c.encoder == encoder]
+        vectors = np.stack([candidates[place].vector for place in places])
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = vectors / np.where(lengths == 0, 1, lengths)
+        # Only below the diagonal: each pair once, the worse one first.
+        for worse, better in np.argwhere(np.tril(unit @ unit.T, -1) >= ALIKE).tolist():
+            a, b = candidates[places[worse]].hit, candidates[places[better]].hit
+            # "I" said by two agents speaks of two.
+            if agree(a.text, b.text) and (a.agent == b.agent or not personal(a.text)):
+                found[places[worse]].append(places[better])
+    return found

@@ -1,0 +1,111 @@
+"""What a retrieval puts first: score = relevance × strength × tier (docs/reading.md).
+
+Relevance leads. Strength, of what was used lately or mattered much when it came, moves a score by at most
+`strength_share`: between two that answer as well, the one that is alive. What members agreed to keep counts a little
+more than what nobody has voted on yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core import decay
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.retrieval.fusion import Fusion, merged, relevance
+from memquorum.core.retrieval.query import Filters, Hit
+
+_TIERS: Mapping[str, float] = MappingProxyType({"short-term": 1.0, "long-term": 1.1})
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The numbers of a retrieval."""
+
+    depth: int = 100
+    """So many memories of each ranking are candidates."""
+    words: int = 32
+    """So many words of the query, the first that mean something, are looked for."""
+    strength_share: float = 0.3
+    tiers: Mapping[str, float] = field(default_factory=lambda: _TIERS)
+    fusion: Fusion = field(default_factory=Fusion)
+
+
+DEFAULTS = Ranking()
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of a store. `vectors`: the query's by the encoder's name, of shape (d,)."""
+
+    namespace: str
+    query: str
+    vectors: Mapping[str, NDArray[np.float32]]
+    filters: Filters = field(default_factory=Filters)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that was found. `near`: it is among its encoder's nearest; `words`: what the words that it shares with
+    the query are worth, if it is among the best by words. `vector`: shape (d,), its own, of `encoder`."""
+
+    hit: Hit
+    encoder: str
+    vector: NDArray[np.float32]
+    near: bool
+    words: float | None
+    after: tuple[str, ...]
+    """The memories that follow it in its session, nearest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate and why it stands where it stands."""
+
+    candidate: Candidate
+    relevance: float
+    strength: float
+    score: float
+
+
+def rank(
+    candidates: Sequence[Candidate],
+    encoded: Mapping[str, int],
+    as_of: int,
+    policy: Policy,
+    given: Ranking = DEFAULTS,
+) -> list[Scored]:
+    """The candidates, best first, ties by id.
+
+    `encoded`: how many memories each encoder has among those asked for; ties between two encoders go to the first.
+    `as_of`: the shard's time, in milliseconds.
+    """
+    near = merged([(_nearest(candidates, encoder), count) for encoder, count in encoded.items()])
+    relevances = relevance(near, _said(candidates), {c.hit.memory_id: c.after for c in candidates}, given.fusion)
+    scored = []
+    for candidate in candidates:
+        hit = candidate.hit
+        strong = strength(hit.last_access, hit.salience, as_of, policy, given.strength_share)
+        found = relevances[hit.memory_id]
+        scored.append(Scored(candidate, found, strong, found * strong * given.tiers.get(hit.tier, 1.0)))
+    return sorted(scored, key=lambda s: (-s.score, s.candidate.hit.memory_id))
+
+
+def strength(last_access: int, salience: float, as_of: int, policy: Policy, share: float) -> float:
+    """Between 1 − share and 1: how much of the mean of decay and salience, both in [0, 1], is left."""
+    left = decay.decay_ppm(last_access, as_of, policy) / PPM
+    return 1.0 - share + share * (left + salience) / 2
+
+
+def _nearest(candidates: Sequence[Candidate], encoder: str) -> list[str]:
+    of = [(-c.hit.score, c.hit.memory_id) for c in candidates if c.encoder == encoder and c.near]
+    return [memory_id for _, memory_id in sorted(of)]
+
+
+def _said(candidates: Sequence[Candidate]) -> list[str]:
+    of = [(-c.words, c.hit.memory_id) for c in candidates if c.words is not None]
+    return [memory_id for _, memory_id in sorted(of)]

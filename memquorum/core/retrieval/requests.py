@@ -1,0 +1,167 @@
+"""What may be asked beside a search: a set of memories that fits a budget, and what surrounds a memory or a matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memquorum.core import jsontext
+from memquorum.core.retrieval.query import (
+    TIERS,
+    BadRequest,
+    Filters,
+    Search,
+    read_memory_id,
+    read_name,
+    read_namespace,
+    read_query,
+)
+
+BUDGET_DEFAULT, BUDGET_MAX = 2_000, 100_000
+K_MAX_DEFAULT, K_MAX_MOST = 20, 100
+NAMES_MAX = 100
+STEPS_DEFAULT, STEPS_MAX = 5, 50
+ANCHORS_DEFAULT, ANCHORS_MAX = 3, 20
+WITHIN_MS_MAX = 31 * 24 * 3_600_000
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class RetrieveRequest:
+    """The body of a retrieval, as it comes."""
+
+    query: str
+    namespace: str | None = None
+    budget_tokens: int | None = None
+    k_max: int | None = None
+    agents: tuple[str, ...] | None = None
+    sessions: tuple[str, ...] | None = None
+    tiers: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+    agent: str | None = None
+    peek: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """The body of a recall, as it comes."""
+
+    memory_id: str | None = None
+    query: str | None = None
+    namespace: str | None = None
+    steps: int | None = None
+    within_ms: int | None = None
+    anchors: int | None = None
+    budget_tokens: int | None = None
+    agent: str | None = None
+    peek: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads, and where. `agent` is None only for a peek."""
+
+    namespace: str
+    agent: str | None
+    peek: bool
+
+    def search(self, query: str, k: int) -> Search:
+        """The search that counts the same uses."""
+        return Search(self.namespace, query, k, self.agent, self.peek)
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieve:
+    """A retrieval that may be run."""
+
+    reader: Reader
+    query: str
+    budget_tokens: int
+    k_max: int
+    filters: Filters
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """A recall that may be run: from a memory, or from the `anchors` memories that answer a query best.
+
+    `steps`: so many before and after in the session. `within_ms`: what else of the namespace lies so near in time.
+    """
+
+    reader: Reader
+    memory_id: str | None
+    query: str | None
+    anchors: int
+    steps: int
+    within_ms: int
+    budget_tokens: int
+
+
+def read_retrieve(body: bytes) -> Retrieve:
+    """The retrieval that a JSON body asks for. Raises BadRequest."""
+    asked = _parse(body, RetrieveRequest)
+    return Retrieve(
+        reader=_reader(asked.namespace, asked.agent, asked.peek),
+        query=read_query(asked.query),
+        budget_tokens=_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+        k_max=_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
+        filters=_filters(asked),
+    )
+
+
+def read_recall(body: bytes) -> Recall:
+    """The recall that a JSON body asks for. Raises BadRequest."""
+    asked = _parse(body, RecallRequest)
+    if (asked.memory_id is None) == (asked.query is None):
+        raise BadRequest("missing_field", "memory_id", "from where? Send memory_id or query, one of the two")
+    return Recall(
+        reader=_reader(asked.namespace, asked.agent, asked.peek),
+        memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
+        query=None if asked.query is None else read_query(asked.query),
+        anchors=_number("anchors", asked.anchors, 1, ANCHORS_MAX, ANCHORS_DEFAULT),
+        steps=_number("steps", asked.steps, 0, STEPS_MAX, STEPS_DEFAULT),
+        within_ms=_number("within_ms", asked.within_ms, 0, WITHIN_MS_MAX, 0),
+        budget_tokens=_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+    )
+
+
+def _parse(body: bytes, kind: type[T]) -> T:
+    try:
+        return jsontext.parse(body, kind)
+    except jsontext.JsonRefused as wrong:
+        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+
+
+def _reader(namespace: str | None, agent: str | None, peek: bool | None) -> Reader:
+    if agent is None and not peek:
+        raise BadRequest(
+            "missing_field", "agent", "who reads? Send agent, for what is given counts as used; or send peek: true"
+        )
+    return Reader(read_namespace(namespace), None if agent is None else read_name("agent", agent), bool(peek))
+
+
+def _filters(asked: RetrieveRequest) -> Filters:
+    tiers = TIERS if asked.tiers is None else asked.tiers
+    if not tiers or not set(tiers) <= set(TIERS):
+        raise BadRequest("out_of_range", "tiers", f"must be one or more of {', '.join(TIERS)}; others hold no text")
+    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
+        raise BadRequest("out_of_range", "until", "must be later than since")
+    return Filters(tiers, _names("agents", asked.agents), _names("sessions", asked.sessions), asked.since, asked.until)
+
+
+def _names(field: str, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    if values is None:
+        return None
+    if not 1 <= len(values) <= NAMES_MAX:
+        raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
+    return tuple(read_name(field, value) for value in values)
+
+
+def _number(field: str, value: int | None, least: int, most: int, default: int) -> int:
+    if value is None:
+        return default
+    if not least <= value <= most:
+        raise BadRequest("out_of_range", field, f"must lie between {least} and {most}")
+    return value

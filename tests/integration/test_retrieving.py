@@ -1,0 +1,280 @@
+"""Retrieve and recall on a real store: words, filters, what is left out, what surrounds, what counts as used."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import psycopg
+import pytest
+from starlette.testclient import TestClient
+
+from db import copying
+from db.reads import Reads
+from memquorum.core.access import EVERYONE, READ
+from memquorum.core.avro import Codec
+from memquorum.core.ids import memory_id
+from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
+from memquorum.core.retrieval.recall import Reach
+from memquorum.encoders.hashing import HashingEncoder
+from tests.unit.published import GENESIS
+from workers.retrieval.app import app
+
+SPACE = "greenhouse"
+ENCODER = HashingEncoder(64)
+NOW = 1_000_000
+ALL = Filters()
+SIGHT = EVERYONE.sight(READ)
+
+
+@dataclass
+class Told:
+    """A memory to be stored. Its place in the list is its time, in seconds."""
+
+    text: str
+    agent: str = "ann"
+    session: str | None = "s1"
+    tier: str = "short-term"
+    namespace: str = SPACE
+    encoder: str = ENCODER.name
+    vector: Any = field(default=None)
+
+
+def put(dsn: str, told: list[Told]) -> list[str]:
+    """Stores them; their ids."""
+    ids = [memory_id(one.namespace, f"e{at}") for at, one in enumerate(told)]
+    rows = list(enumerate(zip(map(copying.raw_id, ids), told, strict=True)))
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("INSERT INTO shard (shard, hash, as_of) VALUES (0, '', %s) ON CONFLICT DO NOTHING", [NOW])
+        copying.copy(connection, "memory_copy", (
+            (m, 0, t.namespace, t.agent, t.agent, t.session, None, f"e{at}", t.tier, 1_000 * at, len(t.text), b"c" * 32,
+             t.encoder, False, None, 0, None, at) for at, (m, t) in rows
+        ))  # fmt: skip
+        alive = [(at, (m, t)) for at, (m, t) in rows if t.tier in ("short-term", "long-term")]
+        copying.copy(connection, "content_copy", ((m, t.text, t.namespace) for _, (m, t) in alive))
+        copying.copy(connection, "embedding_copy", (
+            (m, t.namespace, copying.raw_vector(ENCODER.encode([t.text])[0] if t.vector is None else t.vector))
+            for _, (m, t) in alive
+        ))  # fmt: skip
+        copying.copy(connection, "strength_copy", (
+            (m, 0, t.tier, 500_000, 1_000 * at, 1_000 * at, NOW, 0, 0, 0, 0, 0, 0, 0) for at, (m, t) in alive
+        ))  # fmt: skip
+    return ids
+
+
+@pytest.fixture
+async def reads(databases: tuple[str, str]) -> AsyncIterator[Reads]:
+    found = Reads(databases[0])
+    await found.open()
+    yield found
+    await found.close()
+
+
+def question(query: str, filters: Filters = ALL, **more: Any) -> Question:
+    vectors = more.get("vectors", {ENCODER.name: ENCODER.encode([query])[0]})
+    return Question(more.get("namespace", SPACE), query, vectors, filters)
+
+
+async def ask(reads: Reads, query: str, filters: Filters = ALL, **more: Any) -> dict[str, Candidate]:
+    candidates, _ = await reads.candidates(SIGHT, question(query, filters, **more), DEFAULTS)
+    return {one.hit.memory_id: one for one in candidates}
+
+
+async def test_rare_words_are_worth_more_and_endings_do_not_matter(reads: Reads, databases: tuple[str, str]) -> None:
+    tank, pump, pumps, lunch = put(
+        databases[0],
+        [
+            Told("The tank is empty."),
+            Told("The tank has a pump."),
+            Told("Two pumps, one tank."),
+            Told("Lunch at noon."),
+        ],
+    )
+    found = await ask(reads, "which tanks were pumping?")
+    words = {name: found[i].words for name, i in (("tank", tank), ("pump", pump), ("pumps", pumps), ("lunch", lunch))}
+    assert words["pump"] == words["pumps"] > words["tank"] > 0  # type: ignore[operator]
+    assert words["lunch"] is None
+    assert {one.near for one in found.values()} == {True}
+    exact = ENCODER.encode(["which tanks were pumping?", "Lunch at noon."])
+    assert found[lunch].hit.score == pytest.approx(float(exact[0] @ exact[1]), abs=2e-3)
+    assert found[lunch].vector == pytest.approx(exact[1], abs=1e-3)
+    assert found[lunch].hit.text == "Lunch at noon."
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "the of and",
+        "¿?",
+        "'",
+        "a\\'b",
+        "x & y | !z <-> 'q' \\ \\\\",
+        "foo:*",
+        "http://a/b?c='d'",
+        "it''s \\",
+        "🔥" * 99,
+    ],
+)
+async def test_any_query_is_plain_words(reads: Reads, databases: tuple[str, str], query: str) -> None:
+    (said,) = put(databases[0], [Told(f"Somebody wrote {query} here.")])
+    assert list(await ask(reads, query)) == [said]
+
+
+async def test_long_queries_and_texts_of_any_words_are_taken(reads: Reads, databases: tuple[str, str]) -> None:
+    codes = " ".join(f"{n:x}" for n in range(0x10000, 0x10000 + 10_900))
+    first, second = put(databases[0], [Told(codes), Told("x" * 65_000)])
+    assert (await ask(reads, codes[:16_000]))[first].words is not None
+    assert (await ask(reads, "x" * 16_000))[second].words is None
+
+
+async def test_filters_and_what_they_keep_out(reads: Reads, databases: tuple[str, str]) -> None:
+    old = HashingEncoder(32).encode(["tank"])[0]
+    ids = put(
+        databases[0],
+        [
+            Told("tank"),
+            Told("tank", agent="bob"),
+            Told("tank", session="s2"),
+            Told("tank", session=None, tier="long-term"),
+            Told("tank", encoder="hashing-32/1", vector=old),
+            Told("tank", tier="sealed"),
+            Told("tank", namespace="elsewhere"),
+        ],
+    )
+
+    async def through(filters: Filters) -> list[int]:
+        found = await ask(reads, "tank", filters)
+        through, kept = await reads.passed(SIGHT, question("tank", filters))
+        assert sum(through.values()) == len(found)
+        assert sum(through.values()) + sum(kept.values()) == 5
+        return sorted(ids.index(i) for i in found)
+
+    assert await through(ALL) == [0, 1, 2, 3]
+    assert await through(Filters(agents=("bob", "eve"))) == [1]
+    assert await through(Filters(sessions=("s1",))) == [0, 1]
+    assert await through(Filters(tiers=("long-term",))) == [3]
+    assert await through(Filters(since=1_000, until=3_000)) == [1, 2]
+    narrow = Filters(agents=("ann",), sessions=("s2",), since=0)
+    assert await reads.passed(SIGHT, question("tank", narrow)) == (
+        {ENCODER.name: 1},
+        {"agent": 1, "session": 3},
+    )
+    both = {ENCODER.name: ENCODER.encode(["tank"])[0], "hashing-32/1": old}
+    assert sorted(ids.index(i) for i in await ask(reads, "tank", vectors=both)) == [0, 1, 2, 3, 4]
+    assert await ask(reads, "tank", namespace="nowhere") == {}
+
+
+async def test_what_follows_in_the_session_is_told(reads: Reads, databases: tuple[str, str]) -> None:
+    ids = put(
+        databases[0],
+        [Told(f"tank {n}", session="s2" if n == 2 else "s1") for n in range(5)] + [Told("t", session=None)],
+    )
+    found = await ask(reads, "tank")
+    assert [[ids.index(i) for i in found[one].after] for one in ids] == [[1, 3], [3, 4], [], [4], [], []]
+
+
+async def test_what_surrounds(reads: Reads, databases: tuple[str, str]) -> None:
+    told = [Told(f"tank {n}", session="s2" if n in (3, 6) else "s1") for n in range(9)]
+    ids = put(databases[0], [*told, Told("gone", tier="sealed")])
+    found = await reads.around(SIGHT, SPACE, [ids[4]], Reach(2, 1_500))
+    assert sorted((one.way, ids.index(one.candidate.hit.memory_id), one.apart) for one in found) == [
+        ("anchor", 4, 0), ("session", 1, -2), ("session", 2, -1), ("session", 5, 1), ("session", 7, 2),
+        ("time", 3, -1_000),
+    ]  # fmt: skip
+    assert await reads.around(SIGHT, "elsewhere", [ids[4]], Reach(2, 1_500)) == []
+    assert await reads.around(SIGHT, SPACE, [ids[9]], Reach(2, 1_500)) == []
+    assert len(await reads.around(SIGHT, SPACE, [ids[4]], Reach(0, 0))) == 1
+
+
+def test_no_sample_holds_content(databases: tuple[str, str]) -> None:
+    ids = put(databases[0], [Told(f"a memory with the word canary{n % 3}") for n in range(100)])
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute("ANALYZE")
+        sampled = connection.execute(
+            "SELECT tablename, attname FROM pg_stats WHERE tablename IN ('content', 'embedding')"
+        ).fetchall()
+        assert sorted(sampled) == [
+            ("content", "memory_id"),
+            ("content", "namespace"),
+            ("embedding", "memory_id"),
+            ("embedding", "namespace"),
+        ]
+        connection.execute("DELETE FROM content WHERE memory_id = ANY(%s::uuid[])", [ids])
+        assert connection.execute("SELECT count(*) FROM content").fetchone() == (0,)
+
+
+CLIENT_TEXTS = [
+    Told("The tank in bay 3 holds 40 litres.", session="s1"),
+    Told("Its valve opens at 4 bar.", session="s1"),
+    Told("The tank in bay 3 holds 40 litres!", session="s2", agent="bob"),
+    Told("Lunch is at noon.", session="s2", agent="bob"),
+    Told("The tank in bay 3 holds 60 litres.", session="s3", tier="long-term"),
+]
+
+
+@pytest.fixture
+def client(databases: tuple[str, str], kafka: str, codec: Codec) -> Iterator[TestClient]:
+    put(databases[0], CLIENT_TEXTS)
+    built = app(memory_dsn=databases[0], bootstrap=kafka, genesis=GENESIS, codec=codec, encoder=ENCODER)
+    with TestClient(built, base_url="http://127.0.0.1") as found:
+        yield found
+
+
+def answered(client: TestClient, path: str, **asked: Any) -> dict[str, Any]:
+    answer = client.post(path, json={"namespace": SPACE, "peek": True} | asked)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def texts(found: dict[str, Any]) -> list[str]:
+    return [item["text"] for item in found["items"]]
+
+
+def test_a_retrieval_fits_its_budget_and_says_what_it_left_out(client: TestClient) -> None:
+    found = answered(client, "/retrieve", query="how much does the tank in bay 3 hold?")
+    assert set(texts(found)[:2]) & {CLIENT_TEXTS[0].text, CLIENT_TEXTS[2].text}
+    assert CLIENT_TEXTS[4].text in texts(found)[:2]
+    assert len(found["items"]) == 4
+    assert found["left_out"]["duplicate"]["count"] == 1
+    folded = [one for item in found["items"] for one in item["folded"]]
+    assert folded == found["left_out"]["duplicate"]["memory_ids"]
+    assert found["tokens"] == sum(item["tokens"] for item in found["items"]) <= found["budget_tokens"] == 2_000
+    scores = [item["score"] for item in found["items"]]
+    assert scores == sorted(scores, reverse=True)
+    for item in found["items"]:
+        assert item["score"] == pytest.approx(
+            item["relevance"] * item["strength"] * (1.1 if item["tier"] == "long-term" else 1), abs=1e-5
+        )
+    small = answered(
+        client, "/retrieve", query="how much does the tank in bay 3 hold?", budget_tokens=9, agents=["ann"]
+    )
+    assert (len(small["items"]), small["tokens"]) == (1, 9)
+    assert small["left_out"]["agent"] == {"count": 2, "memory_ids": []}
+    assert small["left_out"]["budget"]["count"] == 2
+    assert answered(client, "/retrieve", query="tank", namespace="elsewhere")["items"] == []
+
+
+def test_a_recall_tells_what_was_said_around(client: TestClient) -> None:
+    anchor = memory_id(SPACE, "e0")
+    found = answered(client, "/recall", memory_id=anchor, within_ms=3_000)
+    assert texts(found) == [one.text for one in (CLIENT_TEXTS[0], CLIENT_TEXTS[1], CLIENT_TEXTS[3])]
+    assert [item["way"] for item in found["items"]] == ["anchor", "session", "time"]
+    assert found["left_out"]["duplicate"]["count"] == 1
+    found = answered(client, "/recall", query="when does the valve open?", anchors=1, steps=1)
+    assert texts(found) == [CLIENT_TEXTS[0].text, CLIENT_TEXTS[1].text]
+    gone = client.post("/recall", json={"memory_id": memory_id(SPACE, "none"), "peek": True})
+    assert (gone.status_code, gone.json()["field"]) == (404, "memory_id")
+    elsewhere = client.post("/recall", json={"memory_id": anchor, "peek": True, "namespace": "elsewhere"})
+    assert elsewhere.status_code == 404
+
+
+def test_what_is_given_counts_as_used(client: TestClient) -> None:
+    found = answered(client, "/retrieve", query="lunch", k_max=2, peek=False, agent="planner")
+    assert found["used"] == 2
+    assert answered(client, "/recall", query="lunch", anchors=1, steps=0, peek=False, agent="planner")["used"] == 1
+    assert answered(client, "/retrieve", query="lunch")["used"] == 0
+    refused = client.post("/retrieve", json={"query": "q", "peek": True, "budget_tokens": 0})
+    assert (refused.status_code, refused.json()["field"]) == (400, "budget_tokens")

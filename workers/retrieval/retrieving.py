@@ -1,0 +1,115 @@
+"""Retrieve and recall: memories that fit a budget of tokens, and what surrounds some of them.
+
+What is given counts as used, unless the request peeks; what is folded into it or left out does not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum.core.access import READ, Caller, Sight
+from memquorum.core.retrieval import packing, requests
+from memquorum.core.retrieval import recall as surroundings
+from memquorum.core.retrieval.packing import Item, Packed
+from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.ranking import DEFAULTS, Question, Scored, rank
+from memquorum.core.retrieval.requests import Reader
+from memquorum.telemetry.tracing import HEADER
+from workers.retrieval.answers import body, unknown
+from workers.retrieval.service import Service
+
+# What a filter or the rankings left out is counted and not named.
+_NOT_FOUND = "not_found"
+
+
+async def retrieve(service: Service, request: Request, caller: Caller) -> Response:
+    """The memories that answer best and fit the budget, and what was left out and why."""
+    wanted = requests.read_retrieve(await body(request))
+    sight = caller.at(wanted.reader.namespace, READ)
+    ranked, counts = await _ranked(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
+    packed = packing.pack(ranked, wanted.budget_tokens, wanted.k_max)
+    answer = {
+        "namespace": wanted.reader.namespace,
+        "items": [_item(item) | _scores(item) for item in packed.items],
+        "budget_tokens": wanted.budget_tokens,
+        "tokens": packed.tokens,
+    }
+    return JSONResponse(answer | await _used(service, request, wanted.reader, packed) | _left_out(packed, counts))
+
+
+async def recall(service: Service, request: Request, caller: Caller) -> Response:
+    """What surrounds a memory, or the memories that answer a query best."""
+    wanted = requests.read_recall(await body(request))
+    namespace = wanted.reader.namespace
+    sight = caller.at(namespace, READ)
+    if wanted.memory_id is not None:
+        anchors = [wanted.memory_id]
+    else:
+        ranked, _ = await _ranked(service, sight, namespace, wanted.query or "", Filters())
+        anchors = [s.candidate.hit.memory_id for s in ranked[: wanted.anchors]]
+    reach = surroundings.Reach(wanted.steps, wanted.within_ms)
+    found = await service.reads.around(sight, namespace, anchors, reach)
+    if wanted.memory_id is not None and not found:
+        return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r}")
+    ordered = surroundings.in_order(found, anchors)
+    ways = {one.candidate.hit.memory_id: {"way": one.way, "anchor": one.anchor, "apart": one.apart} for one in ordered}
+    packed = packing.pack(surroundings.scored(ordered), wanted.budget_tokens, len(ordered))
+    answer = {
+        "namespace": namespace,
+        "anchors": anchors,
+        "items": [_item(item) | ways[item.scored.candidate.hit.memory_id] for item in surroundings.told(packed.items)],
+        "budget_tokens": wanted.budget_tokens,
+        "tokens": packed.tokens,
+    }
+    return JSONResponse(answer | await _used(service, request, wanted.reader, packed) | _left_out(packed, {}))
+
+
+async def _ranked(
+    service: Service, sight: Sight, namespace: str, text: str, filters: Filters
+) -> tuple[list[Scored], dict[str, int]]:
+    """The candidates, best first, and how many were none, by reason."""
+    question = Question(namespace, text, await _encode(service, text), filters)
+    (candidates, as_of), (passed, kept) = await asyncio.gather(
+        service.reads.candidates(sight, question, DEFAULTS), service.reads.passed(sight, question)
+    )
+    ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, service.genesis.policy)
+    rest = max(0, sum(passed.values()) - len(ranked))
+    return ranked, kept | ({_NOT_FOUND: rest} if rest else {})
+
+
+async def _encode(service: Service, text: str) -> Mapping[str, NDArray[np.float32]]:
+    encoders = [service.encoder] if service.before is None else [service.encoder, service.before]
+    vectors = await asyncio.gather(*(service.encode(encoder, text) for encoder in encoders))
+    return {encoder.name: vector for encoder, vector in zip(encoders, vectors, strict=True)}
+
+
+def _item(item: Item) -> dict[str, Any]:
+    hit = asdict(item.scored.candidate.hit)
+    del hit["score"]
+    return hit | {"tokens": item.tokens, "folded": list(item.folded)}
+
+
+def _scores(item: Item) -> dict[str, float]:
+    scored = item.scored
+    found = {"score": scored.score, "relevance": scored.relevance, "strength": scored.strength}
+    return {name: round(value, 6) for name, value in found.items()} | {"cosine": scored.candidate.hit.score}
+
+
+async def _used(service: Service, request: Request, reader: Reader, packed: Packed) -> dict[str, Any]:
+    hits = [item.scored.candidate.hit for item in packed.items]
+    used, warning = await service.use(reader.search("", len(hits)), hits, request.headers.get(HEADER))
+    return {"used": used} | ({"warning": warning} if warning else {})
+
+
+def _left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, Any]:
+    left = {reason: {"count": count, "memory_ids": list[str]()} for reason, count in sorted(counts.items())}
+    left |= {why: {"count": told.count, "memory_ids": list(told.memory_ids)} for why, told in packed.left.items()}
+    return {"left_out": left}
