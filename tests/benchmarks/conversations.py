@@ -1,0 +1,73 @@
+"""Conversations with questions whose evidence is known: LoCoMo's and QMSum's dev side, which are not here.
+
+LoCoMo (Maharana et al. 2024) is CC BY-NC 4.0; QMSum (Zhong et al. 2021) is MIT, its transcripts keep their own terms.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Question:
+    """`evidence`: the turns that answer it."""
+
+    text: str
+    evidence: tuple[int, ...]
+    category: str
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """Turns in order, the session of each, and what is asked of them."""
+
+    name: str
+    turns: tuple[str, ...]
+    sessions: tuple[str, ...]
+    questions: tuple[Question, ...]
+
+
+def locomo(folder: Path) -> Iterator[Conversation]:
+    """Questions without an answer, and those whose evidence points nowhere, are left out."""
+    for sample in json.loads((folder / "locomo" / "locomo5_dev.json").read_text(encoding="utf-8")):
+        said: list[str] = []
+        sessions: list[str] = []
+        places: dict[str, int] = {}
+        spoken = {k: v for k, v in sample["conversation"].items() if re.fullmatch(r"session_\d+", k)}
+        for session in sorted(spoken, key=lambda k: int(k.split("_")[1])):
+            for turn in spoken[session]:
+                places[turn["dia_id"]] = len(said)
+                picture = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+                said.append(f"{turn['speaker']}: {turn['text']}{picture}")
+                sessions.append(session)
+        questions = []
+        for asked in sample["qa"]:
+            ids = {i for text in asked["evidence"] for i in re.findall(r"D\d+:\d+", text)}
+            evidence = tuple(sorted(places[i] for i in ids if i in places))
+            if evidence and asked["category"] != 5:
+                questions.append(Question(asked["question"], evidence, str(asked["category"])))
+        yield Conversation(sample["sample_id"], tuple(said), tuple(sessions), tuple(questions))
+
+
+def qmsum(folder: Path) -> Iterator[Conversation]:
+    """The specific queries; their spans hold half of a meeting, so that few of their turns fit among the first 20."""
+    with gzip.open(folder / "qmsum" / "meetings.jsonl.gz", "rt", encoding="utf-8") as lines:
+        for meeting in map(json.loads, lines):
+            said = tuple(f"{turn['speaker']}: {turn['content']}" for turn in meeting["meeting_transcripts"])
+            questions = []
+            for asked in meeting["specific_query_list"]:
+                spans = [range(int(a), int(b) + 1) for a, b in asked["relevant_text_span"]]
+                evidence = tuple(sorted({turn for span in spans for turn in span if turn < len(said)}))
+                if evidence:
+                    questions.append(Question(asked["query"], evidence, meeting["domain"]))
+            yield Conversation(meeting["meeting"], said, ("s1",) * len(said), tuple(questions))
+
+
+SETS = {"locomo": locomo, "qmsum": qmsum}
+
+FILES = {"locomo": "locomo/locomo5_dev.json", "qmsum": "qmsum/meetings.jsonl.gz"}
