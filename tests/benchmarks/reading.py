@@ -134,7 +134,8 @@ class Store:
                 (m, 0, talk.name, "ann", "ann", talk.sessions[at], None, f"e{at}", "short-term", 1_000 * at,
                  len(talk.turns[at]), bytes(32), name, False, None, 0, None, at) for at, m in enumerate(raw)
             ))  # fmt: skip
-            copying.copy(connection, "content_copy", zip(raw, talk.turns, strict=True))
+            spaces = [talk.name] * len(raw)
+            copying.copy(connection, "content_copy", zip(raw, talk.turns, spaces, strict=True))
             copying.copy(connection, "embedding_copy", (
                 (m, talk.name, copying.raw_vector(vector)) for m, vector in zip(raw, vectors, strict=True)
             ))  # fmt: skip

@@ -67,6 +67,13 @@ def test_a_key_opens_its_namespaces_and_its_rights(client: TestClient) -> None:
     assert client.get("/events/mill/e", headers=bearer(2)).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/retrieve", "/recall"])
+def test_what_is_not_ones_own_is_not_even_looked_for(client: TestClient, path: str) -> None:
+    elsewhere = client.post(path, json=SEARCH | {"namespace": "mill"}, headers=bearer(1))
+    assert (elsewhere.status_code, elsewhere.json()["field"]) == (403, "namespace")
+    assert client.post(path, json=SEARCH, headers=bearer(2)).json()["field"] == "right"
+
+
 def test_an_id_of_another_tenant_is_answered_as_one_that_is_none(client: TestClient) -> None:
     other, unknown = HERS.replace("0001", "0003"), client.get(f"/memories/{THEIRS}", headers=bearer(1))
     none = client.get(f"/memories/{other}", headers=bearer(1))

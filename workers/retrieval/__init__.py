@@ -17,7 +17,8 @@ Read in this order:
 
 1. `routes`: the one table of endpoints; who adds an endpoint adds a line there and its function in a module beside it;
 2. `endpoints`: what a line of that table says; `openapi`: the description made of it; `shapes`: what is answered;
-3. `search`, `retrieving`, `memories`, `publishing`, `health`: the endpoints; each is handed the service, the request and who asks;
+3. `search`, `retrieving`, `memories`, `publishing`, `health`: the endpoints; each is handed the
+   service, the request and who asks;
 4. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
 5. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;
 6. `answers`: bodies that are read, errors that are told; `middleware`: what every request passes through;
