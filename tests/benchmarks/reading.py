@@ -6,7 +6,8 @@ within budgets of tokens, and what those tokens are of the whole conversation.
 
 The sets are LoCoMo's conversations and QMSum's meetings, one namespace each, a turn a memory ("speaker: text"), the dev
 side. They are not in this repository, for LoCoMo's licence does not let them be; without them the run says so and ends.
-A real Postgres holds the memories. What is kept in tests/benchmarks/results/reading are numbers of turns, no text.
+A real Postgres holds the memories. What is kept in tests/benchmarks/results/reading are
+numbers of turns, no text: for each question the spans of its evidence and each system's first 20.
 """
 
 from __future__ import annotations
@@ -59,6 +60,17 @@ def bm25(turns: Sequence[Mapping[str, int]], asked: Sequence[str]) -> list[int]:
     return ranked
 
 
+def spans(turns: Sequence[int]) -> list[list[int]]:
+    """Ascending turns as spans, first and last of each."""
+    found: list[list[int]] = []
+    for turn in turns:
+        if found and turn == found[-1][1] + 1:
+            found[-1][1] = turn
+        else:
+            found.append([turn, turn])
+    return found
+
+
 def recall(ranked: Sequence[int], evidence: Sequence[int]) -> float:
     """The share of the evidence that is there."""
     return len({*ranked} & {*evidence}) / len(evidence)
@@ -88,7 +100,7 @@ class Asked:
     def plain(self) -> dict[str, Any]:
         """Numbers alone: which turns each system puts first."""
         first = {system: list(ranked[:SHOWN]) for system, ranked in self.ranks.items()}
-        return {"of": self.talk, "q": self.number, "c": self.category, "evidence": list(self.evidence)} | first
+        return {"of": self.talk, "q": self.number, "c": self.category, "evidence": spans(self.evidence)} | first
 
 
 class Store:

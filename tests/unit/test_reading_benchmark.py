@@ -30,7 +30,8 @@ def test_sums_and_what_fits_a_budget() -> None:
     assert found["vectors"]["recall in 500 tokens"] == 1
     assert found["bm25"]["tokens@5"] == 800
     assert reading.ahead([asked], 1) == {"bm25": [1, 1, 1], "vectors": [1, 1, 1]}
-    assert asked.plain()["evidence"] == [2]
+    assert asked.plain()["evidence"] == [[2, 2]]
+    assert reading.spans([1, 2, 3, 7, 9, 10]) == [[1, 3], [7, 7], [9, 10]]
 
 
 def test_without_the_sets_it_says_so(
