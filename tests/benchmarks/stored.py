@@ -40,7 +40,7 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
             (m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
              False, None, START, None, i - count) for i, (m, tier) in numbered
         ))  # fmt: skip
-        put("content_copy", ((m, _TEXT.format(number=i, count=count)) for i, (m, _) in numbered))
+        put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))
         put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256])) for i, (m, _) in numbered))
         put("strength_copy", (
             (m, shard, tier, 450_000, START, _FRESH, _FRESH + i, 0, 0, 0, 0, 0, 0, 0) for i, (m, tier) in numbered
