@@ -118,15 +118,17 @@ class PostgresVault:
             ) from None
 
     def _keys(self, connection: psycopg.Connection, ids: Sequence[str]) -> dict[str, bytes]:
-        owners: dict[Subject, bytes] = {}
-        keys: dict[str, bytes] = {}
+        owned: dict[tuple[Subject, bytes], list[tuple[str, bytes]]] = {}
         # Binary, because keys in hexadecimal digits cost the server and this process more than the index does.
         rows = connection.execute(QUERIES["vault_keys"], {"ids": ids}, binary=True)
         for memory_id, namespace, subject, wrapped, wrapped_owner in rows:
-            owner = (namespace, subject)
-            if owner not in owners:
-                owners[owner] = self._unwrap_subject(owner, wrapped_owner)
-            keys[memory_id] = sealing.unwrap(owners[owner], wrapped, _of_memory(memory_id))
+            owned.setdefault(((namespace, subject), wrapped_owner), []).append((memory_id, wrapped))
+        keys: dict[str, bytes] = {}
+        for (owner, wrapped_owner), those in owned.items():
+            unwrapped = sealing.unwrap_all(
+                self._unwrap_subject(owner, wrapped_owner), [(_of_memory(memory_id), key) for memory_id, key in those]
+            )
+            keys.update(zip((memory_id for memory_id, _ in those), unwrapped, strict=True))
         return keys
 
 

@@ -15,58 +15,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from db.view_tables import TABLES, VERSION
 from memquorum.core.consensus.events import Progress, Reached
 
-# Raised when the tables change: a file of before is emptied, and filled again from the streams.
-_VERSION = 6
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS shard (
-    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL DEFAULT 1, epoch INTEGER NOT NULL DEFAULT 1,
-    as_of INTEGER NOT NULL DEFAULT 0, decisions BLOB NOT NULL DEFAULT x'', stream BLOB,
-    stable INTEGER NOT NULL DEFAULT 0, lived INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS reached (
-    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, decisions BLOB NOT NULL,
-    accepted_offset INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS proof (
-    shard INTEGER, place INTEGER, message BLOB NOT NULL, PRIMARY KEY (shard, place)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS configuration (
-    shard INTEGER, config INTEGER, place INTEGER, message BLOB NOT NULL,
-    PRIMARY KEY (shard, config, place)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS shown (
-    shard INTEGER, seq INTEGER, members TEXT NOT NULL, PRIMARY KEY (shard, seq)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS position (
-    topic TEXT, shard INTEGER, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS stamped (
-    topic TEXT, shard INTEGER, first_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS memory (
-    memory_id TEXT PRIMARY KEY, namespace TEXT NOT NULL, agent TEXT NOT NULL, created INTEGER NOT NULL,
-    last_access INTEGER NOT NULL, touched INTEGER NOT NULL, salience_ppm INTEGER NOT NULL, reinforced INTEGER NOT NULL,
-    reward_ppm INTEGER, confidence_ppm INTEGER, uncertainty_ppm INTEGER,
-    commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS recent (
-    namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
-    sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL,
-    PRIMARY KEY (namespace, agent, accepted_offset));
-CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
-CREATE TABLE IF NOT EXISTS anew (
-    memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, memory_seq INTEGER NOT NULL,
-    sealed_embedding BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS forgotten (
-    shard INTEGER, epoch INTEGER, memory_id TEXT, accepted_offset INTEGER NOT NULL,
-    PRIMARY KEY (shard, epoch, memory_id)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS forgotten_memory ON forgotten (memory_id);
-CREATE TABLE IF NOT EXISTS past (memory_id TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS tick (
-    shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
-    PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+_FACTS = """
+FROM json_each(?) w
+CROSS JOIN place p ON p.memory_id = w.value
+CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
 """
-_KNOWN = """
+_KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
-FROM memory m LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
-WHERE m.memory_id IN (SELECT value FROM json_each(?))
-"""
+{_FACTS}"""
+_FADING = f"""
+SELECT w.key, m.memory_id, namespace, last_access,
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
+{_FACTS}"""
 _TRIM = """
 DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
     SELECT accepted_offset FROM recent WHERE namespace = ?1 AND agent = ?2
@@ -80,7 +46,7 @@ FROM (
     FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) late
 JOIN recent r ON r.rowid = late.rowid
 LEFT JOIN anew a ON a.memory_id = r.memory_id AND a.first = r.encoder
-WHERE age <= ?3 AND NOT EXISTS (SELECT 1 FROM forgotten f WHERE f.memory_id = r.memory_id)
+WHERE age <= ?3
 ORDER BY accepted_offset, agent
 """
 _ANEW = """
@@ -89,22 +55,25 @@ ON CONFLICT DO UPDATE SET encoder = ?3, memory_seq = ?4, sealed_embedding = ?5
 WHERE encoder = ?2 AND memory_seq < ?4
 """
 _TOUCH = """
-UPDATE memory SET last_access = max(last_access, ?), touched = ?, reinforced = reinforced + ?,
-       salience_ppm = max(salience_ppm, ?)
-WHERE memory_id = ? AND namespace = ?
+UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced = reinforced + ?3,
+       salience_ppm = max(salience_ppm, ?4)
+WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND namespace = ?6
 """
 # Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
 _OVER = """
-SELECT f.memory_id FROM forgotten f LEFT JOIN memory m USING (memory_id)
+SELECT w.value, m.at
+FROM forgotten f CROSS JOIN json_each(f.memory_ids) w
+LEFT JOIN place p ON p.memory_id = w.value
+LEFT JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
 WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset
 """
-_PURGE = "DELETE FROM {table} WHERE memory_id IN (SELECT value FROM json_each(?))"
-# Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
-_KEEP_ID = "INSERT OR IGNORE INTO past SELECT value FROM json_each(?)"
+_PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 _REMEMBER = f"""
-INSERT OR IGNORE INTO memory SELECT {", ".join(f"?{n}" for n in range(1, 16))}
-WHERE NOT EXISTS (SELECT 1 FROM past WHERE memory_id = ?1)
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 16))}
+WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
+# Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
+_KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
 
@@ -138,6 +107,10 @@ class Recent(NamedTuple):
     encoder: str
 
 
+Fading = tuple[int, str, str, int, bytes | None, str]
+"""Of a memory: its place among those asked for, id, namespace, last access, sealed embedding, its encoder."""
+
+
 class View:
     """The file. Reads may come at any time; writes belong into `batch`."""
 
@@ -148,6 +121,8 @@ class View:
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
+        # What is deleted lies sealed under keys that are destroyed: to overwrite it with zeros says nothing more.
+        self._db.execute("PRAGMA secure_delete=OFF")
         # Whose it is comes first: an older file of somebody else is not emptied.
         self._db.execute("CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL)")
         row = self._db.execute("SELECT cluster, member FROM identity").fetchone()
@@ -157,14 +132,15 @@ class View:
         self._begin()
         if row is None:
             self._db.execute("INSERT INTO identity VALUES (?, ?)", (cluster, member))
+        self._forgotten = self._load_forgotten()
 
     def _begin(self) -> None:
         """Makes the tables; empties a file that an earlier version of this module made."""
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
         names = [name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        if names and version != _VERSION:
+        if names and version != VERSION:
             self._db.executescript("".join(f"DROP TABLE {name};" for name in names if name != "identity"))
-        self._db.executescript(f"{_SCHEMA}PRAGMA user_version = {_VERSION};")
+        self._db.executescript(f"{TABLES}PRAGMA user_version = {VERSION};")
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -177,9 +153,19 @@ class View:
         except BaseException:
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")
+            self._forgotten = self._load_forgotten()
             raise
         finally:
             self._in_batch = False
+
+    def _load_forgotten(self) -> dict[int, frozenset[str]]:
+        """What the last decisions of each shard forgot; held in memory, as it is asked for so often."""
+        shards = [shard for (shard,) in self._db.execute("SELECT DISTINCT shard FROM forgotten")]
+        return {shard: self._load_forgotten_of(shard) for shard in shards}
+
+    def _load_forgotten_of(self, shard: int) -> frozenset[str]:
+        rows = self._db.execute("SELECT memory_ids FROM forgotten WHERE shard = ?", (shard,))
+        return frozenset(memory_id for (memory_ids,) in rows for memory_id in json.loads(memory_ids))
 
     def _write(self, statement: str, values: Sequence[Any]) -> sqlite3.Cursor:
         return self._writing().execute(statement, values)
@@ -314,7 +300,11 @@ class View:
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
-        return self._write(_REMEMBER, known).rowcount == 1
+        written = self._write(_REMEMBER, known)
+        if written.rowcount != 1:
+            return False
+        self._write(_KEEP_ID, (known.memory_id, written.lastrowid))
+        return True
 
     def touch(
         self, memory_id: str, namespace: str, *, at: int, offset: int, repeated: bool = False, salience_ppm: int = 0
@@ -325,8 +315,7 @@ class View:
 
     def is_forgotten(self, memory_id: str) -> bool:
         """Whether it was decided, not long ago, to forget the memory."""
-        row = self._db.execute("SELECT 1 FROM forgotten WHERE memory_id = ? LIMIT 1", (memory_id,)).fetchone()
-        return row is not None
+        return any(memory_id in of_shard for of_shard in self._forgotten.values())
 
     def experienced(self, namespace: str, agent: str, offset: int, recent: Recent, *, keep: int) -> None:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
@@ -351,12 +340,17 @@ class View:
         rows = self._db.execute(_KNOWN, (json.dumps(list(memory_ids)),))
         return {row[0]: Known._make(row) for row in rows}
 
+    def fading(self, memory_ids: Sequence[str]) -> list[Fading]:
+        """Of those of the memories that are known, what a vote needs that looks at no content."""
+        return self._db.execute(_FADING, (json.dumps(memory_ids),)).fetchall()
+
     def recent(self, namespace: str, *, through: int, most: int) -> list[Recent]:
         """The late episodes of the member's own agents in a namespace, oldest first.
 
         Of each agent the last `most` up to the accepted offset `through`: a vote speaks of a moment.
         """
-        return [Recent._make(row) for row in self._db.execute(_RECENT, (namespace, through, most))]
+        rows = self._db.execute(_RECENT, (namespace, through, most))
+        return [Recent._make(row) for row in rows if not self.is_forgotten(row[0])]
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
@@ -386,13 +380,18 @@ class View:
         )
         self._write("DELETE FROM proof WHERE shard = ?", (shard,))
         self._write_many("INSERT INTO proof VALUES (?, ?, ?)", [(shard, *commit) for commit in enumerate(commits)])
-        self._write_many(
-            "INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)",
-            [(shard, epoch, memory_id, accepted_offset) for memory_id in forgotten],
-        )
+        if forgotten:
+            row = (shard, epoch, accepted_offset, json.dumps(forgotten))
+            self._write("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", row)
         if read > accepted_offset:
-            over = json.dumps([memory_id for (memory_id,) in self._db.execute(_OVER, (shard, epoch - 2))])
-            self._write(_KEEP_ID, (over,))
-            for table in ("recent", "anew", "memory"):
-                self._write(_PURGE.format(table=table), (over,))
+            over = self._db.execute(_OVER, (shard, epoch - 2)).fetchall()
+            # Of some nothing was ever read.
+            self._write_many(_KEEP_ID, [(memory_id, None) for memory_id, at in over if at is None])
+            self._write(_PURGE.format(table="memory", column="at"), (json.dumps([at for _, at in over]),))
+            ids = json.dumps([memory_id for memory_id, _ in over])
+            for table in ("recent", "anew"):
+                # Mostly nothing was encoded anew, and to look for each costs.
+                if self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():
+                    self._write(_PURGE.format(table=table, column="memory_id"), (ids,))
             self._write("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, epoch - 2))
+        self._forgotten[shard] = self._load_forgotten_of(shard)

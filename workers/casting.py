@@ -93,7 +93,7 @@ class Casting:
         if self._too_early(nomination):
             return None
         try:
-            opinions = self._judge.opinions(nomination) if nominated.makes is None else (self._on_order(nominated),)
+            opinions = self._opinions(nominated)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
             self._watch.shown.health.wait("vault", "it does not answer")
@@ -102,6 +102,11 @@ class Casting:
         self._need = None
         self._watch.shown.health.go("vault")
         return BallotReady(nominated.digest, opinions)
+
+    def _opinions(self, nominated: Nominated) -> bytes | tuple[Opinion, ...]:
+        if nominated.makes is not None:
+            return (self._on_order(nominated),)
+        return self._judge.opinions(nominated.record, nominated.places)
 
     def _on_order(self, nominated: Nominated) -> Opinion:
         """Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hmac
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from db.view import Known, Recent, View
-from memquorum.core.ballots.columns import packed, places_of
+import numpy as np
+
+from db.view import Fading, Known, Recent, View
+from memquorum.core.ballots.columns import Places, packed, packed_columns, places_of
 from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
 from memquorum.core.ballots.judging import judged
-from memquorum.core.ballots.kinds import KINDS, Terms
+from memquorum.core.ballots.kinds import Kind, Terms
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
 from memquorum.core.quick import maker
@@ -31,6 +33,16 @@ class _Opened:
     encoder: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A nomination and what was read for it: keys by memory; by namespace, what the member's own agents did there of
+    late, and the encoder of these embeddings, None where there are none."""
+
+    nomination: NominationProposed
+    keys: Mapping[str, bytes]
+    seen: Mapping[str, tuple[MemberContext, str | None]]
+
+
 class Judge:
     """Votes from one view. Late episodes stay open in memory, memories are opened for the vote and dropped."""
 
@@ -38,46 +50,71 @@ class Judge:
         self._view, self._vault, self._genesis, self._evidence = view, vault, genesis, evidence
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
 
-    def opinions(self, nomination: NominationProposed) -> bytes:
-        """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later."""
-        known = self._view.known(p.memory_id for p in nomination.proposals)
+    def opinions(self, nomination: NominationProposed, places: Places | None = None) -> bytes:
+        """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later.
+
+        `places`: where the proposals of each kind stand, for who knows it. What a kind judges by last access and
+        embedding alone stays in columns from the view's rows to the ballot's bytes.
+        """
+        places = places or places_of(nomination)
+        ids = {kind: [nomination.proposals[at].memory_id for at in where] for kind, where in places}
+        fading = {kind: self._view.fading(of_kind) for kind, of_kind in ids.items() if kind.fade is not None}
+        known = self._view.known(i for kind, of_kind in ids.items() if kind not in fading for i in of_kind)
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})
         recent = {n: self._view.recent(n, through=through, most=most) for n in spaces}
         # The keys of opened episodes too: what has none any more must count for nobody, restarted since or not.
-        keys = self._vault.open(known.keys() | {r.memory_id for rows in recent.values() for r in rows})
+        wanted = known.keys() | {r.memory_id for rows in recent.values() for r in rows}
+        keys = self._vault.open(wanted.union(row[1] for rows in fading.values() for row in rows))
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
-        contexts = {namespace: context for namespace, (context, _) in seen.items()}
-        read = {p.memory_id for p in nomination.proposals if KINDS[p.kind].reads}
-        vectors = _vectors(known.values(), keys)
-        facts = {
-            memory_id: _facts(
-                k, keys.get(memory_id), vectors.get(memory_id), *seen[k.namespace], read=memory_id in read
-            )
-            for memory_id, k in known.items()
-            if k.namespace in contexts
-        }
-        return self._judged(nomination, facts, contexts)
+        asked = _Asked(nomination, keys, seen)
+        return b"".join(
+            self._in_columns(asked, kind, where, fading[kind])
+            if kind in fading
+            else self._by_facts(asked, kind, where, known)
+            for kind, where in places
+        )
 
-    def _judged(
-        self, nomination: NominationProposed, facts: Mapping[str, MemoryFacts], contexts: Mapping[str, MemberContext]
-    ) -> bytes:
-        """The opinions: those of a kind in a namespace are made together."""
-        proposals, found = nomination.proposals, dict[int, Terms]()
-        alike: dict[tuple[str, str], list[int]] = {}
-        for at, proposal in enumerate(proposals):
-            alike.setdefault((proposal.kind, proposal.namespace), []).append(at)
-        for (kind, namespace), places in alike.items():
+    def _in_columns(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Sequence[Fading]) -> bytes:
+        """The opinions of a kind that judges by last access and embedding: those in a namespace are made together."""
+        nomination = asked.nomination
+        assert kind.fade is not None
+        terms = np.empty((len(kind.terms), len(where)), np.int64)
+        terms[:] = np.array(kind.abstain(nomination.as_of), np.int64)[:, None]
+        proposed = [nomination.proposals[at].namespace for at in where]
+        for namespace, (context, encoder) in asked.seen.items():
+            # Read into another namespace, or encoded otherwise than the episodes: it knows too little.
+            alike = [r for r in known if r[2] == namespace == proposed[r[0]] and encoder in (None, r[5])]
+            for rows, vectors in sealing.open_matrices([(r[1], asked.keys.get(r[1]), r[4]) for r in alike]):
+                if context.units is not None and context.units.shape[1] != vectors.shape[1]:
+                    continue
+                near = context.relevances([alike[row][1] for row in rows], vectors)
+                accessed = np.array([alike[row][3] for row in rows], np.int64)
+                columns = [alike[row][0] for row in rows]
+                terms[:, columns] = kind.fade(accessed, near, nomination.as_of, self._genesis.policy)
+        return packed_columns(kind, terms)
+
+    def _by_facts(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Mapping[str, Known]) -> bytes:
+        """The opinions of a kind: those in a namespace are made together."""
+        nomination, keys, found = asked.nomination, asked.keys, dict[int, Terms]()
+        proposals, vectors = nomination.proposals, _vectors(known.values(), keys)
+        for namespace, (context, encoder) in asked.seen.items():
+            places = [at for at in where if proposals[at].namespace == namespace]
+            facts = {
+                memory_id: _facts(k, keys.get(memory_id), vectors.get(memory_id), context, encoder, read=kind.reads)
+                for memory_id, k in known.items()
+                if k.namespace == namespace
+            }
             terms = judged(
-                KINDS[kind],
+                kind,
                 [(proposals[at], facts.get(proposals[at].memory_id)) for at in places],
-                contexts[namespace],
+                context,
                 as_of=nomination.as_of,
                 policy=self._genesis.policy,
                 evidence=self._evidence,
             )
             found.update(zip(places, terms, strict=True))
-        return packed(found, places_of(nomination))
+        return packed(found, ((kind, tuple(where)),))
 
     def forget(self, memory_ids: Iterable[str]) -> None:
         """Closes what was decided to be forgotten."""

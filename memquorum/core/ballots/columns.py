@@ -102,6 +102,11 @@ def packed(terms: Mapping[int, Terms] | Sequence[Terms], places: Places) -> byte
     return b"".join(parts)
 
 
+def packed_columns(kind: Kind, terms: Columns) -> bytes:
+    """What a ballot says on the proposals of one kind, of their terms in columns."""
+    return b"".join(column.astype(f"<i{width}").tobytes() for column, width in zip(terms, kind.widths, strict=True))
+
+
 def read(cast: BallotCast, nomination: NominationProposed, places: Places, policy: Policy) -> Ballot:
     """What a ballot on this nomination says, every opinion checked by its kind. Raises BadBallot."""
     if cast.terms is not None:

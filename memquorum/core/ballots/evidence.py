@@ -86,24 +86,33 @@ class MemberContext:
         if self.units is None or not with_vector:
             return
         rows = np.array([facts.vector for facts in with_vector], np.float64)
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        lengths[lengths == 0] = 1.0  # a row of zeros is like nothing
-        values = (rows @ self.units.T) / lengths[:, None]
+        values = _cosines(rows, self.units)
         self.compared.update(zip(with_vector, values, strict=True))
-        others, held = values, frozenset(self.memory_ids)
-        itself = [row for row, facts in enumerate(with_vector) if facts.memory_id in held]
+        ppm = self._relevances([facts.memory_id for facts in with_vector], values)
+        self.relevant.update(zip(with_vector, ppm.tolist(), strict=True))
+
+    def relevances(self, memory_ids: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+        """`relevance` of memories, of embeddings as the rows of `vectors`: as long as the context's, if it has any."""
+        if self.units is None or not memory_ids:
+            return np.zeros(len(memory_ids), np.int64)
+        return self._relevances(memory_ids, _cosines(vectors.astype(np.float64), self.units))
+
+    def _relevances(self, memory_ids: Sequence[str], others: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Of the cosines to all episodes, a row for each memory; none is near to itself."""
+        held = frozenset(self.memory_ids)
+        itself = [row for row, memory_id in enumerate(memory_ids) if memory_id in held]
         if itself:
-            others = values.copy()
+            others = others.copy()
             for row in itself:
-                others[row, [at == with_vector[row].memory_id for at in self.memory_ids]] = -np.inf
+                others[row, [at == memory_ids[row] for at in self.memory_ids]] = -np.inf
         most = others.shape[1]
         highest = others if most <= TOP else np.partition(others, most - TOP, axis=1)[:, -TOP:]
         finite = np.isfinite(highest)
         # Sorted, so that the sum does not depend on how they were found.
         sums = np.sort(np.where(finite, highest, 0.0), axis=1).sum(axis=1)
         means = sums / np.maximum(finite.sum(axis=1), 1)
-        ppm = np.clip(np.rint(means * PPM), 0, PPM).astype(np.int64)
-        self.relevant.update(zip(with_vector, ppm.tolist(), strict=True))
+        ppm: NDArray[np.int64] = np.clip(np.rint(means * PPM), 0, PPM).astype(np.int64)
+        return ppm
 
     def reading(self, at: int) -> Reading | None:
         """What the text at a place says; None without a text, or where it cannot be read."""
@@ -148,6 +157,14 @@ def to_ppm(value: float) -> int:
 
 def _read(text: str | None) -> Reading | None:
     return None if text is None else reading(text)
+
+
+def _cosines(rows: NDArray[np.float64], units: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each row to each of the units; a row of zeros is like nothing."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    lengths[lengths == 0] = 1.0
+    values: NDArray[np.float64] = (rows @ units.T) / lengths[:, None]
+    return values
 
 
 def _units(vectors: NDArray[np.float32]) -> NDArray[np.float64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from cryptography.exceptions import InvalidTag
@@ -20,6 +20,7 @@ KEY_BYTES = 32
 NONCE_BYTES = 12
 # What sealing adds: the nonce before, GCM's tag after.
 OVERHEAD_BYTES = NONCE_BYTES + 16
+_CLOSED = "cannot be opened: another key, another purpose, or altered"
 
 
 class SealError(ValueError):
@@ -38,7 +39,7 @@ def open_sealed(key: bytes, sealed: bytes, aad: bytes) -> bytes:
     try:
         return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], aad)
     except (InvalidTag, ValueError):
-        raise SealError("cannot be opened: another key, another purpose, or altered") from None
+        raise SealError(_CLOSED) from None
 
 
 def seal_text(key: bytes, nonce: bytes, text: str, memory_id: str) -> bytes:
@@ -64,21 +65,41 @@ def open_vector(key: bytes, sealed: bytes, memory_id: str) -> NDArray[np.float32
 def open_vectors(wanted: Iterable[tuple[str, bytes, bytes]]) -> dict[str, NDArray[np.float32]]:
     """The embeddings of (memory id, key, sealed) by their id; what cannot be opened, or holds no vector of finite
     numbers, is left out. Many at once: what is opened alike is made numbers together."""
-    opened: dict[int, dict[str, bytes]] = {}
-    for memory_id, key, sealed in wanted:
-        try:
-            plaintext = open_sealed(key, sealed, _purpose("embedding", memory_id))
-        except SealError:
-            continue
-        opened.setdefault(len(plaintext), {})[memory_id] = plaintext
+    asked = list(wanted)
     found: dict[str, NDArray[np.float32]] = {}
-    for length, alike in opened.items():
+    for places, vectors in open_matrices(asked):
+        found.update((asked[at][0], vector) for at, vector in zip(places, vectors, strict=True))
+    return found
+
+
+def open_matrices(
+    wanted: Sequence[tuple[str, bytes | None, bytes | None]],
+) -> list[tuple[list[int], NDArray[np.float32]]]:
+    """The embeddings of (memory id, key, sealed), side by side: for each length d that there is, which of those wanted
+    they are, and their rows, shape (n, d). Left out is what has no key, cannot be opened, or holds no vector of finite
+    numbers."""
+    opened: dict[int, tuple[list[int], list[bytes]]] = {}
+    purpose = _purpose("embedding", "")
+    for at, (memory_id, key, sealed) in enumerate(wanted):
+        if key is None or sealed is None:
+            continue
+        try:
+            plaintext = AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], purpose + memory_id.encode())
+        except (InvalidTag, ValueError):
+            continue
+        places, alike = opened.get(len(plaintext)) or opened.setdefault(len(plaintext), ([], []))
+        places.append(at)
+        alike.append(plaintext)
+    found = []
+    for length, (places, alike) in opened.items():
         if length == 0 or length % 2:
             continue
-        vectors = np.frombuffer(b"".join(alike.values()), "<f2").astype(np.float32).reshape(len(alike), -1)
-        sound = np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist()
-        ids = list(alike)
-        found.update((ids[at], vectors[at]) for at in sound)
+        vectors = np.frombuffer(b"".join(alike), "<f2").astype(np.float32).reshape(len(alike), -1)
+        sound = np.flatnonzero(np.isfinite(vectors).all(axis=1))
+        if len(sound) == len(places):
+            found.append((places, vectors))
+        elif len(sound):
+            found.append(([places[row] for row in sound.tolist()], vectors[sound]))
     return found
 
 
@@ -100,6 +121,18 @@ def wrap(kek: bytes, nonce: bytes, key: bytes, purpose: str) -> bytes:
 def unwrap(kek: bytes, wrapped: bytes, purpose: str) -> bytes:
     """The key that `wrap` sealed. Raises SealError."""
     return open_sealed(kek, wrapped, _purpose("key", purpose))
+
+
+def unwrap_all(kek: bytes, wrapped: Sequence[tuple[str, bytes]]) -> list[bytes]:
+    """The keys that `wrap` sealed under one key, of (purpose, wrapped). Raises SealError."""
+    above, purpose = AESGCM(kek), _purpose("key", "")
+    try:
+        return [
+            above.decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], purpose + whose.encode())
+            for whose, sealed in wrapped
+        ]
+    except (InvalidTag, ValueError):
+        raise SealError(_CLOSED) from None
 
 
 def _purpose(what: str, whose: str) -> bytes:

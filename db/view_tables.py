@@ -1,0 +1,48 @@
+"""The tables of a replica's view; what they are for, `db.view` says."""
+
+from __future__ import annotations
+
+# Raised when the tables change: a file of before is emptied, and filled again from the streams.
+VERSION = 7
+# Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
+# pages. `place` says where, for good: an id whose memory is not there any more was forgotten, and must not come back.
+TABLES = """
+CREATE TABLE IF NOT EXISTS shard (
+    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL DEFAULT 1, epoch INTEGER NOT NULL DEFAULT 1,
+    as_of INTEGER NOT NULL DEFAULT 0, decisions BLOB NOT NULL DEFAULT x'', stream BLOB,
+    stable INTEGER NOT NULL DEFAULT 0, lived INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS reached (
+    shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL, epoch INTEGER NOT NULL, decisions BLOB NOT NULL,
+    accepted_offset INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS proof (
+    shard INTEGER, place INTEGER, message BLOB NOT NULL, PRIMARY KEY (shard, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS configuration (
+    shard INTEGER, config INTEGER, place INTEGER, message BLOB NOT NULL,
+    PRIMARY KEY (shard, config, place)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS shown (
+    shard INTEGER, seq INTEGER, members TEXT NOT NULL, PRIMARY KEY (shard, seq)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS position (
+    topic TEXT, shard INTEGER, next_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS stamped (
+    topic TEXT, shard INTEGER, first_offset INTEGER NOT NULL, PRIMARY KEY (topic, shard)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS place (memory_id TEXT PRIMARY KEY, at INTEGER) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS memory (
+    at INTEGER PRIMARY KEY, memory_id TEXT NOT NULL, namespace TEXT NOT NULL, agent TEXT NOT NULL,
+    created INTEGER NOT NULL, last_access INTEGER NOT NULL, touched INTEGER NOT NULL, salience_ppm INTEGER NOT NULL,
+    reinforced INTEGER NOT NULL, reward_ppm INTEGER, confidence_ppm INTEGER, uncertainty_ppm INTEGER,
+    commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS recent (
+    namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
+    sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL,
+    PRIMARY KEY (namespace, agent, accepted_offset));
+CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
+CREATE TABLE IF NOT EXISTS anew (
+    memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, memory_seq INTEGER NOT NULL,
+    sealed_embedding BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS forgotten (
+    shard INTEGER, epoch INTEGER, accepted_offset INTEGER NOT NULL, memory_ids TEXT NOT NULL,
+    PRIMARY KEY (shard, epoch)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS tick (
+    shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
+    PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+"""

@@ -1,0 +1,148 @@
+"""A member's opinions in columns are those that it has of each memory's facts; what it knows too little of it keeps."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from db.view import Known, Recent, View
+from memquorum.core.ballots.columns import Places, places_of, read
+from memquorum.core.ballots.kinds import FORGET, KINDS
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto import sealing
+from memquorum.core.policy import PPM
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from tests.unit.genesis import make
+from workers.judge import Judge
+
+GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
+NOW = 360_000_000
+SPACES = ("here", "there")
+
+
+class Keys(dict[str, bytes]):
+    """The Vault port's keys, as far as a judge asks for them."""
+
+    def open(self, memory_ids: Any) -> dict[str, bytes]:
+        return {memory_id: self[memory_id] for memory_id in memory_ids if memory_id in self}
+
+
+class Bench:
+    """A view to be filled by hand, and who votes by it."""
+
+    def __init__(self) -> None:
+        self.view, self.keys = View(Path(":memory:"), GENESIS.cluster, 1), Keys()
+        self.judge = Judge(self.view, self.keys, GENESIS)  # type: ignore[arg-type]
+        self.offset = 0
+
+    def memory(
+        self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False
+    ) -> None:
+        """`sealed`: what the embedding holds, a vector or any bytes; None: there is none."""
+        self.offset += 1
+        key = self.keys.setdefault(memory_id, os.urandom(32))
+        if sealed is not None and not isinstance(sealed, bytes):
+            sealed = np.array(sealed, "<f2").tobytes()
+        data = (
+            None
+            if sealed is None
+            else sealing.seal(key, bytes(12), sealed, f"memquorum/embedding/1/{memory_id}".encode())
+        )
+        text = sealing.seal_text(key, os.urandom(12), f"of {memory_id}", memory_id)
+        said = sealing.commitment(key, f"of {memory_id}")
+        self.view.remember(
+            Known(memory_id, space, "bob", 0, at, self.offset, 600_000, 0, None, None, None, said, text, data, encoder)
+        )
+        if mine and data is not None:
+            self.view.experienced(space, "ann", self.offset, Recent(memory_id, text, data, encoder), keep=9)
+
+    def asked(self, *proposed: tuple[str, str, str]) -> NominationProposed:
+        proposals = tuple(Proposal(m, space, kind, "decayed", 0, 0, 600_000) for m, space, kind in proposed)
+        return NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.offset + 1, "interval", proposals)
+
+    def says(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=self.judge.opinions(nomination))
+        return read(cast, nomination, places_of(nomination), GENESIS.policy).opinions
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    found = Bench()
+    yield found
+    found.view.close()
+
+
+numbers = st.lists(st.sampled_from([-1.0, -0.25, 0.0, 0.5, 1.0, float("nan"), float("inf")]), min_size=1, max_size=3)
+vectors = st.one_of(
+    st.lists(st.floats(-1, 1, width=16), min_size=3, max_size=3), numbers, st.sampled_from([None, b"", b"odd"])
+)
+memories = st.tuples(
+    st.sampled_from(SPACES), vectors, st.sampled_from("eef"), st.integers(0, NOW + 9), st.booleans(), st.booleans()
+)
+proposals = st.tuples(st.sampled_from(["forget", "forget", "promote"]), st.sampled_from([0, 0, 0, 1]))
+
+
+def one_by_one(nomination: NominationProposed) -> Places:
+    """As if no kind could be judged in columns."""
+    return tuple((replace(kind, fade=None), where) for kind, where in places_of(nomination))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(memories, proposals), min_size=1, max_size=20))
+def test_opinions_in_columns_are_those_of_facts_one_by_one(given: Any) -> None:
+    bench = Bench()
+    with bench.view.batch():
+        for number, ((space, vector, encoder, at, mine, destroyed), _) in enumerate(given):
+            bench.memory(f"m{number}", space, vector, encoder=encoder, at=at, mine=mine)
+            if destroyed and number % 3 == 0:
+                del bench.keys[f"m{number}"]
+    asked = [
+        (f"m{number}", SPACES[(SPACES.index(space) + elsewhere) % 2], kind)
+        for number, ((space, *_), (kind, elsewhere)) in enumerate(given)
+    ]
+    nomination = bench.asked(*asked, ("unknown", "here", "forget"))
+    assert bench.judge.opinions(nomination) == bench.judge.opinions(nomination, one_by_one(nomination))
+    bench.view.close()
+
+
+@pytest.mark.parametrize("kind", ["forget", "promote"])
+def test_a_vector_of_another_encoder_says_nothing_beside_its_own(bench: Bench, kind: str) -> None:
+    bench.memory("m", "here", (1, 0), encoder="another")
+    bench.memory("e", "here", (0, 1), mine=True)
+    (opinion,) = bench.says(bench.asked(("m", "here", kind)))
+    assert opinion.terms == KINDS[kind].abstain(NOW)
+
+
+@pytest.mark.parametrize("kind", ["forget", "promote"])
+def test_a_memory_that_was_read_into_another_namespace_is_kept(bench: Bench, kind: str) -> None:
+    bench.memory("m", "here", (1, 0))
+    bench.memory("n", "there", (1, 0))
+    first, second = bench.says(bench.asked(("m", "there", kind), ("n", "there", kind)))
+    assert first.terms == KINDS[kind].abstain(NOW)
+    assert second.terms != first.terms
+
+
+def test_what_cannot_be_opened_is_kept(bench: Bench) -> None:
+    for memory_id, data in {"a": (1, 0), "b": None, "c": b"odd", "d": (1, float("nan")), "e": (1, 0)}.items():
+        bench.memory(memory_id, "here", data)
+    del bench.keys["a"]
+    said = bench.says(bench.asked(*((memory_id, "here", "forget") for memory_id in "abcde")))
+    assert [o.terms == FORGET.abstain(NOW) for o in said] == [True, True, True, True, False]
+    assert said[4].yes
+
+
+def test_a_memory_is_not_near_to_itself(bench: Bench) -> None:
+    bench.memory("m", "here", (1, 0), mine=True)
+    bench.memory("e", "here", (0, 1), mine=True)
+    nomination = bench.asked(("m", "here", "forget"))
+    assert [o.terms[1] for o in bench.says(nomination)] == [0]
+    bench.memory("n", "here", (1, 0), mine=True)
+    assert [o.terms[1] for o in bench.says(replace(nomination, accepted_offset=9))] == [PPM // 2]
