@@ -181,7 +181,7 @@ COPY outcome (shard, epoch, position, memory_id, kind, outcome, reason, yes, wei
 
 -- :name ballot_copy
 -- Who voted what.
-COPY ballot (shard, epoch, position, member, yes, score_ppm, terms) FROM STDIN
+COPY ballot (shard, epoch, position, member, yes, score_ppm, terms) FROM STDIN (FORMAT BINARY)
 
 -- :name dropped_copy
 -- Episodes that became no memory, until their keys are destroyed.

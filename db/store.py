@@ -225,7 +225,7 @@ class Transaction:
         copy("journal_copy", (copying.journal(entry, link) for net in nets for entry, link in net.journal))
         copy("decision_copy", map(copying.decision, decisions))
         copy("outcome_copy", (row for d in decisions for row in copying.outcomes(d)))
-        copy("ballot_copy", (row for d in decisions for row in copying.ballots(d)))
+        copying.copy_ballots(self._connection, decisions)
 
     def _embed(
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]

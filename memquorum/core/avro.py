@@ -10,6 +10,7 @@ import io
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
 import fastavro
@@ -126,7 +127,7 @@ def _plain(record: Any) -> dict[str, Any]:
     """fastavro's dict of a record; tuples become lists, nested records dicts."""
     kind = type(record)
     plan = _PLANS.get(kind) or _PLANS.setdefault(kind, _plan(kind))
-    value = {name: getattr(record, name) for name in plan.names}
+    value = dict(zip(plan.names, plan.take(record), strict=True))
     for name, of in plan.arrays:
         value[name] = [_plain(item) for item in value[name]] if of else list(value[name])
     for name, _ in plan.records:
@@ -135,11 +136,12 @@ def _plain(record: Any) -> dict[str, Any]:
 
 
 class _Plan(NamedTuple):
-    """A record's fields; those that are arrays, of records of a class or of anything else; and those that are a record
-    of a class, or null. Asked once: looking costs more than encoding.
+    """A record's fields, and what takes their values; those that are arrays, of records of a class or of anything else;
+    and those that are a record of a class, or null. Asked once: looking costs more than encoding.
     """
 
     names: tuple[str, ...]
+    take: Callable[[Any], tuple[Any, ...]]
     arrays: tuple[tuple[str, type | None], ...]
     records: tuple[tuple[str, type], ...]
 
@@ -157,7 +159,9 @@ def _plan(kind: type) -> _Plan:
             arrays.append((name, item if is_dataclass(item) else None))
         else:
             records += [(name, part) for part in (hint, *parts) if isinstance(part, type) and is_dataclass(part)]
-    return _Plan(tuple(f.name for f in fields(kind)), tuple(arrays), tuple(records))
+    names = tuple(f.name for f in fields(kind))
+    take = attrgetter(*names)
+    return _Plan(names, take if len(names) > 1 else lambda record: (take(record),), tuple(arrays), tuple(records))
 
 
 def _builder(kind: type) -> Callable[[dict[str, Any]], Any]:

@@ -15,7 +15,7 @@ from memquorum.core.audit.witness import Store
 from memquorum.core.consensus import messages
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.links import entry_hash, genesis_hash
-from memquorum.core.journal.rows import Change
+from memquorum.core.journal.rows import Change, DecisionRow
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
 from tests.unit import genesis, votes
@@ -137,6 +137,11 @@ def publish(shard: Shard, batch: int = 1) -> Published:
     return Published(shard.rules, entries, heads, _tables(shard), accepted, scored)
 
 
+def _decision(row: DecisionRow) -> dict[str, Any]:
+    bare = asdict(replace(row, outcomes=(), ballots=()))
+    return _without(bare, "outcomes", "ballots") | {"commits": list(row.commits)}
+
+
 def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
     rows = shard.rows
     alive = sorted(rows.strengths)
@@ -147,12 +152,12 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "shard": [asdict(rows.state) | {"accepted": _applied(shard)}],
         "journal": [_journal_row(change) for change in shard.changes],
         "event": [asdict(c.event) for c in shard.changes if c.event is not None],
-        "decision": [_without(asdict(d), "outcomes") | {"commits": list(d.commits)} for d in decisions],
-        "outcome": [_without(asdict(o), "ballots") | {"shard": 0, "epoch": d.epoch} for d, o in outcomes],
+        "decision": [_decision(d) for d in decisions],
+        "outcome": [asdict(o) | {"shard": 0, "epoch": d.epoch} for d, o in outcomes],
         "ballot": [
             asdict(b) | {"shard": 0, "epoch": d.epoch, "position": o.position, "terms": list(b.terms)}
             for d, o in outcomes
-            for b in o.ballots
+            for b in d.ballots_on(o.position)
         ],
         "memory": [asdict(rows.memories[i]) for i in sorted(rows.memories)],
         "strength": [asdict(rows.strengths[i]) for i in alive],
@@ -170,8 +175,8 @@ def _journal_row(change: Change) -> dict[str, Any]:
     return _without(asdict(change.entry), "detail") | asdict(change.appended)
 
 
-def _without(row: dict[str, Any], name: str) -> dict[str, Any]:
-    return {k: v for k, v in row.items() if k != name}
+def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {k: v for k, v in row.items() if k not in names}
 
 
 def kinds(report: ShardReport) -> list[Kind]:

@@ -187,7 +187,7 @@ def test_a_forgotten_memory_is_sealed_for_its_grace_time(shard: Shard) -> None:
     row = change.decision
     assert row is not None
     assert (row.epoch, row.seq, row.journal_seq, row.trigger, len(row.commits)) == (1, 1, 3, "interval", 4)
-    assert [b.member for b in row.outcomes[0].ballots] == [0, 1, 2, 3]
+    assert [b.member for b in row.ballots_on(0)] == [0, 1, 2, 3]
     assert (row.outcomes[0].yes, row.outcomes[0].weight_ppm, row.outcomes[0].needed_ppm) == (4, 5_000_000, 3_333_334)
 
 

@@ -178,7 +178,7 @@ class Witness:
     def _expect_outcome(self, row: DecisionRow, outcome: OutcomeRow, seq: int) -> None:
         place = {"shard": row.shard, "epoch": row.epoch}
         self._outcome.expect(place | _columns(outcome, _OUTCOME), seq)
-        for ballot in outcome.ballots:
+        for ballot in row.ballots_on(outcome.position):
             values = {"position": outcome.position} | _columns(ballot, _BALLOT) | {"terms": list(ballot.terms)}
             self._ballot.expect(place | values, seq)
 
@@ -199,8 +199,8 @@ _MEMORY = _names(Memory)
 _STRENGTH = _names(Strength)
 _EVENT = _names(Event)
 _DROPPED = _names(Dropped)
-_DECISION = _names(DecisionRow, "outcomes", "commits")
-_OUTCOME = _names(OutcomeRow, "ballots")
+_DECISION = _names(DecisionRow, "outcomes", "ballots", "commits")
+_OUTCOME = _names(OutcomeRow)
 _BALLOT = _names(BallotRow, "terms")
 _ENTRY = ("shard", "seq", "as_of", "effect", "event_id", "namespace", "memory_id", "source_topic", "source_partition",
           "source_offset")  # fmt: skip

@@ -24,6 +24,9 @@ from memquorum.core.records import BallotCast, NominationProposed, Opinion
 Places = tuple[tuple[Kind, tuple[int, ...]], ...]
 """The kinds that a nomination has, in the order of `KINDS`, and where the proposals of each stand in it."""
 
+Column = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.int64], Columns]
+"""Opinions side by side: their places, votes, scores and terms."""
+
 # Up to so many opinions are read and checked faster one by one.
 _FEW = 12
 _LETTERS = {4: "i", 8: "q"}
@@ -48,9 +51,9 @@ class Ballot:
         member: int,
         nomination: bytes,
         opinions: tuple[Opinion, ...] | None,
-        columns: Sequence[tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.int64], Columns]] = (),
+        columns: Sequence[Column] = (),
     ) -> None:
-        """Of opinions, or of their columns: (places, votes, scores, terms) of each kind."""
+        """Of opinions, or of their columns, those of each kind."""
         self.member, self.nomination, self._opinions, self._columns = member, nomination, opinions, columns
         if opinions is not None:
             self.yes = bytes(opinion.yes for opinion in opinions)
@@ -72,6 +75,21 @@ class Ballot:
                 found.update((at, _opinion(yes, score, of_it)) for at, yes, score, of_it in said)
             self._opinions = tuple(found[at] for at in range(len(found)))
         return self._opinions
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The same side by side: those with as many terms together, in the order of the proposals."""
+        if self._columns or not self._opinions:
+            return self._columns
+        alike: dict[int, list[int]] = {}
+        for at, opinion in enumerate(self._opinions):
+            alike.setdefault(len(opinion.terms), []).append(at)
+        found = []
+        for places in alike.values():
+            said = [self._opinions[at] for at in places]
+            votes, scores = np.array([o.yes for o in said], np.bool_), np.array([o.score_ppm for o in said], np.int64)
+            found.append((tuple(places), votes, scores, np.array([o.terms for o in said], np.int64).T))
+        return found
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ballot) and self._told() == other._told()

@@ -20,7 +20,6 @@ from memquorum.core.ids import is_uuid
 from memquorum.core.journal.rows import (
     LONG_TERM,
     SEALED,
-    BallotRow,
     Change,
     DecisionRow,
     Memory,
@@ -31,10 +30,11 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.nomination import rest_until
 from memquorum.core.policy import Policy
-from memquorum.core.quick import maker
+from memquorum.core.quick import evolver, maker
 from memquorum.core.records import Decided, Proposal, Result
 
-_ballot = maker(BallotRow)
+_result_of, _outcome_of = maker(Result), maker(OutcomeRow)
+_evolved, _moved = evolver(Memory), evolver(ShardState)
 
 VOIDED = "voided"
 
@@ -71,8 +71,8 @@ def results(rows: Rows, checked: Checked) -> tuple[Result, ...]:
 def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> Result:
     why = _void(rows, checked, proposal, outcome)
     if why is not None:
-        return Result(proposal.memory_id, proposal.kind, VOIDED, why)
-    return Result(proposal.memory_id, proposal.kind, outcome.outcome, outcome.reason)
+        return _result_of(proposal.memory_id, proposal.kind, VOIDED, why)
+    return _result_of(proposal.memory_id, proposal.kind, outcome.outcome, outcome.reason)
 
 
 def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> str | None:
@@ -110,16 +110,16 @@ def do_decided(
             strengths.append(_KEEP[result.kind](strength, detail.epoch, genesis.policy))
             continue
         changes, left = _EFFECTS[KINDS[result.kind].effect].do(strength, outcome, entry.as_of, genesis.policy)
-        memories.append(replace(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq, **changes))
+        memories.append(_evolved(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq, **changes))
         if left is None:
             removed.append(result.memory_id)
         else:
             strengths.append(left)
-    state = replace(change.state, last_epoch=detail.epoch, decided_seq=detail.seq)
+    state = _moved(change.state, last_epoch=detail.epoch, decided_seq=detail.seq)
     if checked.nomination.order is None:
         # An epoch about the members was none about memories: that one is as due as before.
         alive = change.state.alive - len(removed)
-        state = replace(state, interactions=0, last_epoch_at=checked.nomination.as_of, alive=alive)
+        state = _moved(state, interactions=0, last_epoch_at=checked.nomination.as_of, alive=alive)
     return replace(
         change,
         state=state,
@@ -158,7 +158,7 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
         commits=detail.commits,
         journal_seq=change.entry.seq,
         outcomes=tuple(
-            OutcomeRow(
+            _outcome_of(
                 position=at,
                 memory_id=result.memory_id,
                 kind=result.kind,
@@ -167,14 +167,12 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
                 yes=len(outcome.yes),
                 weight_ppm=outcome.weight_ppm,
                 needed_ppm=outcome.needed_ppm,
-                ballots=tuple(
-                    _ballot(b.member, o.yes, o.score_ppm, o.terms) for b in checked.ballots for o in (b.opinions[at],)
-                ),
             )
             for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))
             # What is no UUID is no memory and has no row; the journal's entry tells of it all the same.
             if is_uuid(result.memory_id)
         ),
+        ballots=checked.ballots,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from memquorum.core.ballots.columns import Ballot
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Standing
 
@@ -131,12 +132,11 @@ class OutcomeRow:
     yes: int
     weight_ppm: int
     needed_ppm: int
-    ballots: tuple[BallotRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionRow:
-    """A decided epoch with its certificate and its outcomes."""
+    """A decided epoch with its certificate, its outcomes and the ballots that they follow from."""
 
     shard: int
     epoch: int
@@ -150,6 +150,12 @@ class DecisionRow:
     commits: tuple[bytes, ...]
     journal_seq: int
     outcomes: tuple[OutcomeRow, ...]
+    ballots: tuple[Ballot, ...]
+
+    def ballots_on(self, position: int) -> tuple[BallotRow, ...]:
+        """The ballots on one proposal, in the order of their members."""
+        said = ((b.member, b.opinions[position]) for b in self.ballots)
+        return tuple(BallotRow(member, o.yes, o.score_ppm, o.terms) for member, o in said)
 
 
 EventKey = tuple[str, str]
