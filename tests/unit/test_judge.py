@@ -122,6 +122,14 @@ def test_a_vector_of_another_encoder_says_nothing_beside_its_own(bench: Bench, k
 
 
 @pytest.mark.parametrize("kind", ["forget", "promote"])
+def test_a_vector_of_another_length_says_nothing(bench: Bench, kind: str) -> None:
+    bench.memory("m", "here", (1, 0, 0))
+    bench.memory("e", "here", (0, 1), mine=True)
+    (opinion,) = bench.says(bench.asked(("m", "here", kind)))
+    assert opinion.terms == KINDS[kind].abstain(NOW)
+
+
+@pytest.mark.parametrize("kind", ["forget", "promote"])
 def test_a_memory_that_was_read_into_another_namespace_is_kept(bench: Bench, kind: str) -> None:
     bench.memory("m", "here", (1, 0))
     bench.memory("n", "there", (1, 0))

@@ -91,6 +91,23 @@ def test_what_was_forgotten_is_gone_two_epochs_later(view: View) -> None:
     assert not view.is_forgotten("m1")
 
 
+def test_what_is_gone_does_not_come_back_nor_does_another_memory_stand_for_it(view: View) -> None:
+    view.remember(KNOWN)
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1", "never read"] if epoch == 1 else []))
+    assert not view.remember(KNOWN)
+    assert not view.remember(KNOWN._replace(memory_id="never read"))
+    other = KNOWN._replace(memory_id="m2", touched=6)
+    assert view.remember(other)  # it takes the place that was left
+    assert view.known(["m1", "m2"]) == {"m2": other}
+    assert [row[1] for row in view.fading(["m1", "m2"])] == ["m2"]
+    assert not view.touch("m1", "space", at=300, offset=7)
+    decide(view, 4, "m1")
+    decide(view, 5)
+    decide(view, 6)
+    assert view.known(["m2"]) == {"m2": other}
+
+
 def test_an_access_after_the_nomination_keeps_the_facts_of_what_was_voided(view: View) -> None:
     view.remember(KNOWN)
     view.touch("m1", "space", at=300, offset=11)
