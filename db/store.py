@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from psycopg.types.json import Json
 
 from db import copying, due
+from db.arrays import uuids
 from db.connection import WRITER, Link
 from db.due import Due, Echo
 from db.queries import QUERIES
@@ -34,6 +35,7 @@ from memquorum.core.journal.rows import (
     Strength,
 )
 from memquorum.core.journal.workset import Net
+from memquorum.core.quick import maker
 from memquorum.core.records import JournalAppended
 from memquorum.ports import StoreUnavailable
 
@@ -43,6 +45,9 @@ DECIDED_DEPTH = 64
 # Of a memory: its commitment is bytes, which no JSON holds.
 _CHANGING = ("id", "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq")
 _NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
+
+
+_memory, _strength = maker(Memory), maker(Strength)
 
 
 class Fenced(RuntimeError):
@@ -196,12 +201,13 @@ class Transaction:
             if stronger:
                 connection.execute(QUERIES["strength_update"], {"rows": Json(_parameters(stronger))})
             if removed:
-                connection.execute(QUERIES["content_delete"], {"ids": removed})
-                connection.execute(QUERIES["embedding_delete"], {"ids": removed})
-                connection.execute(QUERIES["strength_delete"], {"ids": removed})
+                gone = uuids(removed)
+                connection.execute(QUERIES["content_delete"], {"ids": gone})
+                connection.execute(QUERIES["embedding_delete"], {"ids": gone})
+                connection.execute(QUERIES["strength_delete"], {"ids": gone})
             destroyed = [memory_id for net in nets for memory_id in net.destroyed]
             if destroyed:
-                connection.execute(QUERIES["dropped_delete"], {"ids": destroyed})
+                connection.execute(QUERIES["dropped_delete"], {"ids": uuids(destroyed)})
             _many(connection, "shard_update", _parameters([net.after for net in nets]))
             moved = {(net.after.shard, topic): offset for net in nets for topic, offset in net.cursors.items()}
             _many(
@@ -244,17 +250,17 @@ def _namespaces(nets: Sequence[Net]) -> dict[str, str]:
 
 
 def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:
-    memory_ids = [memory_id for keys in wanted.values() for memory_id in keys.memories]
+    wanted_ids = uuids(memory_id for keys in wanted.values() for memory_id in keys.memories)
     event_keys = [key for keys in wanted.values() for key in keys.events]
     named = {"namespaces": [n for n, _ in event_keys], "event_ids": [e for _, e in event_keys]}
     with connection.pipeline():
         locked = connection.execute(QUERIES["shard_lock"], {"shards": sorted(state.shard for state in wanted)})
-        found_memories = connection.execute(QUERIES["memories"], {"ids": memory_ids})
-        found_strengths = connection.execute(QUERIES["strengths"], {"ids": memory_ids})
+        found_memories = connection.execute(QUERIES["memories"], {"ids": wanted_ids})
+        found_strengths = connection.execute(QUERIES["strengths"], {"ids": wanted_ids})
         found_events = connection.execute(QUERIES["events"], named)
         states = {row[0]: ShardState(*row) for row in locked}
-        memories = {row[0]: Memory(*row) for row in found_memories}
-        strengths = {row[0]: Strength(*row) for row in found_strengths}
+        memories = {row[0]: _memory(*row) for row in found_memories.fetchall()}
+        strengths = {row[0]: _strength(*row) for row in found_strengths.fetchall()}
         events = {(row[0], row[1]): Event(*row) for row in found_events}
     for expected in wanted:
         check_standing(expected, states.get(expected.shard))

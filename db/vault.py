@@ -12,6 +12,7 @@ from datetime import timedelta
 
 import psycopg
 
+from db.arrays import uuids
 from db.connection import VAULT, Link
 from db.queries import QUERIES
 from memquorum.core.crypto import sealing
@@ -73,7 +74,7 @@ class PostgresVault:
         if not ids:
             return 0
         with self._link.use() as connection:
-            return connection.execute(QUERIES["vault_keys_destroy"], {"ids": ids}).rowcount
+            return connection.execute(QUERIES["vault_keys_destroy"], {"ids": uuids(ids)}).rowcount
 
     def destroy_older(self, namespace: str, age_ms: int) -> int:
         """Destroys keys by their age, on the database's clock; see the port."""
@@ -120,7 +121,7 @@ class PostgresVault:
     def _keys(self, connection: psycopg.Connection, ids: Sequence[str]) -> dict[str, bytes]:
         owned: dict[tuple[Subject, bytes], list[tuple[str, bytes]]] = {}
         # Binary, because keys in hexadecimal digits cost the server and this process more than the index does.
-        rows = connection.execute(QUERIES["vault_keys"], {"ids": ids}, binary=True)
+        rows = connection.execute(QUERIES["vault_keys"], {"ids": uuids(ids)}, binary=True).fetchall()
         for memory_id, namespace, subject, wrapped, wrapped_owner in rows:
             owned.setdefault(((namespace, subject), wrapped_owner), []).append((memory_id, wrapped))
         keys: dict[str, bytes] = {}

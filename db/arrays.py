@@ -1,0 +1,16 @@
+"""Lists as parameters of statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_PLAIN = b"0123456789abcdef-,"
+
+
+def uuids(memory_ids: Iterable[str]) -> str | list[str]:
+    """UUIDs for `%(ids)s::uuid[]`, as Postgres writes such an array: psycopg looks through a list element by element,
+    which takes longer than the statement. What has other letters than UUIDs is left to it, and refused by Postgres."""
+    ids = list(memory_ids)
+    text = ",".join(ids)
+    plain = text.count(",") == max(0, len(ids) - 1) and not text.encode().translate(None, _PLAIN)
+    return f"{{{text}}}" if plain else ids
