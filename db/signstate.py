@@ -61,8 +61,6 @@ class SqliteSignState:
             self._db.execute("PRAGMA locking_mode=EXCLUSIVE")
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
-            # What was said stands in the logs for everybody: nothing of it has to be overwritten with zeros.
-            self._db.execute("PRAGMA secure_delete=OFF")
             self._db.executescript("BEGIN EXCLUSIVE;" + _SCHEMA + "COMMIT;")
             self._identify(cluster, member)
             self._adopt()

@@ -121,8 +121,6 @@ class View:
         self._db = sqlite3.connect(path, isolation_level=None, cached_statements=64)
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")
-        # What is deleted lies sealed under keys that are destroyed: to overwrite it with zeros says nothing more.
-        self._db.execute("PRAGMA secure_delete=OFF")
         # Whose it is comes first: an older file of somebody else is not emptied.
         self._db.execute("CREATE TABLE IF NOT EXISTS identity (cluster BLOB NOT NULL, member INTEGER NOT NULL)")
         row = self._db.execute("SELECT cluster, member FROM identity").fetchone()
