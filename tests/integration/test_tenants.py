@@ -16,14 +16,14 @@ from typing import Any
 
 import psycopg
 import pytest
-from psycopg import errors, sql
+from psycopg import conninfo, errors, sql
 from starlette.testclient import TestClient
 
 from db.queries import QUERIES
 from db.reads import Reads
 from db.store import Clear, PostgresStore
 from memquorum.core import access, ids
-from memquorum.core.access import Keys
+from memquorum.core.access import Keys, Sight
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.encoders.hashing import HashingEncoder
@@ -238,6 +238,23 @@ def test_the_stages_see_everything_and_the_owner_nothing(store: str, role: str) 
         whole = count("", table)
         assert count(f"-c role={role}", table) == whole != (0,), table
         assert count("-c role=memquorum_owner", table) == (0,), table
+
+
+async def test_the_service_needs_a_login_of_two_roles_and_no_more(store: str, codec: Codec) -> None:
+    with psycopg.connect(store, autocommit=True) as connection:
+        connection.execute("CREATE ROLE serves LOGIN; GRANT memquorum_tenant, memquorum_reader TO serves")
+        reads = Reads(conninfo.make_conninfo(store, user="serves"))
+        try:
+            await reads.open()
+            for namespace, shown in ((HERS, True), (THEIRS, False)):
+                sight, wanted = Sight((namespace,)), memory("promoted", HERS)
+                assert (await reads.memory(sight, wanted) is not None) == shown
+                facts = await reads.facts(sight, codec, wanted)
+                assert (facts is not None) == shown
+                assert facts is None or (len(facts.decisions), facts.as_of) == (1, 60_000)
+        finally:
+            await reads.close()
+            connection.execute("DROP ROLE serves")
 
 
 def key(number: int) -> dict[str, str]:
