@@ -75,6 +75,10 @@ def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory
     assert first.outcome == "stored"
     (hit,) = memory.search("the pump in bay 3", peek=True)
     assert (hit.memory_id, hit.tier, hit.session, hit.occurred_at) == (first.memory_id, "short-term", "s1", START)
+    found = memory.retrieve("which pumps were replaced?", sessions=["s1"], peek=True)
+    assert [item.memory_id for item in found.items] == [first.memory_id]
+    assert memory.retrieve("pump", budget_tokens=3, peek=True).left_out["budget"].memory_ids == (first.memory_id,)
+    assert [item.way for item in memory.recall(first.memory_id, peek=True).items] == ["anchor"]
     again = memory.add("The pump in bay 3 was replaced with the spare.", wait=True)
     assert (again.outcome, again.memory_id) == ("reinforced", first.memory_id)
     same = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, event_id=first.event_id)
@@ -90,10 +94,14 @@ def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
     memory.search("lunch")
     until(lambda: memory.get(receipt.memory_id)["accesses"] == 2)
     memory.search("lunch", peek=True)
+    memory.retrieve("lunch", peek=True)
+    memory.recall(query="lunch", peek=True)
     # Whatever a peek had published would lie before this use in the stream.
     memory.outcome(memory.use(receipt.memory_id))
     assert memory.get(receipt.memory_id)["accesses"] == 3
-    assert "Read 3 times" in str(memory.explain(receipt.memory_id))
+    memory.retrieve("lunch")
+    until(lambda: memory.get(receipt.memory_id)["accesses"] == 4)
+    assert "Read 4 times" in str(memory.explain(receipt.memory_id))
 
 
 async def test_many_at_once(line: Settings) -> None:
@@ -152,6 +160,12 @@ def test_the_command_line(
     assert (first["text"], second["agent"]) == ("the spare pump is in locker 9", "bob")
     assert run(line, monkeypatch, "search", "-n", "cli", "pump") == cli.OK
     assert "the spare pump is in locker 9" in capsys.readouterr().out
+    assert run(line, monkeypatch, "retrieve", "-n", "cli", "--budget", "9", "--peek", "where are pumps?") == cli.OK
+    retrieved = capsys.readouterr().out
+    assert "the spare pump is in locker 9" in retrieved
+    assert "did not fit the budget" in retrieved
+    assert run(line, monkeypatch, "recall", "-n", "cli", "--json", first["memory_id"]) == cli.OK
+    assert json.loads(capsys.readouterr().out)["items"][0]["way"] == "anchor"
     assert run(line, monkeypatch, "explain", first["memory_id"]) == cli.OK
     assert "alive, in short-term memory" in capsys.readouterr().out
     assert run(line, monkeypatch, "explain", "00000000-0000-4000-8000-000000000000") == cli.NOT_FOUND
