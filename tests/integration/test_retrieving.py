@@ -129,6 +129,16 @@ async def test_long_queries_and_texts_of_any_words_are_taken(reads: Reads, datab
     assert (await ask(reads, "x" * 16_000))[second].words is None
 
 
+async def test_each_question_has_a_plan_of_its_own(reads: Reads, databases: tuple[str, str]) -> None:
+    put(databases[0], [Told("tank")])
+    for _ in range(8):  # psycopg prepares what it is asked more than five times
+        await ask(reads, "tank")
+        await reads.memory(SIGHT, memory_id(SPACE, "e0"))
+    async with reads._pool.connection() as connection:
+        held = await (await connection.execute("SELECT statement FROM pg_prepared_statements")).fetchall()
+    assert held and not any("passed AS MATERIALIZED" in statement for (statement,) in held)
+
+
 async def test_filters_and_what_they_keep_out(reads: Reads, databases: tuple[str, str]) -> None:
     old = HashingEncoder(32).encode(["tank"])[0]
     ids = put(
