@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from memquorum.core.avro import DecodeError
 from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.messages import digest
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
@@ -139,7 +140,10 @@ class Disobeys(Behaviour):
         body = self.body(said.data)
         if not isinstance(body, PrePrepare):
             return (said,)
-        nomination = digest(self.world.codec.decode_as(Signed, body.nomination).body)
+        try:
+            nomination = digest(self.world.codec.decode_as(Signed, body.nomination).body)
+        except DecodeError:  # another lie has been at it
+            return (said,)
         known = tuple(data for _, data in sorted(self._ballots.get(nomination, {}).items()))
         other = known if known != body.ballots else known[1:]
         return (Said(said.message, self.signed(replace(body, ballots=other))),)

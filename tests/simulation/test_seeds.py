@@ -18,8 +18,8 @@ ONCE_FAILED = (55, 124, 492, 511, 563, 585, 656)
 # and so was one that crashed while it read of decisions (40332). One whose sign-state was lost, its view file not, went
 # back to view 0 (47646). And with orders, as below: what members had said in a configuration was not read again (16800,
 # 17894, 19391). Of one whose sign-state was lost, what it had said of a view came to the log only once it spoke again
-# (163551).
-OF_FOUR = (26_810, 38_978, 47_646, 40_332, 82_304, 163_551, 16_800, 17_894, 19_391)
+# (163551). A liar could not tell its lie about what another lie had altered, and the simulation failed (225530).
+OF_FOUR = (26_810, 38_978, 47_646, 40_332, 82_304, 163_551, 225_530, 16_800, 17_894, 19_391)
 
 # With orders. A checkpoint was signed again in the next configuration (457); and what members had said in a
 # configuration was not read again, as it lay before the place from which its logs were read (13186, 13681, 23831).
