@@ -90,7 +90,7 @@ def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
     total, broken = sum(each["rounds"] for each in runs), sum(len(each["failed"]) for each in runs)
     lines += [f"All that is kept: {total:,} rounds; {broken} worlds broke a rule.", ""]
     lines += [*table(runs), ""]
-    again = "Each showed a defect, the last one of the simulation itself, mended before the next run; it runs again in every"
+    again = "Each showed a defect, the last of the simulation itself, mended before the next run; it runs again in every"
     lines += [*_wrapped(f"{again} `make test` (`tests/simulation/test_seeds.py`)."), ""]
     lines += ["What the rules say stands in `tests/simulation/invariants.py`.", ""]
     lines += ["| rule | asked |", "|---|---:|"]
