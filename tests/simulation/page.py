@@ -90,8 +90,10 @@ def page(run: dict[str, Any], runs: Sequence[dict[str, Any]]) -> str:
     total, broken = sum(each["rounds"] for each in runs), sum(len(each["failed"]) for each in runs)
     lines += [f"All that is kept: {total:,} rounds; {broken} worlds broke a rule.", ""]
     lines += [*table(runs), ""]
-    again = "Each showed a defect, the last of the simulation itself, mended before the next run; it runs again in every"
-    lines += [*_wrapped(f"{again} `make test` (`tests/simulation/test_seeds.py`)."), ""]
+    again = (
+        "Each showed a defect, the last of the simulation itself, which was mended before the next run; it runs again"
+    )
+    lines += [*_wrapped(f"{again} in every `make test` (`tests/simulation/test_seeds.py`)."), ""]
     lines += ["What the rules say stands in `tests/simulation/invariants.py`.", ""]
     lines += ["| rule | asked |", "|---|---:|"]
     lines += [f"| {rule} | {count:,} |" for rule, count in run["rules"].items()]
