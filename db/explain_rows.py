@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 
 from db.queries import QUERIES
-from memquorum.core.access import Sight
+from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.records import JournalEntry
@@ -28,8 +28,17 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
         connection.execute(QUERIES["sight"], {"namespaces": sight.text})
     memory = connection.execute(QUERIES["memories"], wanted).fetchone()
     notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
-    if memory is None and not notes:
+    born = next((note for note in notes if note[3] in ("stored", "dropped")), None)
+    # Whoever publishes an access may name any id in it, another tenant's too: that alone is nothing to account for.
+    found = Memory(*memory) if memory else None
+    if found is not None:
+        shard, namespace = found.shard, found.namespace
+    elif born is not None:
+        shard, namespace = born[0], born[5]
+    else:
         return None
+    if sight is not None and not covers(sight.namespaces, namespace):
+        return None  # row security has shown none; each holds without the other
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     if sight is not None:
@@ -37,8 +46,6 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
         # takes from them what concerns this memory, and that is in sight.
         connection.execute(QUERIES["as_reader"])
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
-    found = Memory(*memory) if memory else None
-    shard, namespace = (found.shard, found.namespace) if found else (notes[0][0], notes[0][5])
     orders = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
     state = connection.execute(QUERIES["explain_shard"], {"shard": shard}).fetchone()
     return Facts(

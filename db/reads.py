@@ -61,7 +61,7 @@ class Reads:
         )
         # Accounts need one snapshot over several statements, and are rare: a connection of their own, in a thread of
         # its own. asyncio's threads are for what is sure to end.
-        self._link = Link(dsn, READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+        self._link = Link(_bounded(dsn), READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
         self._accounts = ThreadPoolExecutor(1, thread_name_prefix="accounts")
 
     async def open(self) -> None:
@@ -124,7 +124,9 @@ class Reads:
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         """A memory as a client sees it; its text only while it is alive."""
         rows = await self._all("memory_shown", {"id": memory_id}, sight)
-        return _shown(rows[0]) if rows else None
+        found = _shown(rows[0]) if rows else None
+        # Row security has shown no other; each holds without the other.
+        return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
 
     async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
         """What became of events, for those that have an outcome."""
@@ -302,10 +304,15 @@ class Outcomes:
                         future.set_result(outcome)
 
 
-def _as_tenant(dsn: str) -> str:
+def _bounded(dsn: str) -> str:
+    """The server gives up what nobody waits for any more; or one tenant's questions would keep all connections."""
     options = conninfo.conninfo_to_dict(dsn).get("options")
+    return conninfo.make_conninfo(dsn, options=f"{options or ''} -c statement_timeout={_ANSWER_S * 1000:.0f}".strip())
+
+
+def _as_tenant(dsn: str) -> str:
+    bounded = _bounded(patient(dsn))
+    options = conninfo.conninfo_to_dict(bounded)["options"]
     # A search is over before its machine code would be made.
-    own = f"-c role={TENANT} -c jit=off"
-    return conninfo.make_conninfo(
-        patient(dsn), options=f"{options or ''} {own}".strip(), application_name="memquorum-retrieval"
-    )
+    own = f"{options} -c role={TENANT} -c jit=off"
+    return conninfo.make_conninfo(bounded, options=own, application_name="memquorum-retrieval")

@@ -6,6 +6,7 @@ finds with the protection away, so that none is green because it cannot be red.
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import time
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import pytest
 from psycopg import conninfo, errors, sql
 from starlette.testclient import TestClient
 
+from db import reads
 from db.queries import QUERIES
 from db.reads import Reads
 from db.store import Clear, PostgresStore
@@ -27,6 +29,7 @@ from memquorum.core.access import Keys, Sight
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.encoders.hashing import HashingEncoder
+from memquorum.ports import StoreUnavailable
 from tests.unit import votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE as HERS
@@ -40,6 +43,7 @@ TENANTS = (HERS, THEIRS)
 NAMES = ("kept", "forgotten", "promoted")
 DROPPED = "dropped"
 UNKNOWN = "00000000-0000-5000-8000-000000000000"
+UNUSED = UNKNOWN.replace("5", "6")
 
 # What is a tenant's in every relation that its role may read.
 _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
@@ -82,6 +86,10 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
             texts[memory(name, namespace)] = text(name, namespace)
         shard.episode(event(DROPPED, namespace), at=900, outcome="below_threshold", namespace=namespace)
         shard.access(memory("kept", namespace), 950, f"{namespace}.read", namespace)
+    # She names memories of theirs in accesses of her own: the journal notes what she said, in her namespace.
+    for name in NAMES:
+        shard.access(memory(name, THEIRS), 950, event(f"spies-{name}", HERS), HERS)
+    shard.access(UNUSED, 950, event("spies-nothing", HERS), HERS)
     shard.tick(60_000)
     kinds = (("forgotten", "forget"), ("promoted", "promote"))
     shard.decide([votes.proposal(memory(name, n), kind, namespace=n) for n in TENANTS for name, kind in kinds])
@@ -313,6 +321,12 @@ def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestC
                 assert theirs.text == unknown.text.replace(UNKNOWN, memory(name, other))
 
 
+def test_who_names_an_id_in_an_access_has_no_account_of_it_for_that(client: TestClient) -> None:
+    for memory_id in (UNUSED, *(memory(name, THEIRS) for name in NAMES)):
+        told = client.get(f"/memories/{memory_id}/explain", headers=HER_KEY)
+        assert (told.status_code, told.json()["field"]) == (404, "memory_id"), told.text
+
+
 def test_a_key_without_the_right_gets_nowhere(client: TestClient) -> None:
     for answer in (
         search(client, HERS, PUBLISHING),
@@ -357,6 +371,35 @@ def test_the_service_sees_nothing_that_it_does_not_ask_a_sight_for(
     monkeypatch.setattr(access.Caller, "at", lambda caller, _, *rights: caller.sight(*rights))
     assert search(client, THEIRS, HER_KEY).json()["hits"] == []
     assert client.get(f"/events/{THEIRS}/{event('kept', THEIRS)}", headers=HER_KEY).json()["outcome"] is None
+
+
+def test_the_services_own_check_holds_where_row_security_is_away(store: str, client: TestClient) -> None:
+    with psycopg.connect(store, autocommit=True) as connection:
+        for table in TABLES:
+            connection.execute(sql.SQL("ALTER TABLE {} DISABLE ROW LEVEL SECURITY").format(sql.Identifier(table)))
+    assert client.get(f"/memories/{memory('kept', HERS)}", headers=HER_KEY).status_code == 200
+    for name in (*NAMES, DROPPED):
+        for way in ("", "/explain"):
+            theirs = client.get(f"/memories/{memory(name, THEIRS)}{way}", headers=HER_KEY)
+            assert theirs.status_code == 404, (name, way)
+        assert client.get(f"/events/{THEIRS}/{event(name, THEIRS)}", headers=HER_KEY).status_code == 403
+
+
+async def test_questions_that_take_too_long_leave_their_connections_to_others(
+    databases: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reads, "_ANSWER_S", 0.5)
+    asked = Reads(databases[0])
+    await asked.open()
+    try:
+        with monkeypatch.context() as slow:
+            slow.setitem(QUERIES._statements, "ping", "SELECT pg_sleep(20)")  # type: ignore[attr-defined]
+            late = await asyncio.gather(*(asked.ping() for _ in range(8)), return_exceptions=True)
+            assert [type(each) for each in late] == [StoreUnavailable] * 8
+        await asyncio.sleep(1)
+        await asked.ping()
+    finally:
+        await asked.close()
 
 
 def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, str]) -> None:
