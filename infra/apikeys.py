@@ -23,7 +23,7 @@ from memquorum.core import access
 from memquorum.core.access import RIGHTS, AccessError, Keys
 
 FILE = "api-keys.json"
-_DAY_MS = 86_400_000
+_DAY_MS, _DAYS_MAX = 86_400_000, 36_500
 
 
 def options(command: argparse.ArgumentParser) -> None:
@@ -63,8 +63,8 @@ def file_of(settings: Settings) -> Path:
 
 def _add(file: Path, parsed: argparse.Namespace) -> int:
     now = _now_ms()
-    if parsed.days is not None and parsed.days < 1:
-        raise SettingsError(f"--days {parsed.days}: one at least")
+    if parsed.days is not None and not 1 <= parsed.days <= _DAYS_MAX:
+        raise SettingsError(f"--days {parsed.days}: 1 to {_DAYS_MAX}, or none for a key without an end")
     told, key = access.make(
         os.urandom(access.ID_BYTES),
         os.urandom(access.SECRET_BYTES),

@@ -81,6 +81,12 @@ class Caller:
             raise Denied("right", f"this key lacks the right {' or '.join(map(repr, rights))}")
         return Sight(self.namespaces)
 
+    def everywhere(self, *rights: str) -> Sight:
+        """All namespaces that there are, for what cannot be told of one alone. Raises Denied."""
+        if "*" not in self.namespaces:
+            raise Denied("namespace", "this speaks of all namespaces together, and the key is not bound to all (*)")
+        return self.sight(*rights)
+
     def at(self, namespace: str, *rights: str) -> Sight:
         """One namespace, as far as any of the rights goes there. Raises Denied."""
         self.sight(*rights)
@@ -240,9 +246,8 @@ def _patterns(given: Iterable[str]) -> tuple[str, ...]:
     if isinstance(given, str) or not (found := tuple(given)):
         raise AccessError("namespaces: name at least one, or * for all")
     for pattern in found:
-        stem = pattern.removesuffix("*")
-        fault = names.namespace_fault(stem) if stem else None
-        if fault is not None or not pattern:
+        stem = pattern.removesuffix("*") if isinstance(pattern, str) else ""
+        if not (pattern == "*" or (stem and names.namespace_fault(stem) is None)):
             raise AccessError(f"namespaces: {pattern!r} is neither a namespace nor the beginning of one and `*`")
     return found
 

@@ -129,7 +129,8 @@ def test_a_file_of_keys_comes_back() -> None:
     [
         ({"hash": "x"}, "a hash 64"), ({"id": "01"}, "12 hexadecimal digits"), ({"namespaces": []}, "at least one"),
         ({"namespaces": "team"}, "at least one"), ({"namespaces": ["a*b"]}, "'a\\*b' is neither"),
-        ({"namespaces": [""]}, "neither"), ({"rights": ["write"]}, "one or more of"),
+        ({"namespaces": [""]}, "neither"), ({"namespaces": [1]}, "neither"),
+        ({"rights": ["write"]}, "one or more of"),
         ({"rights": []}, "one or more of"),
         ({"expires_at": "soon"}, "milliseconds"), ({"created_at": None}, "milliseconds"), ({"colour": 1}, "no others"),
     ],

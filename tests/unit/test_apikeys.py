@@ -53,7 +53,8 @@ def test_a_key_is_made_listed_and_revoked(tmp_path: Path, file: Path, capsys: py
     ("arguments", "complaint"),
     [
         (["add", "x", "-n", "a b"], "'a b' is neither"),
-        (["add", "x", "-n", "a", "--days", "0"], "one at least"),
+        (["add", "x", "-n", "a", "--days", "0"], "1 to 36500"),
+        (["add", "x", "-n", "a", "--days", "9999999"], "1 to 36500"),
         (["add", " ", "-n", "a"], "name: must be printable"),
         (["revoke", "0123456789ab"], "there is no key '0123456789ab'"),
     ],

@@ -95,6 +95,7 @@ def test_what_changes_in_the_file_counts_at_once(client: TestClient, service: Se
         for headers in (bearer(1), {}):
             shut = client.get(f"/memories/{HERS}", headers=headers)
             assert (shut.status_code, shut.json()["error"]) == (503, "unavailable")
+            assert str(file) not in shut.text
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json()["access"]) == (503, "keys") and ready.json()["keys"]
     assert str(file) not in ready.text
@@ -107,6 +108,17 @@ def test_what_changes_in_the_file_counts_at_once(client: TestClient, service: Se
         assert ready.status_code == 503 and ready.json()["kafka"] and "10.0.0.7" not in ready.text
     service._kafka_fails = ""
     assert client.get("/readyz").json()["keys"] == ""
+
+
+def test_what_is_wrong_in_the_file_is_for_the_log_and_not_for_strangers(
+    client: TestClient, file: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file.write_text(file.read_text().replace('"greenhouse"', '"secret project"'))
+    for path in (f"/memories/{HERS}", "/memories/x", "/readyz", "/readyz"):
+        answer = client.get(path)
+        assert answer.status_code == 503
+        assert "secret project" not in answer.text and str(file) not in answer.text
+    assert [("secret project" in line, str(file) in line) for line in caplog.messages] == [(True, True)]
 
 
 def test_without_keys_it_is_open_and_says_so_until_there_are_some(service: Service, file: Path) -> None:

@@ -14,7 +14,11 @@ _LOG = logging.getLogger("memquorum.retrieval")
 
 
 class Locked(RuntimeError):
-    """The keys that were in force cannot be read any more: nobody comes in until they can."""
+    """The keys cannot be read: nobody comes in until they can. It is told to strangers, so only `why` says more."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__("the API keys cannot be read, and nobody comes in until they can; the service's log says why")
+        self.why = why
 
 
 class Door:
@@ -25,10 +29,11 @@ class Door:
         self._file = file
         self._keys: Keys | None = None
         self._seen: tuple[int, int, int] | None = None
+        self._why = ""
         try:
-            self._look()
+            self._read()
         except Locked as locked:
-            raise AccessError(str(locked)) from None
+            raise AccessError(locked.why) from None
 
     @property
     def open(self) -> bool:
@@ -53,6 +58,16 @@ class Door:
         return access.EVERYONE if self._keys is None else self._keys.caller(authorization, _now_ms())
 
     def _look(self) -> None:
+        try:
+            self._read()
+        except Locked as locked:
+            if locked.why != self._why:
+                _LOG.error("nobody comes in: %s", locked.why)
+            self._why = locked.why
+            raise
+        self._why = ""
+
+    def _read(self) -> None:
         """Reads the file where it has changed."""
         if self._file is None:
             return
