@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
+from starlette.applications import Starlette
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.ports import Encoder
 from memquorum.telemetry.bundle import Telemetry
 from workers.retrieval.app import LOOPBACK, app
+from workers.retrieval.connections import Patient
 from workers.retrieval.door import Door
 
 _LOG = logging.getLogger("memquorum.retrieval")
@@ -78,22 +80,27 @@ def run(
         hosts=hosts,
         telemetry=telemetry,
     )
-    config = uvicorn.Config(
+    try:
+        _Server(configured(built, host, port), ready).run()
+    except SystemExit as end:
+        # uvicorn ends with status 3 where a part could not be reached, which a supervisor takes for a halt for good.
+        if end.code:
+            raise NotStarted(f"{host}:{port} is not served: the log says why") from None
+
+
+def configured(built: Starlette, host: str, port: int) -> uvicorn.Config:
+    """How the application is served."""
+    return uvicorn.Config(
         built,
         host=host,
         port=port,
+        http=Patient,
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=2,
         ws="none",
         limit_concurrency=CONNECTIONS_MAX,
     )
-    try:
-        _Server(config, ready).run()
-    except SystemExit as end:
-        # uvicorn ends with status 3 where a part could not be reached, which a supervisor takes for a halt for good.
-        if end.code:
-            raise NotStarted(f"{host}:{port} is not served: the log says why") from None
 
 
 class _Server(uvicorn.Server):

@@ -1,0 +1,68 @@
+"""How long a connection may stand still: one that asks nothing, and one that does not take its answer.
+
+uvicorn ends a connection that is silent after an answer. One that never sends a request, sends it in crumbs or never
+reads is not ended, and whoever opens enough of them, with a key or without, keeps everybody out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+# For the head of a request, from the connection's beginning or the last answer on.
+ASK_S = 10.0
+# For the peer to take what is written to it, once that does not fit into the network's buffers.
+TAKE_S = 30.0
+
+
+class Patient(H11Protocol):
+    """HTTP/1.1 with an end to patience. Bodies and answers have one of their own: `Endpoint.seconds`."""
+
+    _asking: asyncio.TimerHandle | None = None
+    _taking: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A connection was made."""
+        super().connection_made(transport)
+        self._await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """It ended."""
+        _stop(self._asking)
+        _stop(self._taking)
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes came."""
+        super().data_received(data)
+        self._await_request()
+
+    def on_response_complete(self) -> None:
+        """An answer was given."""
+        super().on_response_complete()
+        self._await_request()
+
+    def pause_writing(self) -> None:
+        """The peer takes less than is written."""
+        super().pause_writing()
+        _stop(self._taking)
+        self._taking = self.loop.call_later(TAKE_S, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The peer has taken it."""
+        _stop(self._taking)
+        super().resume_writing()
+
+    def _await_request(self) -> None:
+        asks = self.cycle is not None and not self.cycle.response_complete
+        if asks or self.transport.is_closing():
+            _stop(self._asking)
+            self._asking = None
+        elif self._asking is None:
+            self._asking = self.loop.call_later(ASK_S, self.transport.abort)
+
+
+def _stop(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()
