@@ -6,13 +6,16 @@ import asyncio
 import json
 import re
 from dataclasses import fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from aiokafka.errors import KafkaError
 from starlette.testclient import TestClient
 
+from memquorum.core import names
 from memquorum.core.access import EVERYONE, Caller
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.query import BODY_BYTES_MAX
@@ -24,6 +27,7 @@ from workers.retrieval.endpoints import Endpoint
 from workers.retrieval.limits import Busy, Late, Limits
 from workers.retrieval.openapi import describe
 from workers.retrieval.routes import ENDPOINTS
+from workers.retrieval.service import Service
 
 EPISODE = {"agent": "mira", "namespace": "greenhouse", "content": "Tank level 61 percent."}
 
@@ -145,9 +149,11 @@ def test_a_body_that_is_too_long_is_not_read(client: TestClient) -> None:
 
 def test_metrics_are_for_who_may_audit(codec: Codec, tmp_path: Path) -> None:
     file = tmp_path / "api-keys.json"
-    stored(file, (1, ("audit",), ("greenhouse",)), (2, ("read",), ("*",)))
+    stored(file, (1, ("audit",), ("*",)), (2, ("read",), ("*",)), (3, ("audit",), ("greenhouse",)))
     client = client_of(make(codec, Door(file)))
     assert client.get("/metrics", headers=bearer(2)).status_code == 403
+    one = client.get("/metrics", headers=bearer(3))  # they count everybody's requests
+    assert (one.status_code, one.json()["field"]) == (403, "namespace")
     page = client.get("/metrics", headers=bearer(1))
     assert page.headers["content-type"].startswith("text/plain")
     assert (
@@ -202,6 +208,24 @@ def test_nobody_publishes_with_a_key_that_may_only_read_or_elsewhere(codec: Code
     assert client.post("/memories", json=EPISODE, headers=bearer(3)).status_code == 202
 
 
+class Deaf:
+    async def send_and_wait(self, *_: Any, **__: Any) -> None:
+        raise KafkaError("no broker")
+
+
+def test_who_must_send_it_again_is_told_the_event_id_to_send(codec: Codec) -> None:
+    service = make(codec, Door(None))
+    service.publish = partial(Service.publish, service)  # type: ignore[method-assign]
+    service._producer = Deaf()
+    client = client_of(service)
+    answer = client.post("/memories", json=EPISODE)
+    assert answer.status_code == 503
+    (event_id,) = re.findall(r"event_id ([0-9a-f-]{36})", answer.json()["detail"])
+    assert names.uuid(event_id)
+    named = client.post("/memories", json=EPISODE | {"event_id": "e1"})
+    assert "event_id e1" in named.json()["detail"]
+
+
 def test_a_signed_namespace_is_not_written_for_anybody(client: TestClient, service: Served) -> None:
     service.genesis = replace(service.genesis, signed=frozenset({"greenhouse"}))
     answer = client.post("/memories", json=EPISODE)
@@ -246,6 +270,49 @@ async def test_more_than_enough_at_once_is_told_to_come_again(
     for busy in (a for a in answers if a.status_code in (429, 503)):
         assert busy.headers["retry-after"] == "1" and busy.json()["error"] == "busy"
     assert (await asked(service, (path, bearer(1))))[0].status_code == 200  # places are given back
+
+
+async def test_an_answer_keeps_its_place_until_it_is_taken_and_no_longer_than_its_time(
+    codec: Codec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "WORKING_MAX_OF_ONE", 1)
+    monkeypatch.setattr(routes, "ENDPOINTS", tuple(replace(e, seconds=0.3) for e in ENDPOINTS))
+    file, path = tmp_path / "api-keys.json", f"/memories/{HERS}"
+    stored(file, (1, ("read",), ("*",)))
+    service = make(codec, Door(file))
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", bearer(1)["Authorization"].encode())]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+    untaken = asyncio.Event()
+
+    async def send(_: Any) -> None:
+        await untaken.wait()
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    sending = asyncio.create_task(around(service, LOOPBACK, service.meters)(scope, receive, send))
+    await asyncio.sleep(0.1)
+    assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [429]
+    await asyncio.wait_for(sending, 3)
+    assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [200]
+
+
+async def test_strangers_who_ask_for_its_health_share_one_question_to_the_store(codec: Codec) -> None:
+    class Asked(Store):
+        now = most = 0
+
+        async def ping(self) -> None:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0.05)
+            self.now -= 1
+
+    service, store = make(codec, Door(None)), Asked()
+    service.reads = store  # type: ignore[assignment]
+    for _ in range(2):
+        answers = await asked(service, *[("/readyz", {})] * 50)
+        assert {a.status_code for a in answers} == {200}
+    assert store.most == 1
 
 
 async def test_what_takes_too_long_ends(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:

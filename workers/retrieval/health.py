@@ -8,7 +8,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memquorum.core.access import Caller, NoEntry
+from memquorum.core.access import AUDIT, Caller, NoEntry
 from workers.retrieval.door import Locked
 from workers.retrieval.service import Service
 
@@ -37,8 +37,9 @@ def _known(service: Service, request: Request) -> bool:
     return True
 
 
-async def metrics(service: Service, _: Request, __: Caller) -> Response:
-    """The metrics of the process, as Prometheus reads them."""
+async def metrics(service: Service, _: Request, caller: Caller) -> Response:
+    """The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all."""
+    caller.everywhere(AUDIT)
     # Some are asked of the broker.
     page = await asyncio.to_thread(generate_latest, service.meters.registry)
     return Response(page, media_type=CONTENT_TYPE_LATEST)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from functools import wraps
+from functools import cache
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from memquorum.core.access import AUDIT, NOBODY, PUBLISH, READ, Caller
 from memquorum.core.records import EpisodeRecorded
@@ -15,6 +16,7 @@ from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
 from workers.retrieval import health, memories, publishing, retrieving, search, shapes
 from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
+from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
 from workers.retrieval.service import Service
 
@@ -23,7 +25,7 @@ _WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at
 
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:
     """This description."""
-    return JSONResponse(describe(ENDPOINTS))
+    return JSONResponse(_described())
 
 
 ENDPOINTS = (
@@ -44,19 +46,36 @@ ENDPOINTS = (
 )  # fmt: skip
 
 
+@cache
+def _described() -> dict[str, Any]:
+    return describe(ENDPOINTS)
+
+
 def routes(service: Service) -> list[Route]:
     """The table, for one service."""
-    return [Route(e.path, _bound(e, service), methods=[e.method], name=e.name) for e in ENDPOINTS]
+    return [Route(e.path, _Bound(e, service), methods=[e.method], name=e.name) for e in ENDPOINTS]
 
 
-def _bound(endpoint: Endpoint, service: Service) -> Callable[[Request], Awaitable[Response]]:
-    @wraps(endpoint.do)
-    async def bound(request: Request) -> Response:
+class _Bound:
+    """An endpoint of one service, as ASGI: its answer has its place among the requests until it is taken."""
+
+    def __init__(self, endpoint: Endpoint, service: Service) -> None:
+        self.__name__ = endpoint.name
+        self._endpoint, self._service = endpoint, service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint, service, request = self._endpoint, self._service, Request(scope, receive, send)
         if not endpoint.rights:
-            return await endpoint.do(service, request, NOBODY)
+            await (await endpoint.do(service, request, NOBODY))(scope, receive, send)
+            return
         caller = service.door.enter(request.headers.get("authorization"))
         caller.sight(*endpoint.rights)
-        async with service.limits.turn(caller, endpoint.seconds, endpoint.waits):
-            return await endpoint.do(service, request, caller)
-
-    return bound
+        answer = None
+        try:
+            async with service.limits.turn(caller, endpoint.seconds, endpoint.waits):
+                answer = await endpoint.do(service, request, caller)
+                await answer(scope, receive, send)
+        except Late:
+            # Nothing else can be said in the middle of an answer; the server ends the connection.
+            if answer is None:
+                raise

@@ -70,6 +70,7 @@ class Service:
         # Threads of their own: what waits for the store in others must not hold up a search.
         self._encodings = ThreadPoolExecutor(_ENCODINGS, thread_name_prefix="encode")
         self._dsn, self._bootstrap = memory_dsn, bootstrap
+        self._pinging: asyncio.Future[None] | None = None
 
     @asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
@@ -135,7 +136,10 @@ class Service:
             async with asyncio.timeout(_PUBLISH_S):
                 await self._producer.send_and_wait(topics.EPISODES, data, key=key, headers=headers)
         except (TimeoutError, KafkaError) as error:
-            raise KafkaUnavailable(f"Kafka did not confirm the episode: {error or type(error).__name__}") from error
+            why = f"Kafka did not confirm the episode ({error or type(error).__name__})"
+            raise KafkaUnavailable(
+                f"{why}; send it with event_id {episode.event_id}, so that it counts once"
+            ) from error
         hop.end()
         self._shown.sent(topics.EPISODES)
 
@@ -148,10 +152,16 @@ class Service:
             "keys": self.door.fault(),
         }
         try:
-            await self.reads.ping()
+            await self._ping()
         except StoreUnavailable as error:
             parts["store"] = str(error)
         return parts
+
+    async def _ping(self) -> None:
+        # Strangers may ask for this too, so all who ask at once share one question, and one of the few connections.
+        if self._pinging is None or self._pinging.done():
+            self._pinging = asyncio.ensure_future(self.reads.ping())
+        await asyncio.shield(self._pinging)
 
     async def _watch(self) -> None:
         """Tells the process's health that the loop turns, and whether it could answer."""
