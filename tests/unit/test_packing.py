@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from memquorum.core.retrieval import packing
 from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, pack, tokens
 from memquorum.core.retrieval.ranking import Candidate
+from memquorum.core.text import agreement
 from tests.unit.found import candidate, name, scored
 
 
@@ -47,6 +50,26 @@ def test_what_says_the_same_is_folded_and_named() -> None:
 )
 def test_what_only_looks_alike_is_not_folded(other: Candidate) -> None:
     assert len(packed(candidate(1, "The tank holds 40 litres."), other).items) == 2
+
+
+def test_a_text_is_read_once_however_many_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store full of long texts that are nearly the same must not cost their pairs what it costs to read them."""
+    read = {"gist": 0, "personal": 0, "_marks": 0}
+
+    def counted(function: str) -> Any:
+        does = getattr(agreement, function)
+
+        def counting(text: str) -> Any:
+            read[function] += 1
+            return does(text)
+
+        return counting
+
+    for function in read:
+        monkeypatch.setattr(agreement, function, counted(function))
+    long = [candidate(i, f"Reading {i}. " + "The tank is full. " * 9, angle=i / 100) for i in range(1, 31)]
+    assert len(packed(*long, budget=10**6, k_max=30).items) == 30
+    assert max(read.values()) <= 2 * 30
 
 
 def test_i_said_by_two_agents_speaks_of_two() -> None:

@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from memquorum.core import names
 from memquorum.core.access import EVERYONE, Caller
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval import packing
 from memquorum.core.retrieval.query import BODY_BYTES_MAX
 from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
 from workers.retrieval import limits, routes, shapes
@@ -295,6 +296,26 @@ async def test_an_answer_keeps_its_place_until_it_is_taken_and_no_longer_than_it
     assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [429]
     await asyncio.wait_for(sending, 3)
     assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [200]
+
+
+def test_what_is_packed_does_not_hold_up_the_loop(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    loops: list[bool] = []
+    pack = packing.pack
+
+    def noted(*asked: Any) -> packing.Packed:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            loops.append(False)
+        else:
+            loops.append(True)
+        return pack(*asked)
+
+    monkeypatch.setattr(packing, "pack", noted)
+    for path in ("/retrieve", "/recall"):
+        answer = client.post(path, json=SEARCH | {"budget_tokens": 100})
+        assert answer.status_code == 200, answer.text
+    assert loops == [False, False]
 
 
 async def test_strangers_who_ask_for_its_health_share_one_question_to_the_store(codec: Codec) -> None:

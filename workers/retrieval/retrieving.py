@@ -35,7 +35,8 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     wanted = requests.read_retrieve(await body(request))
     sight = caller.at(wanted.reader.namespace, READ)
     ranked, counts = await _ranked(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
-    packed = packing.pack(ranked, wanted.budget_tokens, wanted.k_max)
+    # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
+    packed = await asyncio.to_thread(packing.pack, ranked, wanted.budget_tokens, wanted.k_max)
     answer = {
         "namespace": wanted.reader.namespace,
         "items": [_item(item) | _scores(item) for item in packed.items],
@@ -61,7 +62,8 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r}")
     ordered = surroundings.in_order(found, anchors)
     ways = {one.candidate.hit.memory_id: {"way": one.way, "anchor": one.anchor, "apart": one.apart} for one in ordered}
-    packed = packing.pack(surroundings.scored(ordered), wanted.budget_tokens, len(ordered))
+    scored = surroundings.scored(ordered)
+    packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
     answer = {
         "namespace": namespace,
         "anchors": anchors,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 
 from memquorum.core.retrieval.ranking import Candidate, Scored
-from memquorum.core.text.agreement import agree, personal
+from memquorum.core.text.agreement import Said
 
 # The cosine from which on two vectors may say the same (SPEC B, θ_dedup).
 ALIKE = 0.92
@@ -83,6 +84,8 @@ def pack(ranked: Sequence[Scored], budget: int, k_max: int) -> Packed:
 def _alike(candidates: Sequence[Candidate]) -> list[list[int]]:
     """For each place, the better places whose memory says the same, best first."""
     found: list[list[int]] = [[] for _ in candidates]
+    # To read a text takes much longer than to compare two that were read.
+    read = cache(lambda place: Said(candidates[place].hit.text))
     for encoder in {c.encoder for c in candidates}:
         places = [place for place, c in enumerate(candidates) if c.encoder == encoder]
         vectors = np.stack([candidates[place].vector for place in places])
@@ -90,8 +93,9 @@ def _alike(candidates: Sequence[Candidate]) -> list[list[int]]:
         unit = vectors / np.where(lengths == 0, 1, lengths)
         # Only below the diagonal: each pair once, the worse one first.
         for worse, better in np.argwhere(np.tril(unit @ unit.T, -1) >= ALIKE).tolist():
-            a, b = candidates[places[worse]].hit, candidates[places[better]].hit
+            a, b = read(places[worse]), read(places[better])
+            one_agent = candidates[places[worse]].hit.agent == candidates[places[better]].hit.agent
             # "I" said by two agents speaks of two.
-            if agree(a.text, b.text) and (a.agent == b.agent or not personal(a.text)):
+            if a.agrees(b) and (one_agent or not a.personal):
                 found[places[worse]].append(places[better])
     return found

@@ -24,6 +24,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 
 from memquorum.core.text import wording
@@ -84,6 +85,28 @@ def reading(text: str) -> Reading | None:
     """What `contradict` compares of a text, to be made once; None where the text cannot be read."""
     text = gist(text)
     return None if text.startswith(_DIGEST) or _foreign(text) else _marks(text)
+
+
+class Said:
+    """A text, read once to be held against many others."""
+
+    def __init__(self, text: str) -> None:
+        self._gist = gist(text)
+        self._reading = reading(self._gist)
+        self._text = text
+
+    @cached_property
+    def personal(self) -> bool:
+        """As the function of that name has it."""
+        return personal(self._text)
+
+    def agrees(self, other: Said) -> bool:
+        """As `agree` has it."""
+        if self._gist == other._gist:
+            return True
+        if self._reading is None or other._reading is None:
+            return False
+        return _compatible(self._reading, other._reading)
 
 
 def contradict(a: Reading, b: Reading) -> bool:
