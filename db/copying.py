@@ -155,7 +155,9 @@ def ballots(row: DecisionRow) -> bytes:
             made["shard"], made["epoch"], made["member"] = row.shard, row.epoch, ballot.member
             made["position"], made["yes"], made["score_ppm"] = positions, votes, scores
             made["terms"]["bytes"], made["terms"]["value"] = 8, terms.T
-            alike.setdefault(len(terms), []).append(made[np.isin(positions, kept)])
+            if len(kept) < len(row.ballots[0].yes):
+                made = made[np.isin(positions, kept)]
+            alike.setdefault(len(terms), []).append(made)
     # Without its type numpy would turn the bytes of every number round.
     together = (np.concatenate(made, dtype=_ballot_type(terms)) for terms, made in alike.items())
     return b"".join(made[np.argsort(made["position"], kind="stable")].tobytes() for made in together)

@@ -347,8 +347,10 @@ class View:
 
         Of each agent the last `most` up to the accepted offset `through`: a vote speaks of a moment.
         """
-        rows = self._db.execute(_RECENT, (namespace, through, most))
-        return [Recent._make(row) for row in rows if not self.is_forgotten(row[0])]
+        rows = self._db.execute(_RECENT, (namespace, through, most)).fetchall()
+        found = {row[0] for row in rows}
+        gone = set[str]().union(*(found & of_shard for of_shard in self._forgotten.values()))
+        return [Recent._make(row) for row in rows if row[0] not in gone]
 
     # Decisions -------------------------------------------------------------------------------------------------------
 
