@@ -25,7 +25,7 @@ _FETCH = 1_000
 _VECTOR_HEAD = 4
 
 # How many columns of `kept_memories` each class takes.
-_MEMORY = 18
+_MEMORY = 19
 _STRENGTH = 14
 
 _AUDITED = {
@@ -39,6 +39,9 @@ _AUDITED = {
     "content": "audit_content",
     "embedding": "audit_embedding",
     "dropped": "audit_dropped",
+    "provenance": "audit_provenance",
+    "erased": "audit_erased",
+    "erasure": "audit_erasure",
 }
 
 
@@ -63,7 +66,7 @@ class Snapshot:
     def standing(self) -> dict[int, ShardState]:
         """Where every shard stands."""
         rows = self._connection.execute(QUERIES["shard_standing"]).fetchall()
-        return {row[0]: ShardState(*row[:9]) for row in rows}
+        return {row[0]: ShardState(*row[:10]) for row in rows}
 
     def kept(self, namespace: str | None = None) -> Iterator[Kept]:
         """All memories, or a namespace's, in the order of the state digest."""

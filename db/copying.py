@@ -19,19 +19,30 @@ from numpy.typing import NDArray
 from psycopg.types.string import BytesBinaryDumper
 
 from db.queries import QUERIES
-from memquorum.core.journal.rows import DecisionRow, Dropped, Event, Memory, OutcomeRow, Strength
+from memquorum.core.journal.rows import (
+    DecisionRow,
+    Dropped,
+    ErasedRow,
+    Event,
+    Memory,
+    OutcomeRow,
+    Provenance,
+    Strength,
+)
 from memquorum.core.records import JournalAppended, JournalEntry
 
 _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "memory_copy": (
-            *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", "int8", "int8", "int8"),
+            *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", *["int8"] * 3, "text"),
         ),
         "content_copy": ("bytea", "text", "text"),
         "embedding_copy": ("bytea", "text", "bytea"),
         "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, *["int4"] * 3, "int8", "int4", "int8"),
-        "event_copy": ("text", "text", "int4", "text", "bytea", "int8"),
+        "event_copy": ("text", "text", "int4", "text", "bytea", "int8", "text", "text", "text"),
         "dropped_copy": ("bytea", "int4", "text", "int8"),
+        "provenance_copy": ("int4", "int8", "text", "bytea", "bytea", "bool"),
+        "erased_copy": ("bytea", "int4", "int8", "text", "text"),
         "journal_copy": (
             *("int4", "int8", "int8", "text", "text", "text", "bytea", "text", "int4", "int8"),
             *("bytea", "bytea", "bytea"),
@@ -88,6 +99,7 @@ def _columns(kind: type, without: tuple[str, ...] = ()) -> Callable[[Any], Row]:
 
 _MEMORY = _columns(Memory, without=("id",))
 _STRENGTH = _columns(Strength, without=("memory_id",))
+_EVENT = attrgetter("namespace", "event_id", "shard", "outcome")
 _OUTCOME = _columns(OutcomeRow, without=("position", "memory_id"))
 _ENTRY = attrgetter("shard", "seq", "as_of", "effect", "event_id", "namespace")
 _SOURCE = attrgetter("source_topic", "source_partition", "source_offset")
@@ -105,12 +117,22 @@ def strength(row: Strength) -> Row:
 
 def event(row: Event) -> Row:
     """A row of `event_copy`."""
-    return row.namespace, row.event_id, row.shard, row.outcome, raw_id(row.memory_id), row.seq
+    return *_EVENT(row), raw_id(row.memory_id), row.seq, row.agent, row.subject, row.source
 
 
 def dropped(row: Dropped) -> Row:
     """A row of `dropped_copy`."""
     return raw_id(row.memory_id), row.shard, row.namespace, row.destroy_at
+
+
+def provenance(row: Provenance) -> Row:
+    """A row of `provenance_copy`."""
+    return row.shard, row.seq, row.namespace, raw_id(row.child), raw_id(row.parent), row.echo
+
+
+def erased(row: ErasedRow) -> Row:
+    """A row of `erased_copy`."""
+    return raw_id(row.memory_id), row.shard, row.seq, row.namespace, row.was
 
 
 def journal(entry: JournalEntry, link: JournalAppended) -> Row:

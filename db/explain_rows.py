@@ -11,7 +11,7 @@ from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.records import JournalEntry
-from memquorum.core.retrieval.explain import DecisionFacts, Facts, Noted
+from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Noted
 
 _USES_MAX = 1_000
 
@@ -41,6 +41,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
         return None  # row security has shown none; each holds without the other
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
+    erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     if sight is not None:
         # What follows is not one tenant's: the shard's time, and certificates, which speak of a whole epoch. An account
         # takes from them what concerns this memory, and that is in sight.
@@ -60,6 +61,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
         as_of=state[0] if state else 0,
         last_epoch=state[1] if state else 0,
         configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
+        erasure=Erasing(*erasure) if erasure else None,
     )
 
 

@@ -17,23 +17,30 @@ from db.due import Due, Echo
 from db.store import Clear, Published, Start, check_standing
 from memquorum.core import ids
 from memquorum.core.crypto import sealing
+from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
+from memquorum.core.erasure.orders import MEMORY
+from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import (
+    GONE,
     SEALED,
     SHORT_TERM,
     DecisionRow,
     Dropped,
+    ErasedRow,
+    ErasureRow,
     Event,
     EventKey,
     Keys,
     Memory,
+    Provenance,
     Rows,
     ShardState,
     Strength,
 )
 from memquorum.core.journal.workset import Net
-from memquorum.core.records import JournalAppended, JournalEntry
-from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Vector
+from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
+from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
 
 
 class InMemoryVault:
@@ -87,6 +94,9 @@ class InMemoryStore:
         self.dropped: dict[str, Dropped] = {}
         self.entries: dict[int, list[tuple[JournalEntry, JournalAppended]]] = {}
         self.decisions: list[DecisionRow] = []
+        self.provenance: dict[tuple[str, str, str], Provenance] = {}
+        self.erased: dict[str, ErasedRow] = {}
+        self.erasures: dict[tuple[int, str], ErasureRow] = {}
         self._cursors: dict[int, dict[str, int]] = {}
         self._published: dict[int, int] = {}
 
@@ -104,6 +114,11 @@ class InMemoryStore:
                 self._published.get(shard, 0),
                 decided[shard],
                 [(v.pre_prepare, v.commits) for v in InMemorySchedule(self).orders(shard) if v.configured],
+                [
+                    Tombstone(e.namespace, e.order_id, e.selector, e.value, e.accepted_at)
+                    for e in self.erasures.values()
+                    if e.shard == shard
+                ],
             )
             for shard, state in self.states.items()
         }
@@ -119,6 +134,7 @@ class InMemoryStore:
                 {i: self.memories[i] for i in keys.memories if i in self.memories},
                 {i: self.strengths[i] for i in keys.memories if i in self.strengths},
                 {k: self.events[k] for k in keys.events if k in self.events},
+                {(n, i) for n, i in keys.erased if i in self.erased and self.erased[i].namespace == n},
             )
             for state, keys in wanted.items()
         }
@@ -133,6 +149,38 @@ class InMemoryStore:
         """The shard's journal entries after a sequence, in order."""
         later = [(e, link) for e, link in self.entries.get(shard, []) if e.seq > after]
         return [Published(e.seq, e.event_id, e.as_of, link) for e, link in later[:limit]]
+
+    def named(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
+        """What an order names of what is there, by id."""
+        roots = [value] if selector == MEMORY else []
+        for (where, event_id), event in self.events.items():
+            own = ids.memory_id(where, event_id)
+            agent, subject = event.agent or "", event.subject or ""
+            named = matches(selector, value, id=own, agent=agent, subject=subject, source=event.source)
+            if where == namespace and event.agent is not None and named:
+                roots.append(own)
+        children: dict[str, list[str]] = {}
+        for made in self.provenance.values():
+            if made.namespace == namespace:
+                children.setdefault(made.parent, []).append(made.child)
+        found = ((one, self._was(namespace, one)) for one in sorted(family(roots, children)))
+        memories = self.memories
+        return [
+            ErasedEpisode(one, was, memories[one].commitment if one in memories else None)
+            for one, was in found
+            if was is not None
+        ]
+
+    def _was(self, namespace: str, own: str) -> str | None:
+        """What an episode is whose key is there; None for what has none."""
+        memory = self.memories.get(own)
+        if memory is not None:
+            return memory.tier if memory.tier != GONE and memory.namespace == namespace else None
+        if own in self.dropped and self.dropped[own].namespace == namespace:
+            return DROPPED
+        told = (m for m in self.provenance.values() if m.echo and m.child == own and m.namespace == namespace)
+        alive = any(self.memories[m.parent].tier != GONE for m in told)
+        return REINFORCED if alive and own not in self.erased else None
 
     def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = due.NONE) -> dict[int, Due]:
         """The ids whose keys are to be destroyed now, by shard."""
@@ -183,6 +231,13 @@ class InMemoryStore:
         self.dropped |= {d.memory_id: d for d in net.dropped}
         for memory_id in net.destroyed:
             self.dropped.pop(memory_id, None)
+        self.provenance |= {(p.namespace, p.parent, p.child): p for p in net.provenance}
+        self.erased |= {e.memory_id: e for e in net.erased}
+        for part in net.erasures:
+            before = self.erasures.get((shard, part.order_id))
+            self.erasures[shard, part.order_id] = part if before is None else before.with_part(part)
+        for order_id, epoch in net.attested:
+            self.erasures[shard, order_id] = replace(self.erasures[shard, order_id], epoch=epoch)
         self.entries.setdefault(shard, []).extend(net.journal)
         self.decisions.extend(net.decisions)
         known = self._cursors.setdefault(shard, {})
@@ -259,6 +314,20 @@ class InMemorySchedule:
             for row, o in sorted(found, key=lambda each: each[0].seq)
             if row.shard == shard and row.trigger == "order" and o.kind == "configure"
         ]
+
+    def erasures(self, shard: int) -> list[Unattested]:
+        """The erasures that the members have not attested yet; see the port."""
+        open_ = [one for one in self._store.erasures.values() if one.shard == shard and one.epoch is None]
+        return [
+            Unattested(ErasureFound(one.ordered, one.accepted_at, one.accepted_offset), self._kept(shard, one.order_id))
+            for one in sorted(open_, key=lambda one: one.first_seq)
+        ]
+
+    def _kept(self, shard: int, order_id: str) -> tuple[int, ...]:
+        told = ((row.epoch, o) for row in self._store.decisions if row.shard == shard for o in row.outcomes)
+        return tuple(
+            sorted(epoch for epoch, o in told if (o.memory_id, o.kind, o.outcome) == (order_id, "erase", "kept"))
+        )
 
     def _alive(self, shard: int) -> list[Strength]:
         return [s for s in self._store.strengths.values() if s.shard == shard]

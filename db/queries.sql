@@ -78,13 +78,13 @@ LEFT JOIN journal j ON j.shard = s.shard AND j.seq = 1
 
 -- :name shard_standing
 -- Where every shard stands.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, published_seq
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, published_seq
 FROM shard
 ORDER BY shard
 
 -- :name shard_lock
 -- Holds the shards for the transaction, in one order for everyone, and tells where they stand.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested
 FROM shard
 WHERE shard = ANY(%(shards)s)
 ORDER BY shard
@@ -94,7 +94,8 @@ FOR UPDATE
 -- Where the shard stands after a batch.
 UPDATE shard
 SET seq = %(seq)s, hash = %(hash)s, as_of = %(as_of)s, interactions = %(interactions)s, last_epoch = %(last_epoch)s,
-    last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s, alive = %(alive)s
+    last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s, alive = %(alive)s,
+    unattested = %(unattested)s
 WHERE shard = %(shard)s
 
 -- :name shard_published
@@ -127,7 +128,7 @@ ORDER BY d.shard, d.seq
 -- :name memories
 -- Memories by id.
 SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq
+    early, confidence_ppm, changed, sealed_until, seq, source
 FROM memory
 WHERE id = ANY(%(ids)s::uuid[])
 
@@ -140,14 +141,14 @@ WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name events
 -- First outcomes of (namespace, event id).
-SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq
+SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq, e.agent, e.subject, e.source
 FROM event e
 JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace, event_id) USING (namespace, event_id)
 
 -- :name memory_copy
 -- New memories.
 COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq) FROM STDIN (FORMAT BINARY)
+    early, confidence_ppm, changed, sealed_until, seq, source) FROM STDIN (FORMAT BINARY)
 
 -- :name content_copy
 -- Content in the clear.
@@ -164,7 +165,7 @@ COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, due_a
 
 -- :name event_copy
 -- First outcomes.
-COPY event (namespace, event_id, shard, outcome, memory_id, seq) FROM STDIN (FORMAT BINARY)
+COPY event (namespace, event_id, shard, outcome, memory_id, seq, agent, subject, source) FROM STDIN (FORMAT BINARY)
 
 -- :name journal_copy
 -- Journal entries, in order.
@@ -190,6 +191,89 @@ COPY dropped (memory_id, shard, namespace, destroy_at) FROM STDIN (FORMAT BINARY
 -- :name dropped_delete
 -- Those whose keys are destroyed.
 DELETE FROM dropped WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name provenance_copy
+-- What episodes were made of, and which memories they repeated.
+COPY provenance (shard, seq, namespace, child, parent, echo) FROM STDIN (FORMAT BINARY)
+
+-- :name erased_copy
+-- Episodes whose keys an order destroyed, and those that came after it.
+COPY erased (memory_id, shard, seq, namespace, was) FROM STDIN (FORMAT BINARY)
+
+-- :name erasure_upsert
+-- An order that was carried out. Its entries may come in two batches of a rebuild: their counts add up.
+INSERT INTO erasure (shard, namespace, order_id, selector, value, signer, ordered_by, reference, ordered_at, ordered,
+    accepted_at, accepted_offset, first_seq, last_seq, memories, episodes, residue_until, epoch, head)
+VALUES (%(shard)s, %(namespace)s, %(order_id)s, %(selector)s, %(value)s, %(signer)s, %(ordered_by)s, %(reference)s,
+    %(ordered_at)s, %(ordered)s, %(accepted_at)s, %(accepted_offset)s, %(first_seq)s, %(last_seq)s, %(memories)s,
+    %(episodes)s, %(residue_until)s, %(epoch)s, %(head)s)
+ON CONFLICT (shard, order_id) DO UPDATE
+SET memories = erasure.memories + excluded.memories, episodes = erasure.episodes + excluded.episodes
+
+-- :name erasure_attested
+-- The members have decided that the order was genuine, and where it stands.
+UPDATE erasure SET epoch = %(epoch)s WHERE shard = %(shard)s AND order_id = %(order_id)s::uuid
+
+-- :name erasures_unattested
+-- Orders that the members have not attested yet, each with the epochs in which they did not.
+SELECT e.ordered, e.accepted_at, e.accepted_offset,
+    ARRAY(SELECT o.epoch FROM outcome o
+          WHERE o.memory_id = e.order_id AND o.shard = e.shard AND o.kind = 'erase' AND o.outcome = 'kept'
+          ORDER BY o.epoch)
+FROM erasure e
+WHERE e.shard = %(shard)s AND e.epoch IS NULL
+ORDER BY e.first_seq
+
+-- :name erasure_shown
+-- An order as a client sees it; the first to come in, should one id have been used in two shards.
+SELECT namespace, selector, value, memories, episodes, order_id::text, ordered_by, reference, ordered_at, accepted_at,
+    shard, first_seq, last_seq, residue_until, epoch
+FROM erasure
+WHERE order_id = %(id)s::uuid
+ORDER BY accepted_at, shard
+LIMIT 1
+
+-- :name tombstones
+-- The orders that were carried out: what comes late and is named stays out.
+SELECT shard, namespace, order_id::text, selector, value, accepted_at FROM erasure ORDER BY shard, first_seq
+
+-- :name erased
+-- Those of the memories that were erased, or kept out.
+SELECT namespace, memory_id::text FROM erased WHERE memory_id = ANY(%(ids)s::uuid[])
+
+-- :name erasure_roots
+-- The events of episodes that say a name; of all of the namespace where none is given. Those that were kept out have no
+-- key, and accesses have no agent here.
+SELECT event_id
+FROM event
+WHERE namespace = %(namespace)s AND agent IS NOT NULL AND outcome <> 'erased'
+  AND (%(agent)s::text IS NULL OR agent = %(agent)s) AND (%(subject)s::text IS NULL OR subject = %(subject)s)
+  AND (%(source)s::text IS NULL OR source = %(source)s)
+
+-- :name erasure_family
+-- Those ids and all that was made of them in the namespace, or repeated it, of which there are keys still: memories that
+-- are not gone, episodes that were dropped, echoes of memories that are not gone. A path may be a ring.
+WITH RECURSIVE family (id, because) AS (
+    SELECT root.id, NULL::uuid FROM unnest(%(ids)s::uuid[]) AS root (id)
+    UNION
+    SELECT p.child, p.parent FROM family f JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = f.id
+)
+SELECT DISTINCT ON (f.id) f.id::text,
+    CASE WHEN m.id IS NOT NULL THEN m.tier WHEN d.memory_id IS NOT NULL THEN 'dropped' ELSE 'reinforced' END,
+    m.commitment, m.agent, m.created, f.because::text
+FROM family f
+LEFT JOIN memory m ON m.id = f.id
+LEFT JOIN dropped d ON d.memory_id = f.id AND d.namespace = %(namespace)s
+LEFT JOIN LATERAL (
+    SELECT e.child
+    FROM provenance e
+    JOIN memory t ON t.id = e.parent AND t.tier <> 'gone'
+    WHERE e.child = f.id AND e.echo AND e.namespace = %(namespace)s
+      AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = e.child)
+    LIMIT 1
+) echo ON m.id IS NULL
+WHERE (m.tier <> 'gone' AND m.namespace = %(namespace)s) OR d.memory_id IS NOT NULL OR echo.child IS NOT NULL
+ORDER BY f.id, f.because NULLS FIRST
 
 -- :name memory_update
 -- Changes of tier, or of the encoder: all of a batch at once.
@@ -406,6 +490,13 @@ ORDER BY seq
 -- :name explain_repetitions
 -- How often a record came whose event was there already.
 SELECT count(*) FROM journal WHERE memory_id = %(id)s::uuid AND effect = 'repeated'
+
+-- :name explain_erasure
+-- The order that took a memory.
+SELECT o.order_id::text, o.selector, o.value, o.ordered_by, o.accepted_at, o.residue_until, e.seq
+FROM erased e
+JOIN erasure o ON o.shard = e.shard AND e.seq BETWEEN o.first_seq AND o.last_seq
+WHERE e.memory_id = %(id)s::uuid
 
 -- :name explain_decisions
 -- The votes on one memory, with their certificates.
@@ -643,7 +734,7 @@ SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
 -- :name audit_shard
 -- Where a shard stands, and the next record of the accepted stream, as an audit compares them.
 SELECT s.shard, s.seq, s.hash, s.as_of, s.interactions, s.last_epoch, s.last_epoch_at, s.decided_seq,
-    s.alive, c.next_offset AS accepted
+    s.alive, s.unattested, c.next_offset AS accepted
 FROM shard s
 LEFT JOIN cursor c ON c.shard = s.shard AND c.topic = %(accepted)s
 WHERE s.shard = %(shard)s
@@ -658,7 +749,7 @@ ORDER BY seq
 
 -- :name audit_event
 -- First outcomes of events, in the order of the journal.
-SELECT namespace, event_id, shard, outcome, memory_id::text, seq
+SELECT namespace, event_id, shard, outcome, memory_id::text, seq, agent, subject, source
 FROM event
 WHERE shard = %(shard)s
 ORDER BY seq, namespace, event_id
@@ -687,7 +778,7 @@ ORDER BY epoch, position, member
 -- :name audit_memory
 -- Memories by id, which for UUIDs is the order of their text.
 SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq
+    early, confidence_ppm, changed, sealed_until, seq, source
 FROM memory
 WHERE shard = %(shard)s
 ORDER BY memory.id
@@ -723,6 +814,28 @@ FROM dropped
 WHERE shard = %(shard)s
 ORDER BY dropped.memory_id
 
+-- :name audit_provenance
+-- What episodes were made of, in the order of the journal.
+SELECT shard, seq, namespace, child::text, parent::text, echo
+FROM provenance
+WHERE shard = %(shard)s
+ORDER BY seq, parent
+
+-- :name audit_erased
+-- Erased episodes, in the order of the journal.
+SELECT memory_id::text, shard, seq, namespace, was
+FROM erased
+WHERE shard = %(shard)s
+ORDER BY seq, erased.memory_id
+
+-- :name audit_erasure
+-- Orders that were carried out.
+SELECT shard, namespace, order_id::text, selector, value, signer, ordered_by, reference, ordered_at, ordered, accepted_at,
+    accepted_offset, first_seq, last_seq, memories, episodes, residue_until, epoch, head
+FROM erasure
+WHERE shard = %(shard)s
+ORDER BY first_seq
+
 -- :name audit_bodies
 -- Contents beside the commitments that they must have.
 SELECT m.shard, m.id::text, m.commitment, c.body
@@ -741,11 +854,14 @@ UNION ALL (SELECT 'ballot', shard FROM ballot WHERE NOT shard = ANY(%(shards)s) 
 UNION ALL (SELECT 'memory', shard FROM memory WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'strength', shard FROM strength WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 
 -- :name kept_memories
 -- Everything that the state digest is taken over, in its order; a namespace, or all.
 SELECT m.id::text, m.shard, m.namespace, m.agent, m.subject, m.session, m.role, m.event_id, m.tier, m.created,
-    m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq,
+    m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq, m.source,
     s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.due_at, s.touched, s.accesses,
     s.reinforced, s.forget_kept, s.forget_rest, s.promote_kept, s.promote_rest,
     c.body, halfvec_send(e.vector)
@@ -795,3 +911,28 @@ SELECT sum(size) FROM pg_ls_waldir()
 -- :name sweep_recycles
 -- Whether old files of the log are kept to be written again.
 SELECT current_setting('wal_recycle')::boolean
+
+-- :name receipt_erasure
+-- Where an erasure stands: its shard, its entries of the journal, the signed head behind them, and the epoch in which the
+-- members attested it.
+SELECT namespace, shard, first_seq, last_seq, head, epoch FROM erasure WHERE order_id = %(id)s::uuid
+ORDER BY accepted_at, shard
+LIMIT 1
+
+-- :name receipt_entries
+-- The entries with their places in the chain.
+SELECT entry, previous_hash, hash FROM journal
+WHERE shard = %(shard)s AND seq BETWEEN %(first)s AND %(last)s
+ORDER BY seq
+
+-- :name receipt_decision
+-- A decision with its certificate.
+SELECT seq, pre_prepare, commits FROM decision WHERE shard = %(shard)s AND epoch = %(epoch)s
+
+-- :name receipt_configurations
+-- The decisions that changed a shard's configuration before a sequence, in their order.
+SELECT d.pre_prepare, d.commits
+FROM decision d JOIN outcome o USING (shard, epoch)
+WHERE d.shard = %(shard)s AND d.trigger = 'order' AND o.kind = 'configure' AND o.outcome = 'configured'
+    AND d.seq < %(before)s
+ORDER BY d.seq

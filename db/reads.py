@@ -17,11 +17,13 @@ from pgvector import HalfVector
 from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from db import explain_rows
+from db import erasure_rows, explain_rows, receipt_rows
 from db.connection import READER, TENANT, Link, patient
+from db.erasure_rows import Found
 from db.queries import QUERIES
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
+from memquorum.core.erasure.receipts import Proof
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.query import Hit, cosine
@@ -133,17 +135,37 @@ class Reads:
         wanted = {"namespaces": [e[0] for e in events], "event_ids": [e[1] for e in events]}
         return {
             (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
-            for namespace, event_id, shard, outcome, memory_id, seq in await self._all("events", wanted, sight)
+            for namespace, event_id, shard, outcome, memory_id, seq, *_ in await self._all("events", wanted, sight)
         }
 
     async def facts(self, sight: Sight, codec: Codec, memory_id: str) -> Facts | None:
         """What an account of the memory is made of."""
 
-        def load() -> Facts | None:
-            with self._link.use() as connection, connection.transaction():
-                return explain_rows.load(connection, codec, memory_id, sight)
+        return await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight))
 
-        asked = self._in_accounts(load)
+    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
+        """Everything that an erasure would take, by id."""
+        return await self._account(
+            lambda connection: erasure_rows.found(connection, namespace, selector, value, sight=sight)
+        )
+
+    async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
+        """An order to erase that was carried out."""
+        rows = await self._all("erasure_shown", {"id": order_id}, sight)
+        found = dict(zip(_ERASURE, rows[0], strict=True)) if rows else None
+        return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
+
+    async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
+        """What proves an erasure; None where no such order was carried out."""
+        found = await self._account(lambda connection: receipt_rows.load(connection, order_id))
+        return found[1] if found and covers(sight.namespaces, found[0]) else None
+
+    async def _account(self, load: Callable[[psycopg.Connection[Any]], T]) -> T:
+        def snapshot() -> T:
+            with self._link.use() as connection, connection.transaction():
+                return load(connection)
+
+        asked = self._in_accounts(snapshot)
         try:
             return await _in_time(asked)
         finally:
@@ -181,6 +203,11 @@ async def _in_time(asked: asyncio.Future[T]) -> T:
 _SHOWN = (
     *("memory_id", "namespace", "text", "tier", "agent", "subject", "session", "role", "event_id", "occurred_at"),
     *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience", "due_at"),
+)
+
+_ERASURE = (
+    *("namespace", "selector", "value", "memories", "episodes", "order_id", "ordered_by", "reference", "ordered_at"),
+    *("accepted_at", "shard", "first_seq", "last_seq", "residue_until", "attested_epoch"),
 )
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from db.connection import READER, Link
 from db.queries import QUERIES
-from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable
+from memquorum.core.records import ErasureFound
+from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
 
 
 class PostgresSchedule:
@@ -47,6 +48,12 @@ class PostgresSchedule:
         with self._link.use() as connection:
             row = connection.execute(QUERIES["schedule_status"], {"shard": shard}).fetchone()
         return ShardStatus(*row) if row else ShardStatus(shard, 0, 0, 0, 0, 0, 0)
+
+    def erasures(self, shard: int) -> list[Unattested]:
+        """The erasures that the members have not attested yet; see the port."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["erasures_unattested"], {"shard": shard}).fetchall()
+        return [Unattested(ErasureFound(*found), tuple(epochs)) for *found, epochs in rows]
 
     def orders(self, shard: int) -> list[OrderVote]:
         """What was decided of orders of another membership; see the port."""

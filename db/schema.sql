@@ -14,7 +14,8 @@ CREATE TABLE shard (
     last_epoch_at      bigint  NOT NULL DEFAULT 0,
     decided_seq        bigint  NOT NULL DEFAULT 0, -- PBFT sequence
     published_seq      bigint  NOT NULL DEFAULT 0, -- journal entries known to be in the topic
-    alive              bigint  NOT NULL DEFAULT 0  -- memories that have strength
+    alive              bigint  NOT NULL DEFAULT 0, -- memories that have strength
+    unattested         bigint  NOT NULL DEFAULT 0  -- erasures that the members have not attested yet
 );
 
 -- The next offset to read of every source; moves in the transaction that applies the record.
@@ -30,9 +31,12 @@ CREATE TABLE event (
     namespace text   NOT NULL,
     event_id  text   NOT NULL,
     shard     integer NOT NULL,
-    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, unscored, unreadable, accessed
+    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, unscored, unreadable, erased, accessed
     memory_id uuid   NOT NULL, -- what it became, or what it reinforced or touched
     seq       bigint NOT NULL, -- journal sequence
+    agent     text,            -- of an episode, what an order to erase may name
+    subject   text,
+    source    text,
     PRIMARY KEY (namespace, event_id)
 );
 
@@ -54,7 +58,8 @@ CREATE TABLE memory (
     confidence_ppm integer,   -- consolidated confidence, once promoted
     changed     bigint  NOT NULL, -- when the tier last changed
     sealed_until bigint,     -- when a sealed memory's key is destroyed
-    seq         bigint  NOT NULL  -- journal sequence of its last change of tier
+    seq         bigint  NOT NULL, -- journal sequence of its last change of tier
+    source      text             -- where the content comes from
 );
 CREATE INDEX memory_alive ON memory (namespace, tier);
 CREATE INDEX memory_shard_seq ON memory (shard, seq);
@@ -358,3 +363,75 @@ GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, o
 GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
 -- The time is everybody's. How much goes on in a shard is not.
 GRANT SELECT (shard, as_of) ON shard TO memquorum_tenant;
+
+-- What an episode was made of; and (echo) the memory that it repeated. `child`: its own memory id, whatever it became.
+CREATE TABLE provenance (
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    child     uuid    NOT NULL,
+    parent    uuid    NOT NULL,
+    echo      boolean NOT NULL,
+    PRIMARY KEY (namespace, parent, child)
+);
+CREATE INDEX provenance_echo ON provenance (child) WHERE echo;
+
+-- Episodes whose keys an order destroyed, by their own memory ids; `was` late: it came after the order that names it.
+CREATE TABLE erased (
+    memory_id uuid    PRIMARY KEY,
+    shard     integer NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence
+    namespace text    NOT NULL,
+    was       text    NOT NULL  -- short-term, long-term, sealed, reinforced, dropped, late
+);
+CREATE INDEX erased_seq ON erased (shard, seq);
+
+-- The orders to erase that were carried out: what occurred until `accepted_at` and is named by one comes in no more.
+CREATE TABLE erasure (
+    shard           integer NOT NULL,
+    namespace       text    NOT NULL,
+    order_id        uuid    NOT NULL,
+    selector        text    NOT NULL, -- memory, subject, agent, source, namespace
+    value           text    NOT NULL,
+    signer          text    NOT NULL,
+    ordered_by      text    NOT NULL,
+    reference       text,
+    ordered_at      bigint  NOT NULL,
+    ordered         bytea   NOT NULL, -- as it was signed
+    accepted_at     bigint  NOT NULL,
+    accepted_offset bigint  NOT NULL,
+    first_seq       bigint  NOT NULL, -- journal sequences of its entries
+    last_seq        bigint  NOT NULL,
+    memories        bigint  NOT NULL, -- how many went, and how many episodes with them
+    episodes        bigint  NOT NULL,
+    residue_until   bigint  NOT NULL,
+    epoch           bigint,           -- in which the members attested it
+    head            bytea,            -- signed head of the journal at last_seq; a rebuild has none
+    PRIMARY KEY (shard, order_id)
+);
+CREATE INDEX erasure_order ON erasure (order_id);
+CREATE INDEX erasure_seq ON erasure (shard, first_seq);
+
+ALTER TABLE provenance OWNER TO memquorum_owner;
+ALTER TABLE erased OWNER TO memquorum_owner;
+ALTER TABLE erasure OWNER TO memquorum_owner;
+GRANT SELECT, INSERT ON provenance, erased TO memquorum_writer;
+GRANT SELECT, INSERT, UPDATE ON erasure TO memquorum_writer;
+GRANT SELECT ON provenance, erased, erasure TO memquorum_reader;
+
+ALTER TABLE provenance ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE erased ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE erasure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reader ON provenance FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON erased FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY tenant ON provenance FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON erased FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
+    namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
+);
+GRANT SELECT ON provenance, erased, erasure TO memquorum_tenant;

@@ -19,12 +19,13 @@ import psycopg
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
-from db import copying, due
+from db import copying, due, erasure_rows
 from db.arrays import uuids
 from db.connection import WRITER, Link
 from db.due import Due, Echo
 from db.queries import QUERIES
 from memquorum.core import ids
+from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import (
     Event,
@@ -36,7 +37,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.workset import Net
 from memquorum.core.quick import maker
-from memquorum.core.records import JournalAppended
+from memquorum.core.records import ErasedEpisode, JournalAppended
 from memquorum.ports import StoreUnavailable
 
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
@@ -65,14 +66,15 @@ class ForeignStore(Fenced):
 @dataclass(frozen=True, slots=True)
 class Start:
     """Where a writer takes a shard up: its state, the next offset of each source, the journal known to be published,
-    the digests of its latest decisions by their sequence, and the decisions that changed its configuration, in their
-    order, each as (pre-prepare, commits)."""
+    the digests of its latest decisions by their sequence, the decisions that changed its configuration, in their order,
+    each as (pre-prepare, commits), and the orders to erase that were carried out."""
 
     state: ShardState
     cursors: Mapping[str, int]
     published: int
     decided: Mapping[int, bytes]
     configured: Sequence[tuple[bytes, tuple[bytes, ...]]] = ()
+    tombstones: Sequence[Tombstone] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,11 +128,20 @@ class PostgresStore:
             for shard, _, _, done, pre_prepare, commits in connection.execute(QUERIES["order_votes"], {"shard": None}):
                 if done:
                     configured[shard].append((pre_prepare, tuple(commits)))
+            tombstones = erasure_rows.tombstones(connection)
             standing = connection.execute(QUERIES["shard_standing"]).fetchall()
             return {
-                row[0]: Start(ShardState(*row[:9]), cursors[row[0]], row[9], decided[row[0]], configured[row[0]])
+                row[0]: Start(
+                    ShardState(*row[:10]), cursors[row[0]], row[10], decided[row[0]], configured[row[0]],
+                    tombstones.get(row[0], ()),
+                )
                 for row in standing
-            }
+            }  # fmt: skip
+
+    def named(self, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
+        """What an order names of what is there: the episodes whose keys are not destroyed yet, by id."""
+        with self._link.use() as connection, connection.transaction():
+            return erasure_rows.named(connection, namespace, selector, value)
 
     @contextmanager
     def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:
@@ -208,6 +219,9 @@ class Transaction:
             destroyed = [memory_id for net in nets for memory_id in net.destroyed]
             if destroyed:
                 connection.execute(QUERIES["dropped_delete"], {"ids": uuids(destroyed)})
+            _many(connection, "erasure_upsert", _parameters([one for net in nets for one in net.erasures]))
+            attested = [(net.after.shard, *one) for net in nets for one in net.attested]
+            _many(connection, "erasure_attested", [{"shard": k, "order_id": i, "epoch": e} for k, i, e in attested])
             _many(connection, "shard_update", _parameters([net.after for net in nets]))
             moved = {(net.after.shard, topic): offset for net in nets for topic, offset in net.cursors.items()}
             _many(
@@ -228,6 +242,8 @@ class Transaction:
         copy("strength_copy", (copying.strength(s) for net in nets for s in net.new_strengths))
         copy("event_copy", (copying.event(e) for net in nets for e in net.events))
         copy("dropped_copy", (copying.dropped(d) for net in nets for d in net.dropped))
+        copy("provenance_copy", (copying.provenance(p) for net in nets for p in net.provenance))
+        copy("erased_copy", (copying.erased(e) for net in nets for e in net.erased))
         copy("journal_copy", (copying.journal(entry, link) for net in nets for entry, link in net.journal))
         copy("decision_copy", map(copying.decision, decisions))
         copy("outcome_copy", (row for d in decisions for row in copying.outcomes(d)))
@@ -253,18 +269,24 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     wanted_ids = uuids(memory_id for keys in wanted.values() for memory_id in keys.memories)
     event_keys = [key for keys in wanted.values() for key in keys.events]
     named = {"namespaces": [n for n, _ in event_keys], "event_ids": [e for _, e in event_keys]}
+    erased_keys = [key for keys in wanted.values() for key in keys.erased]
     with connection.pipeline():
         locked = connection.execute(QUERIES["shard_lock"], {"shards": sorted(state.shard for state in wanted)})
         found_memories = connection.execute(QUERIES["memories"], {"ids": wanted_ids})
         found_strengths = connection.execute(QUERIES["strengths"], {"ids": wanted_ids})
         found_events = connection.execute(QUERIES["events"], named)
+        # Hardly ever: only where something was erased in a namespace.
+        found_erased = (
+            connection.execute(QUERIES["erased"], {"ids": [i for _, i in erased_keys]}) if erased_keys else ()
+        )
         states = {row[0]: ShardState(*row) for row in locked}
         memories = {row[0]: _memory(*row) for row in found_memories.fetchall()}
         strengths = {row[0]: _strength(*row) for row in found_strengths.fetchall()}
         events = {(row[0], row[1]): Event(*row) for row in found_events}
+        erased = {(namespace, memory_id) for namespace, memory_id in found_erased}
     for expected in wanted:
         check_standing(expected, states.get(expected.shard))
-    return {state.shard: Rows(state, memories, strengths, events) for state in wanted}
+    return {state.shard: Rows(state, memories, strengths, events, erased) for state in wanted}
 
 
 def check_standing(expected: ShardState, found: ShardState | None) -> None:

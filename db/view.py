@@ -13,8 +13,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
+from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
 from memquorum.core.consensus.events import Progress, Reached
 
@@ -76,39 +77,6 @@ WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 _KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
-
-
-class Known(NamedTuple):
-    """What the replica has read about a memory; content and embedding sealed. Times in milliseconds."""
-
-    memory_id: str
-    namespace: str
-    agent: str
-    created: int
-    last_access: int
-    touched: int
-    salience_ppm: int
-    reinforced: int
-    reward_ppm: int | None
-    confidence_ppm: int | None
-    uncertainty_ppm: int | None
-    commitment: bytes
-    sealed_content: bytes
-    sealed_embedding: bytes | None
-    encoder: str
-
-
-class Recent(NamedTuple):
-    """A late episode of one of the member's own agents."""
-
-    memory_id: str
-    sealed_content: bytes
-    sealed_embedding: bytes
-    encoder: str
-
-
-Fading = tuple[int, str, str, int, bytes | None, str]
-"""Of a memory: its place among those asked for, id, namespace, last access, sealed embedding, its encoder."""
 
 
 class View:
@@ -295,6 +263,16 @@ class View:
     def _tick(self, what: str, shard: int, offset: int) -> Any:
         asked = f"SELECT {what} FROM tick WHERE shard = ? AND accepted_offset = ?"
         return self._db.execute(asked, (shard, offset)).fetchone()
+
+    def erased(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> None:
+        """An order to erase stands here, whose SHA-256 this is."""
+        self._write("INSERT OR IGNORE INTO erasure VALUES (?, ?, ?, ?)", (shard, offset, digest, accepted_at))
+
+    def erasure_at(self, shard: int, offset: int) -> tuple[bytes, int] | None:
+        """The digest of the order to erase that stands at an offset, and when it took effect; None if none does."""
+        asked = "SELECT digest, accepted_at FROM erasure WHERE shard = ? AND accepted_offset = ?"
+        found: tuple[bytes, int] | None = self._db.execute(asked, (shard, offset)).fetchone()
+        return found
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""

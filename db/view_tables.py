@@ -42,6 +42,9 @@ CREATE TABLE IF NOT EXISTS anew (
 CREATE TABLE IF NOT EXISTS forgotten (
     shard INTEGER, epoch INTEGER, accepted_offset INTEGER NOT NULL, memory_ids TEXT NOT NULL,
     PRIMARY KEY (shard, epoch)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS erasure (
+    shard INTEGER, accepted_offset INTEGER, digest BLOB NOT NULL, accepted_at INTEGER NOT NULL,
+    PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;

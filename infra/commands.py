@@ -12,7 +12,7 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import apikeys, dlq, evidence, logs, members, prune, roles, settings, sweep
+from infra import apikeys, dlq, erase, evidence, logs, members, prune, roles, settings, sweep
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -90,8 +90,8 @@ def parser() -> argparse.ArgumentParser:
         proof.add_argument("--json", action="store_true", help="the outcome as JSON")
     anew = command("reencode", _reencode, "Encode all memories anew with the settings' encoder, while the fleet works.")
     anew.add_argument("--json", action="store_true", help="the outcome as JSON")
-    letters = command("dlq", _dlq, "List what intake refused, or publish it again where it came from.")
-    dlq.options(letters)
+    dlq.options(command("dlq", _dlq, "List what intake refused, or publish it again where it came from."))
+    erase.options(command("erase", _erase, "Show what an erasure takes; with --yes, order it with the operator's key."))
     evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
     prune.options(command("prune", _prune, "Delete the consensus messages that a stable checkpoint covers."))
     sweep.options(command("sweep", _sweep, "Make what was erased and forgotten go from the databases' files, too."))
@@ -253,6 +253,13 @@ def _dlq(given: Settings, parsed: argparse.Namespace) -> int:
         return dlq.run(given, parsed)
     except dlq.UNREACHABLE as error:
         sys.exit(f"memquorum: the dead letters cannot be read: {error}")
+
+
+def _erase(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return erase.run(given, parsed)
+    except erase.UNREACHABLE as error:
+        sys.exit(f"memquorum: the store cannot be asked, or no order be given: {error}")
 
 
 def _members(given: Settings, parsed: argparse.Namespace) -> int:

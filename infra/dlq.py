@@ -17,7 +17,8 @@ from rich.text import Text
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
 from memquorum import topics
-from memquorum.core.intake import Reason, Refusal
+from memquorum.core.intake import Refusal
+from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec

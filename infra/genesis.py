@@ -18,7 +18,15 @@ from nacl.signing import SigningKey
 
 from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
-from memquorum.core.consensus.membership import OPERATOR, SERVICES, Genesis, Member, dump, load
+from memquorum.core.consensus.membership import (
+    OPERATOR,
+    OPTIONAL_SERVICES,
+    SERVICES,
+    Genesis,
+    Member,
+    dump,
+    load,
+)
 from memquorum.core.crypto.stamps import Reader, Writer, for_member, for_services, member_key
 
 log = logging.getLogger(__name__)
@@ -107,7 +115,7 @@ def create(
     )
     for member in members:
         _ensure_key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
-    services = {name: _public(settings, f"service-{name}") for name in SERVICES}
+    services = {name: _public(settings, f"service-{name}") for name in (*SERVICES, *OPTIONAL_SERVICES)}
     chosen = policies.from_json({"decay": {"scales_s": SCALES_S}} if policy is None else dict(policy))
     content = dump(
         shards, members, services, dict(agents or {}), chosen,
@@ -167,6 +175,14 @@ def signing_seed(settings: Settings, name: str, public_key: bytes) -> bytes:
     if bytes(SigningKey(seed).verify_key) != public_key:
         raise KeyFileError(f"{file} is not the key that {settings.genesis_file} names for {name}")
     return seed
+
+
+def erasure_seed(settings: Settings, made: Genesis) -> bytes | None:
+    """The seed of service:erasure; None where the genesis file names none, or its key is not on this machine: then only
+    the operator orders erasures. Raises KeyFileError for a key that is another."""
+    if "erasure" not in made.services or not _key_file(settings, "service-erasure").exists():
+        return None
+    return signing_seed(settings, "service-erasure", made.services["erasure"])
 
 
 def further_seeds(settings: Settings, member: int) -> list[bytes]:

@@ -245,6 +245,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         stop=stop,
         ready=ready,
         telemetry=telemetry,
+        residue_ms=settings.residue_ms,
     )
 
 
@@ -271,6 +272,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         host=settings.retrieval_host,
         port=settings.retrieval_port,
         keys=apikeys.file_of(settings),
+        erasure_seed=genesis.erasure_seed(settings, made),
         ready=ready,
         telemetry=telemetry,
     )

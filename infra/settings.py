@@ -56,6 +56,9 @@ class Settings:
     # How far a tick may be ahead of a process's own clock before that waits to vote, or to destroy keys, by it. Only
     # where time follows the wall clock; a driven one is whoever's who drives it.
     clock_tolerance_ms: int = 60_000
+    # How long after an erasure something of it may lie in files: longer than the outside topics keep records (7 days),
+    # with time for their segments and for `sweep`. It only dates receipts.
+    residue_ms: int = 8 * 24 * 3600 * 1000
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: int = 250
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face

@@ -29,6 +29,7 @@ from memquorum.client import (
     NotConfigured,
     NotFound,
     Receipt,
+    erasing,
     reading,
     settings,
 )
@@ -109,6 +110,8 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument("--topics-only", action="store_true", help="ask Kafka alone, not the operator's database too")
     verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
     verify.set_defaults(passes_on=True)
+    erasing.options(command("erase", erasing.run, "Show everything that an erasure would take; with --yes, order it."))
+    _receipt_options(command("receipt", _receipt, "Get the receipt of an erasure, or verify one without any server."))
     letters = command("dlq", _dlq, "List what intake refused, or publish it again: `dlq list`, `dlq replay`.")
     letters.set_defaults(passes_on=True)
     rebuild = command("rebuild", _rebuild, "Rebuild the store from topics and vault into an empty database; compare.")
@@ -124,11 +127,30 @@ def _publish_options(publish: argparse.ArgumentParser) -> None:
         publish.add_argument(f"--{name}", help="of every episode that does not say its own")
     for name in ("reward", "confidence", "uncertainty"):
         publish.add_argument(f"--{name}", type=float, help="in [0, 1]")
+    publish.add_argument("--source", help="where the content comes from: a document, a tool, a feed")
+    publish.add_argument("--derives-from", nargs="+", metavar="ID", help="the memories that it was made of")
     publish.add_argument("--occurred-at", type=int, metavar="MS", help="milliseconds since the epoch (default: now)")
 
 
+def _receipt_options(receipt: argparse.ArgumentParser) -> None:
+    receipt.add_argument("what", choices=("get", "verify"), help="get one by its order, or verify a file")
+    receipt.add_argument("of", metavar="ORDER_ID|FILE", help="the erasure's id; or the receipt's file, - for stdin")
+    receipt.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
+
+
 _Placed = tuple[str, dict[str, Any] | Invalid]
-_FIELDS = ("session", "role", "subject", "event_id", "reward", "confidence", "uncertainty", "occurred_at")
+_FIELDS = (
+    "session",
+    "role",
+    "subject",
+    "source",
+    "derives_from",
+    "event_id",
+    "reward",
+    "confidence",
+    "uncertainty",
+    "occurred_at",
+)
 
 
 def _memory(parsed: argparse.Namespace) -> Memory:
@@ -272,16 +294,31 @@ def _tail(parsed: argparse.Namespace) -> int:
     return OK
 
 
+def _receipt(parsed: argparse.Namespace) -> int:
+    if parsed.what == "get":
+        with _memory(parsed) as memory:
+            print(json.dumps(memory.erasure_receipt(parsed.of), indent=None if parsed.json else 2))
+        return OK
+    from memquorum.client import receipts
+
+    return FAILED if receipts.verify(Path(parsed.of), _genesis_file(parsed), parsed.json) else OK
+
+
 def _verify(parsed: argparse.Namespace) -> int:
     if not parsed.topics_only and parsed.genesis is None and _has_server():
         return _infra("verify", parsed)
     from memquorum.client import verifying
 
+    file = _genesis_file(parsed)
+    return FAILED if verifying.run(settings.find(kafka=parsed.kafka).need_kafka(), file, parsed.json) else OK
+
+
+def _genesis_file(parsed: argparse.Namespace) -> Path:
     place = settings.find(kafka=parsed.kafka)
-    file = parsed.genesis or (place.run_dir / "genesis.json" if place.run_dir else None)
+    file: Path | None = parsed.genesis or (place.run_dir / "genesis.json" if place.run_dir else None)
     if file is None:
         raise NotConfigured("which cluster? Give --genesis FILE: everything is checked against it")
-    return FAILED if verifying.run(place.need_kafka(), file, parsed.json) else OK
+    return file
 
 
 def _rebuild(parsed: argparse.Namespace) -> int:

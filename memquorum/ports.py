@@ -13,6 +13,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core.erasure.records import ErasureFound
+
 Vector = NDArray[np.float32]
 
 
@@ -180,6 +182,10 @@ class Schedule(Protocol):
         """What was decided of orders of another membership, in the order of the decisions."""
         ...
 
+    def erasures(self, shard: int) -> list[Unattested]:
+        """The erasures that the members have not attested yet, in the order of the journal."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class OrderVote:
@@ -190,6 +196,14 @@ class OrderVote:
     configured: bool
     pre_prepare: bytes
     commits: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unattested:
+    """An erasure that was carried out, and the epochs in which the members did not attest it."""
+
+    found: ErasureFound
+    epochs: tuple[int, ...] = ()
 
 
 class Orders(Protocol):

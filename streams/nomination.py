@@ -24,12 +24,14 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
 from memquorum.core.crypto.stamps import Writer
+from memquorum.core.erasure import attestation
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
+from streams.erasures import Erasures
 from streams.members import Members
 from streams.stage import Arrival, Begin, Output
 
@@ -51,6 +53,7 @@ class Nomination:
         self._schedule = schedule
         self._sent: dict[int, Attempt] = {}
         self._members = Members(codec, genesis, schedule, orders)
+        self._erasures = Erasures(codec, genesis, schedule)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """At most one nomination per shard. ValueError for a record that is no answer to a tick of its partition."""
@@ -92,6 +95,9 @@ class Nomination:
         genesis, order = self._members.standing(shard, standing.last_epoch)
         if order is not None:
             return nomination.build_order(genesis, standing, tick, order)
+        erasure = self._erasures.due(standing, tick)
+        if erasure is not None:
+            return attestation.build(self._codec, genesis, standing, tick, erasure)
         why = nomination.trigger(standing, tick.as_of, policy)
         if why is None:
             return None

@@ -20,7 +20,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.crypto import sealing
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.policy import Policy
-from memquorum.core.records import EpisodeAccepted, EpisodeScored
+from memquorum.core.records import EpisodeAccepted, EpisodeScored, ErasureAccepted
 from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
 from memquorum.encoders.each import each
 from memquorum.ports import Encoder, Neighbourhoods, Past, StoreUnavailable, Vault
@@ -82,12 +82,16 @@ class Salience:
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The outcomes of a batch. Raises what the ports raise that are away, before anything was decided."""
         self._remember(arrivals)
-        cases = [case for arrival in arrivals if (case := self._case(arrival)) is not None]
+        erased: set[tuple[int, str]] = set()
+        cases = [case for arrival in arrivals if (case := self._case(arrival, erased)) is not None]
         self._open(cases)
         self._encode(cases)
         for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
             self._refresh(shard, namespace)
         outputs = [self._outcome(case) for case in cases]
+        # What is in memory of a namespace in which something is erased goes: the journal brings back what stays.
+        for key in erased:
+            self._surroundings.pop(key, None)
         self._bound()
         return outputs
 
@@ -118,13 +122,16 @@ class Salience:
                 self._surroundings[key].recall(one.memory_id, one.agent, one.vector)
             self._begun.discard(shard)
 
-    def _case(self, arrival: Arrival) -> _Case | None:
+    def _case(self, arrival: Arrival, erased: set[tuple[int, str]] | None = None) -> _Case | None:
+        """The episode that arrived, if it is one. `erased` takes the shard and namespace of an order to erase."""
         try:
             record = self._codec.decode(arrival.value)
         except DecodeError as error:
             # Without an id there is no outcome to write. The commit worker meets the same record and judges it.
             log.error("salience: shard %d offset %d left out: %s", arrival.partition, arrival.offset, error)
             return None
+        if isinstance(record, ErasureAccepted) and erased is not None:
+            erased.add((arrival.partition, record.namespace))
         return _Case(arrival, record) if isinstance(record, EpisodeAccepted) else None
 
     def _open(self, cases: Sequence[_Case]) -> None:

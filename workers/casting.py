@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable
 
@@ -13,7 +14,7 @@ from memquorum.core.consensus.orders import RESIZES
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.policy import PPM
-from memquorum.core.records import MembersOrdered, NominationProposed, Opinion, Signed
+from memquorum.core.records import ErasureFound, MembersOrdered, NominationProposed, Opinion, Signed
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock
@@ -104,13 +105,25 @@ class Casting:
         return BallotReady(nominated.digest, opinions)
 
     def _opinions(self, nominated: Nominated) -> bytes | tuple[Opinion, ...]:
-        if nominated.makes is not None:
+        if nominated.record.order is not None:
             return (self._on_order(nominated),)
         return self._judge.opinions(nominated.record, nominated.places)
 
     def _on_order(self, nominated: Nominated) -> Opinion:
         """Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know
-        itself: that reliabilities follow from the history that it has seen, and that enough members were seen at work
+        itself."""
+        holds = self._stands(nominated) if nominated.makes is None else self._fits(nominated)
+        score = PPM if holds else 0
+        return Opinion(holds, score, (score,))
+
+    def _stands(self, nominated: Nominated) -> bool:
+        """Whether it has read an order to erase where the nomination says that it stands."""
+        found = self._codec.decode_as(ErasureFound, nominated.record.order or b"")
+        read = self._view.erasure_at(self._shard, found.offset)
+        return read == (hashlib.sha256(found.order).digest(), found.accepted_at)
+
+    def _fits(self, nominated: Nominated) -> bool:
+        """Whether reliabilities follow from the history that it has seen, and whether enough members were seen at work
         to go on with another number of them."""
         signed = self._codec.decode_as(Signed, nominated.record.order or b"")
         order, genesis = self._codec.decode_as(MembersOrdered, signed.body), nominated.makes
@@ -121,8 +134,7 @@ class Casting:
             holds = last - FRESH < order.through <= last and fits == order.reliabilities
         elif order.action in RESIZES:
             holds = enough(genesis, shown, last)
-        score = PPM if holds else 0
-        return Opinion(holds, score, (score,))
+        return holds
 
     def _behind(self, nomination: NominationProposed) -> bool:
         """Whether the walk has not come to what the nomination speaks of.

@@ -35,9 +35,11 @@ from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
 from workers import loop, published, spans
 from workers.destruction import Destruction
+from workers.erasing import RESIDUE_MS, Erasing
 from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
 from workers.ownclock import OwnClock
+from workers.patience import Patience
 from workers.strangers import Strangers
 
 __all__ = ["DigestConflict", "Fenced", "run"]
@@ -51,8 +53,6 @@ _BATCH_MOST = 1_000
 _IDLE_S = 0.1
 _ACK_S = 0.002
 _BACKOFF_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
-# An episode that waits longer than this for its score is told of.
-_PATIENCE_S = 10.0
 # How far the journal is published is noted this often at most: a crash sends what is not noted again.
 _NOTE_EVERY_S = 0.5
 _FLUSH_S = 3.0
@@ -74,11 +74,12 @@ def run(
     stamps: Writer | None = None,
     own_clock: OwnClock | None = None,
     telemetry: Telemetry | None = None,
+    residue_ms: int = RESIDUE_MS,
 ) -> None:
     """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal. `ready` is called when it has
     reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too; None,
     for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from it;
-    None where the fleet's time is driven.
+    None where the fleet's time is driven. `residue_ms`: see erasing.Erasing.
 
     Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks
     what is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
@@ -101,6 +102,7 @@ def run(
                 session = _Session(
                     rules, store, vault, consumer,
                     outbox=outbox, strangers=strangers, last=last, own_clock=own_clock, stop=stop, shown=shown,
+                    residue_ms=residue_ms,
                 )  # fmt: skip
                 session.run(ready)
             except StoreUnavailable as error:
@@ -138,6 +140,7 @@ class _Session:
         own_clock: OwnClock | None,
         stop: loop.Stop,
         shown: Stage,
+        residue_ms: int,
     ) -> None:
         """`last`: the last entry of each shard's journal topic; see published.last_entries."""
         self._rules, self._store, self._vault = rules, store, vault
@@ -145,11 +148,12 @@ class _Session:
         self._strangers, self._last = strangers, last
         destroy = partial(self._patiently, vault.destroy)
         self._destruction = Destruction(rules, store, destroy, own_clock, shown.health)
+        self._erasing = Erasing(rules, store, destroy, outbox.signed_head, residue_ms)
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
         self._noted_at = 0.0
-        self._patience: dict[int, tuple[int, float]] = {}
+        self._patience = Patience()
         self._applied: Counter[str] = Counter()
 
     def run(self, ready: Callable[[], None]) -> None:
@@ -169,7 +173,7 @@ class _Session:
                 self._outbox.poll()
                 self._note_published(force=False)
                 self._read(0 if busy else _ACK_S if self._outbox.pending else _IDLE_S)
-                self._complain()
+                self._patience.look(self._lines, time.monotonic())
         except _Stopped:
             pass
         finally:
@@ -271,26 +275,38 @@ class _Session:
         if not batches:
             return False
         began, since_ns = time.monotonic(), time.time_ns()
+        for shard, batch in batches.items():
+            if batch.erasure is not None:
+                self._done(shard, batch, self._erasing.carry_out(self._lines[shard], batch, *batch.erasure), since_ns)
+        if batches := {shard: batch for shard, batch in batches.items() if batch.erasure is None}:
+            self._write(batches, since_ns)
+        self._shown.worked(time.monotonic() - began)
+        return True
+
+    def _write(self, batches: Mapping[int, Batch], since_ns: int) -> None:
         contents, vectors = self._open(batches)
-        wanted = {self._lines[shard].state: batch.keys() for shard, batch in batches.items()}
+        lines = {shard: self._lines[shard] for shard in batches}
+        wanted = {line.state: batches[shard].keys(line.tombstones) for shard, line in lines.items()}
         with self._store.transaction(wanted) as transaction:
+            rows = transaction.rows
             nets = {
-                shard: batch.apply(self._lines[shard].rules, transaction.rows[shard], contents, vectors[shard])
-                for shard, batch in batches.items()
+                shard: batches[shard].apply(line.rules, rows[shard], contents, vectors[shard], line.tombstones)
+                for shard, line in lines.items()
             }
+            # What an order keeps out has no grace time: the vault first here too.
+            if late := [one.memory_id for net in nets.values() for one in net.erased]:
+                self._patiently(self._vault.destroy, late)
             cursors = {place: offset for shard in batches for place, offset in self._lines[shard].cursors().items()}
             cursors |= {p: offset for shard, batch in batches.items() for p, offset in batch.cursors(shard).items()}
             anew = {memory_id: vector for batch in batches.values() for memory_id, vector in batch.reencoded.items()}
             transaction.write(list(nets.values()), contents, cursors, anew)
         for shard, batch in batches.items():
             self._done(shard, batch, nets[shard], since_ns)
-        self._shown.worked(time.monotonic() - began)
         self._destruction.look_at(
             shard
             for shard, batch in batches.items()
             if any(change.entry.effect in ("ticked", "decided") for change, _ in batch.changes)
         )
-        return True
 
     def _done(self, shard: int, batch: Batch, net: Net, since_ns: int) -> None:
         line = self._lines[shard]
@@ -368,19 +384,3 @@ class _Session:
             self._store.published(news)
             self._published |= news
             self._noted_at = now
-
-    def _complain(self) -> None:
-        """Says which shard waits for a score; the others go on meanwhile."""
-        now = time.monotonic()
-        for shard, line in self._lines.items():
-            offset = line.spine.waiting_for()
-            known, since = self._patience.get(shard, (-1, now))
-            if offset is None or offset != known:
-                self._patience[shard] = (-1 if offset is None else offset, now)
-            elif now - since > _PATIENCE_S:
-                log.warning(
-                    "shard %d stands still: the episode at accepted offset %d has had no score for more than %.0f s, "
-                    "and everything behind it waits. Is the salience stage running? Scores were read up to offset %d",
-                    shard, offset, _PATIENCE_S, line.read_to.get(topics.SCORED, 0),
-                )  # fmt: skip
-                self._patience[shard] = (offset, now)

@@ -27,8 +27,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
 from memquorum.core.crypto.stamps import Writer
-from memquorum.core.intake import EpisodeIntent, Intent, Origin, Reason, Refusal, TickIntent
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, IntakeRefused
+from memquorum.core.intake import EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
+from memquorum.core.reasons import Reason
+from memquorum.core.records import ClockTicked, IntakeRefused
 from memquorum.ports import Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
@@ -145,7 +146,7 @@ class Intake:
     def join(self, driven: bool) -> None:
         """Joins the group; partitions come with the first polls."""
         self._driven = driven
-        read = topics.OUTSIDE if driven else (topics.EPISODES, topics.ACCESSES)
+        read = topics.OUTSIDE if driven else topics.FROM_AGENTS
         self._consumer.subscribe(list(read), on_assign=self._assigned, on_revoke=self._revoked)
 
     @property
@@ -278,7 +279,7 @@ class Intake:
         else:
             self._accept(answer, hop)
 
-    def _accept(self, record: EpisodeAccepted | AccessAccepted, hop: Hop) -> None:
+    def _accept(self, record: LetIn, hop: Hop) -> None:
         shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
         parent = hop.send(topics.ACCEPTED, shard, event_id)
         self._produce(topics.ACCEPTED, shard, record.namespace.encode(), record, event_id=event_id, parent=parent)

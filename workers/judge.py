@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from db.view import Fading, Known, Recent, View
+from db.view import View
+from db.view_rows import Fading, Known, Recent
 from memquorum.core.ballots.columns import Places, packed, packed_columns, places_of
 from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
 from memquorum.core.ballots.judging import judged
@@ -120,6 +121,10 @@ class Judge:
         """Closes what was decided to be forgotten."""
         for memory_id in memory_ids:
             self._opened.pop(memory_id, None)
+
+    def close(self) -> None:
+        """Closes everything: what is opened again needs its key, which what was erased has no more."""
+        self._opened.clear()
 
     def _context(
         self, namespace: str, rows: Iterable[Recent], keys: Mapping[str, bytes]

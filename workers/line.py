@@ -18,11 +18,19 @@ from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.crypto import sealing
+from memquorum.core.erasure.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.workset import Net, Workset
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, MemoryReencoded
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    ErasureAccepted,
+    MemoryReencoded,
+)
 from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
 
@@ -43,7 +51,8 @@ Anew = tuple[int, MemoryReencoded]
 
 @dataclass(slots=True)
 class Batch:
-    """What is applied to one shard in one transaction: at most one decision, records of the spine, embeddings anew.
+    """What is applied to one shard in one transaction: at most one decision, records of the spine, embeddings anew; or
+    an order to erase, alone (`erasure`).
 
     `parents`: the traces of the decision's commits, in the order of their arrival.
 
@@ -58,7 +67,13 @@ class Batch:
     rejected: OutOfTurn | None = None
     reencoded: dict[str, Vector] = field(default_factory=dict)
 
-    def keys(self) -> Keys:
+    @property
+    def erasure(self) -> tuple[int, ErasureAccepted] | None:
+        """The order to erase that it is, and its offset."""
+        first = self.items[0] if self.items else None
+        return (first.offset, first.record) if first and isinstance(first.record, ErasureAccepted) else None
+
+    def keys(self, tombstones: Tombstones) -> Keys:
         """The rows that it may touch."""
         found = [applying.touches(item.record, item.scored) for item in self.items]
         if self.certified is not None:
@@ -67,6 +82,7 @@ class Batch:
         return Keys(
             frozenset(memory_id for keys in found for memory_id in keys.memories),
             frozenset(key for keys in found for key in keys.events),
+            frozenset(key for keys in found for key in keys.erased if tombstones.stand_in(key[0])),
         )
 
     def sealed(self) -> list[str]:
@@ -79,8 +95,16 @@ class Batch:
         opened = ((at, _vector(keys.get(r.memory_id), r.sealed_embedding, r.memory_id)) for at, r in self.anew)
         return {at: vector for at, vector in opened if vector is not None}
 
-    def apply(self, rules: Rules, rows: Rows, contents: Mapping[str, Clear], vectors: Mapping[int, Vector]) -> Net:
-        """Judges everything, in order: the decision first. `contents`, `vectors`: what could be opened.
+    def apply(
+        self,
+        rules: Rules,
+        rows: Rows,
+        contents: Mapping[str, Clear],
+        vectors: Mapping[int, Vector],
+        tombstones: Tombstones,
+    ) -> Net:
+        """Judges everything, in order: the decision first. `contents`, `vectors`: what could be opened. `tombstones`:
+        what keeps episodes out.
 
         Of `vectors`, by offset, those that took effect are afterwards in `reencoded`, by memory.
         """
@@ -88,7 +112,7 @@ class Batch:
         if self.certified is not None:
             self._decide(rules, work, self.certified)
         for item in self.items:
-            change = _judge(rules, work.rows, item, contents)
+            change = _judge(rules, work.rows, item, contents, tombstones)
             work.absorb(change)
             self.changes.append((change, item))
         for offset, record in self.anew:
@@ -125,6 +149,7 @@ class Line:
         genesis = follow(rules.codec, rules.genesis, start.configured)
         self.rules = replace(rules, genesis=genesis)
         self.state = start.state
+        self.tombstones = Tombstones(start.tombstones)
         self.read_to: dict[str, int] = {}
         """The next offset of each source, once anything of it has been read."""
         self.spine = Spine(start.cursors.get(topics.ACCEPTED, 0))
@@ -162,7 +187,10 @@ class Line:
 
     def batch(self, most: int) -> Batch | None:
         """What can be applied now, or None."""
-        certified, items = self.decisions.next(self.spine.next_offset), self.spine.ready(most)
+        certified = self.decisions.next(self.spine.next_offset)
+        items = _up_to_an_order(self.spine.ready(most), alone=certified is None)
+        if certified is None and items and isinstance(items[0].record, ErasureAccepted):
+            return Batch(None, items)
         # What the fleet does comes first: embeddings anew are many, and nobody waits for one of them.
         anew = list(itertools.islice(self._anew, _ANEW_MOST))
         if certified is None:
@@ -199,6 +227,9 @@ class Line:
     def applied(self, batch: Batch, net: Net) -> None:
         """The batch is in the store."""
         self.state = net.after
+        for one in net.erasures:
+            order = Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at)
+            self.tombstones.add(order)
         if batch.items:
             self.spine.applied(batch.items[-1].offset)
         for _ in batch.anew:
@@ -223,9 +254,9 @@ class Line:
     def _accept(self, offset: int, data: bytes, traceparent: str | None, written_ms: int) -> str | None:
         try:
             record = self._codec.decode(data)
-            if not isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
+            if not isinstance(record, applying.Accepted):
                 raise DecodeError(f"a {type(record).__name__} does not belong there")
-            wrong = applying.storable(record)
+            wrong = applying.unfit(self._codec, self.rules.genesis, record)
         except DecodeError as error:
             wrong = str(error)
         if wrong is None:
@@ -285,12 +316,24 @@ def _remembered(item: Item) -> str | None:
     return score.memory_id if score is not None and score.outcome in ("stored", "reinforced") else None
 
 
-def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear]) -> Change:
+def _up_to_an_order(items: list[Item], *, alone: bool) -> list[Item]:
+    """What stands before the first order to erase; or that order, where it stands first and may be applied alone."""
+    at = next((at for at, item in enumerate(items) if isinstance(item.record, ErasureAccepted)), len(items))
+    return items[:1] if at == 0 and alone else items[:at]
+
+
+def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], tombstones: Tombstones) -> Change:
     record = item.record
     place = applying.Place(topics.ACCEPTED, rows.state.shard, item.offset)
     if isinstance(record, EpisodeAccepted):
-        readable = record.memory_id in contents
-        return applying.apply_episode(rules, rows, place, record, scored=item.scored, readable=readable)
+        asked = applying.asked(record, item.scored)
+        return applying.apply_episode(
+            rules, rows, place, record,
+            scored=item.scored,
+            readable=record.memory_id in contents,
+            kept_out=tombstones.keep_out(asked, rows.memories, rows.erased),
+        )  # fmt: skip
     if isinstance(record, AccessAccepted):
         return applying.apply_access(rules, rows, place, record)
+    assert isinstance(record, ClockTicked)
     return applying.apply_tick(rules, rows, place, record)

@@ -67,17 +67,20 @@ class Outbox:
                 on_delivery=self._note(state.shard, entry.seq, state if last else None, entry.hop),
             )
 
-    def head(self, state: ShardState) -> None:
-        """Sends a signed head: a journal that ends before it has been cut."""
-        genesis = self._genesis
+    def signed_head(self, state: ShardState) -> bytes:
+        """A journal that ends before this has been cut."""
+        cluster = self._genesis.cluster
         body = self._codec.encode(
-            JournalHead(cluster=genesis.cluster, shard=state.shard, seq=state.seq, hash=state.hash, as_of=state.as_of)
+            JournalHead(cluster=cluster, shard=state.shard, seq=state.seq, hash=state.hash, as_of=state.as_of)
         )
-        signed = messages.sign(genesis.cluster, SIGNER, self._seed, body)
+        return self._codec.encode(messages.sign(cluster, SIGNER, self._seed, body))
+
+    def head(self, state: ShardState) -> None:
+        """Sends a signed head."""
         self._produce(
             topics.HEADS,
             state.shard,
-            self._codec.encode(signed),
+            self.signed_head(state),
             loop.headers("JournalHead", _SOURCE, f"head/{state.shard}/{state.seq}"),
             on_delivery=self._note(state.shard, 0, None),
         )

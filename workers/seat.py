@@ -13,18 +13,13 @@ from functools import partial
 from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.ballots.kinds import ERASE
+from memquorum.core.commit.applying import Accepted
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, follow
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.reliability import FRESH, WINDOW
-from memquorum.core.records import (
-    AccessAccepted,
-    ClockTicked,
-    Decided,
-    EpisodeAccepted,
-    EpisodeScored,
-    MemoryReencoded,
-)
+from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
 from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage
 from workers.accuser import Accuser
@@ -172,7 +167,7 @@ class Seat:
             self._view.move(self.shard, {topic: offset + 1})
         elif topic == topics.SCORED and isinstance(record, EpisodeScored):
             self.walk.score(offset, record, data)
-        elif topic == topics.ACCEPTED and isinstance(record, EpisodeAccepted | AccessAccepted | ClockTicked):
+        elif topic == topics.ACCEPTED and isinstance(record, Accepted):
             self.walk.accept(offset, record, data)
         elif topic == topics.ACCEPTED:
             self.walk.skip(offset)
@@ -373,6 +368,8 @@ class Seat:
             self._pinned = {topic: at if (low := held[topic]) is None else min(low, at) for topic, at in since.items()}
         self._keep_places()
         self._judge.forget(forgotten)
+        if any(o.kind == ERASE.name for o in decided_now):
+            self._judge.close()
         _LOG.info(
             "shard %d: epoch %d decided in view %d by %d ballots: %d of %d proposals passed",
             self.shard,

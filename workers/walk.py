@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 
-from db.view import Known, Recent, View
+from db.view import View
+from db.view_rows import Known, Recent
 from memquorum import topics
-from memquorum.core.commit.applying import Scored
-from memquorum.core.commit.spine import Accepted, Item, Spine
+from memquorum.core.commit.applying import Accepted, Scored
+from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, ErasureAccepted
 
 _STEP = 1_000
 
@@ -78,6 +79,8 @@ class Walk:
         match item.record:
             case ClockTicked(as_of=as_of):
                 self._view.ticked(self._shard, item.offset, as_of, self._stream)
+            case ErasureAccepted(order=order, accepted_at=accepted_at):
+                self._view.erased(self._shard, item.offset, hashlib.sha256(order).digest(), accepted_at)
             case AccessAccepted() as access:
                 self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
             case EpisodeAccepted() as episode:

@@ -22,12 +22,13 @@ from memquorum.client.errors import (
 )
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
-from memquorum.client.values import Context, Explanation, Found, LeftOut, Receipt
+from memquorum.client.values import Context, Erasure, Explanation, Found, LeftOut, Receipt
 from memquorum.core.retrieval.query import Hit
 
 __all__ = [
     "AsyncMemory",
     "Context",
+    "Erasure",
     "Explanation",
     "Found",
     "Hit",

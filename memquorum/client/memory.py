@@ -22,7 +22,7 @@ from memquorum import cloudevents, topics
 from memquorum.client import settings, traces
 from memquorum.client.errors import Invalid, NoOutcome, NotAllowed, NotFound, Unreachable
 from memquorum.client.signer import Signer
-from memquorum.client.values import Context, Explanation, Receipt, context
+from memquorum.client.values import Context, Erasure, Explanation, Receipt, context
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import signatures
@@ -218,6 +218,37 @@ class AsyncMemory:
         found = await self._get(f"/memories/{quote(memory_id, safe='')}/explain")
         return Explanation(found["account"], tuple(found["lines"]))
 
+    async def erasure_receipt(self, order_id: str) -> dict[str, Any]:
+        """What proves an erasure (docs/erasing.md); `attested` is None until the members have decided. Raises
+        NotFound."""
+        return await self._get(f"/receipts/{quote(order_id, safe='')}")
+
+    async def erase(
+        self,
+        *,
+        memory_id: str | None = None,
+        subject: str | None = None,
+        agent: str | None = None,
+        source: str | None = None,
+        everything: bool = False,
+        dry_run: bool = True,
+        reference: str | None = None,
+        timeout: float = 10.0,
+    ) -> Erasure:
+        """What an erasure of one memory, subject, agent, source, or of everything here takes, with all that was made of
+        it. With `dry_run=False` it is ordered: returns once it is done, or after `timeout` seconds. There is no way
+        back. Raises Invalid, Unreachable.
+        """
+        named = {"memory_id": memory_id, "subject": subject, "agent": agent, "source": source, "reference": reference}
+        asked: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
+        asked |= {"namespace": self.namespace, "everything": everything, "dry_run": dry_run}
+        wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
+        return _erasure(await self._ask("POST", "/erase", json=asked, params={"wait_ms": wait_ms}))
+
+    async def erasure(self, order_id: str) -> Erasure:
+        """An erasure that was carried out. Raises NotFound."""
+        return _erasure(await self._get(f"/erasures/{quote(order_id, safe='')}"))
+
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         given = {name: value for name, value in episode.items() if value is not None}
         value = {"namespace": self.namespace, "event_id": str(uuid.uuid4()), **given}
@@ -287,6 +318,10 @@ class AsyncMemory:
                 f"({error or type(error).__name__})"
             ) from error
         return _body(answer)
+
+
+def _erasure(found: dict[str, Any]) -> Erasure:
+    return Erasure(**found | {"going": tuple(found["going"])})
 
 
 def _body(answer: httpx.Response) -> dict[str, Any]:

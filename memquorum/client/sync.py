@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from memquorum.client.memory import AsyncMemory
-from memquorum.client.values import Context, Explanation, Receipt
+from memquorum.client.values import Context, Erasure, Explanation, Receipt
 from memquorum.core.retrieval.query import Hit
 
 T = TypeVar("T")
@@ -100,6 +100,18 @@ class Memory:
     def explain(self, memory_id: str) -> Explanation:
         """Why a memory is where it is."""
         return self._run(self._memory.explain(memory_id))
+
+    def erasure_receipt(self, order_id: str) -> dict[str, Any]:
+        """What proves an erasure."""
+        return self._run(self._memory.erasure_receipt(order_id))
+
+    def erase(self, **asked: Any) -> Erasure:
+        """What an erasure would take; with `dry_run=False` it is ordered."""
+        return self._run(self._memory.erase(**asked))
+
+    def erasure(self, order_id: str) -> Erasure:
+        """An erasure that was carried out."""
+        return self._run(self._memory.erasure(order_id))
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop.is_closed():

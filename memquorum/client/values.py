@@ -22,6 +22,36 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True)
+class Erasure:
+    """What an erasure takes (`status` "nothing ordered"), or took ("erased"). "ordered": it was not carried out in
+    time, and will be.
+
+    `memories`, `episodes`: how many. `going`: of a dry run some of them one by one, `more` are not listed. `order_id`:
+    its receipt's name; `residue_until`: until when remains may lie in files, in milliseconds.
+    """
+
+    namespace: str
+    selector: str
+    value: str
+    dry_run: bool
+    status: str
+    memories: int | None = None
+    episodes: int | None = None
+    going: tuple[dict[str, Any], ...] = ()
+    more: int = 0
+    order_id: str | None = None
+    ordered_by: str | None = None
+    reference: str | None = None
+    ordered_at: int | None = None
+    accepted_at: int | None = None
+    shard: int | None = None
+    first_seq: int | None = None
+    last_seq: int | None = None
+    residue_until: int | None = None
+    attested_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a memory is where it is: `account` as plain values, `lines` in words."""
 

@@ -18,7 +18,7 @@ from memquorum.schema_files import load_codec
 
 def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
     """Audits the topics and prints the report; how many findings there are."""
-    genesis = _genesis(genesis_file)
+    genesis = read_genesis(genesis_file)
     watched = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=watched, transient=True, disable=not watched.is_terminal) as progress:
@@ -38,7 +38,8 @@ def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
     return len(report.findings) + sum(shard.more for shard in report.shards)
 
 
-def _genesis(file: Path) -> Genesis:
+def read_genesis(file: Path) -> Genesis:
+    """The genesis of a file. Raises NotConfigured."""
     try:
         return membership.load(file.read_bytes())
     except (OSError, GenesisError) as error:

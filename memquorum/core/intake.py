@@ -11,17 +11,17 @@ What a record may hold:
 - `content`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
 - `occurred_at`, `accessed_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the clock.
-- `memory_id`: a UUID with hyphens, in either case.
+- `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them.
+- `source`: as an agent's name.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
-for signatures (`core.crypto.signatures`).
+for signatures (`core.crypto.signatures`). An order to erase is Avro, and signed in itself (`core.erasure.orders`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TypeVar
 
 from memquorum import topics
@@ -29,8 +29,18 @@ from memquorum.core import ids, jsontext, names
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing, signatures
+from memquorum.core.erasure import orders
 from memquorum.core.policy import PPM
-from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeAccepted, EpisodeRecorded
+from memquorum.core.reasons import Reason
+from memquorum.core.records import (
+    AccessAccepted,
+    AccessRecorded,
+    ClockRequested,
+    EpisodeAccepted,
+    EpisodeRecorded,
+    ErasureAccepted,
+    Signed,
+)
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -40,55 +50,7 @@ CONTENT_BYTES_MAX = 64 * 1024
 OLDEST_MS = 946_684_800_000  # 2000-01-01
 NEWEST_MS = 7_258_118_400_000  # 2200-01-01, where a driven clock ends
 AHEAD_MS = 24 * 3600 * 1000
-
-
-class Reason(StrEnum):
-    """Why a record was refused: the codes that dead letters carry."""
-
-    EMPTY_RECORD = "empty_record"
-    """The record has no value."""
-    RECORD_TOO_LARGE = "record_too_large"
-    """More than 1,000,000 bytes."""
-    UNKNOWN_FRAMING = "unknown_framing"
-    """Neither a JSON object nor Avro in single-object encoding."""
-    BAD_AVRO = "bad_avro"
-    """Avro framing, but the schema is unknown or the bytes do not follow it."""
-    WRONG_RECORD = "wrong_record"
-    """A sound record that belongs in another topic."""
-    BAD_UTF8 = "bad_utf8"
-    """JSON that is not UTF-8."""
-    BAD_JSON = "bad_json"
-    """No JSON, or JSON with NaN, Infinity or numbers beyond 64 bits."""
-    TOO_DEEP = "too_deep"
-    """JSON nested too deep."""
-    DUPLICATE_FIELD = "duplicate_field"
-    """A field occurs twice."""
-    UNKNOWN_FIELD = "unknown_field"
-    """A field that the schema does not have."""
-    MISSING_FIELD = "missing_field"
-    """A field that the schema requires."""
-    WRONG_TYPE = "wrong_type"
-    """A value of another type than the schema's."""
-    BAD_NAME = "bad_name"
-    """A name with characters that names may not have, or empty."""
-    TOO_LONG = "too_long"
-    """A name or content over its limit."""
-    EMPTY_VALUE = "empty_value"
-    """Blank content."""
-    FORBIDDEN_CHARACTER = "forbidden_character"
-    """NUL, or half of a surrogate pair."""
-    BAD_ID = "bad_id"
-    """Not a UUID."""
-    OUT_OF_RANGE = "out_of_range"
-    """A number outside of its range, or a time before 2000 or ahead of the clock."""
-    UNSIGNED = "unsigned"
-    """No signature, in a namespace that requires one."""
-    BAD_SIGNATURE = "bad_signature"
-    """A signature that is not the agent's."""
-    CLOCK_BACKWARDS = "clock_backwards"
-    """A tick older than the last one."""
-    FORGOTTEN = "forgotten"
-    """The event's memory was forgotten and its key destroyed; the payload is not kept."""
+PARENTS_MAX = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +92,8 @@ class EpisodeIntent:
     reward_ppm: int | None
     confidence_ppm: int | None
     uncertainty_ppm: int | None
+    derives_from: tuple[str, ...]
+    source: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +104,9 @@ class TickIntent:
     as_of: int
 
 
-Outside = EpisodeRecorded | AccessRecorded | ClockRequested
-Intent = EpisodeIntent | AccessAccepted | TickIntent
+Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
+Intent = EpisodeIntent | AccessAccepted | ErasureAccepted | TickIntent
+LetIn = EpisodeAccepted | AccessAccepted | ErasureAccepted
 
 
 class _Refused(Exception):
@@ -174,6 +139,8 @@ def accept(
         record = _record(codec, data, origin.topic)
         if isinstance(record, ClockRequested):
             return _tick(record, origin, clock)
+        if isinstance(record, Signed):
+            return _erasure(codec, genesis, data or b"", origin, clock)
         intent = (
             _episode(record, origin, clock) if isinstance(record, EpisodeRecorded) else _access(record, origin, clock)
         )
@@ -204,6 +171,8 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonce: bytes
         reward_ppm=intent.reward_ppm,
         confidence_ppm=intent.confidence_ppm,
         uncertainty_ppm=intent.uncertainty_ppm,
+        derives_from=intent.derives_from,
+        source=intent.source,
     )
 
 
@@ -231,6 +200,7 @@ _EXPECTED: dict[str, type[Outside]] = {
     topics.EPISODES: EpisodeRecorded,
     topics.ACCESSES: AccessRecorded,
     topics.CLOCK: ClockRequested,
+    topics.ERASURES: Signed,
 }
 
 
@@ -244,6 +214,9 @@ def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
     if data[:2] == b"\xc3\x01":
         return _from_avro(codec, data, expected)
     if data.lstrip(b" \t\r\n")[:1] == b"{":
+        if expected is Signed:
+            told = "an order is signed, and so is Avro: use `memquorum erase` or `python -m infra erase`"
+            raise _Refused(Reason.UNSIGNED, None, told)
         try:
             return jsontext.parse(data, expected)
         except jsontext.JsonRefused as wrong:
@@ -285,6 +258,8 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         reward_ppm=_optional("reward", record.reward, _share),
         confidence_ppm=_optional("confidence", record.confidence, _share),
         uncertainty_ppm=_optional("uncertainty", record.uncertainty, _share),
+        derives_from=_parents(record.derives_from),
+        source=_optional("source", record.source, _name),
     )
 
 
@@ -309,6 +284,26 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
             Reason.CLOCK_BACKWARDS, "as_of", f"{record.as_of} is before the last tick, {clock.now_ms}; time only rises"
         )
     return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
+
+
+def _erasure(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> ErasureAccepted:
+    """An order of whoever may give it. It takes effect at the time that it comes in, whatever time it says itself."""
+    if genesis is None:
+        raise _Refused(Reason.NOT_ENTITLED, None, "nobody may order anything here: no genesis file says who may")
+    try:
+        _, order = orders.open_order(codec, genesis, data)
+    except orders.BadOrder as wrong:
+        raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
+    return ErasureAccepted(
+        event_id=order.order_id,
+        namespace=order.namespace,
+        order=data,
+        # Before its first tick a driven clock says nothing.
+        accepted_at=clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None),
+        origin_topic=origin.topic,
+        origin_partition=origin.partition,
+        origin_offset=origin.offset,
+    )
 
 
 def _check_signature(
@@ -343,6 +338,15 @@ class _Clock:
         first, second = (self.now_ms, self.timestamp_ms) if self.driven else (self.timestamp_ms, self.now_ms)
         # Kafka's timestamp is the publisher's word: a wild one is no better than none.
         return first if OLDEST_MS <= first <= latest else min(max(second, OLDEST_MS), latest)
+
+
+def _parents(values: tuple[str, ...]) -> tuple[str, ...]:
+    if len(values) > PARENTS_MAX:
+        raise _Refused(Reason.TOO_MANY, "derives_from", f"{len(values)} ids; {PARENTS_MAX} are the most")
+    found = tuple(dict.fromkeys(map(names.uuid, values)))
+    if None in found:
+        raise _Refused(Reason.BAD_ID, "derives_from", "one is not a UUID; send ids of memories")
+    return tuple(filter(None, found))
 
 
 def _namespace(value: str | None) -> str:

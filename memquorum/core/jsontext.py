@@ -1,7 +1,5 @@
 """Plain JSON read as strictly as Avro: one object, the schema's fields with the schema's types, nothing twice.
 
-A request may also hold arrays of strings; no record does.
-
 Python's reader takes more than JSON allows (NaN, doubled names, numbers of any length); what it would let pass is
 refused here, because two readers that understand the same bytes differently are how walls are climbed.
 """
@@ -15,7 +13,7 @@ from collections.abc import Hashable
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
 
@@ -35,28 +33,33 @@ class JsonRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Field:
+    """`many`: an array of that kind."""
+
     kind: Any
-    optional: bool
     required: bool
+    many: bool
 
 
 @cache
 def _schema(kind: Any) -> dict[str, _Field]:
-    """A flat record's fields; the dataclass is held equal to the `.avsc` by a test."""
+    """A record's fields, of plain values and arrays of them; the dataclass is held equal to the `.avsc` by a test."""
     hints = get_type_hints(kind)
     found = {}
     for each in fields(kind):
         hint = hints[each.name]
         options = get_args(hint) if isinstance(hint, UnionType) else (hint,)
         value = next(o for o in options if o is not type(None))
+        many = get_origin(value) is tuple
+        value = get_args(value)[0] if many else value
         if value not in _NAMES:
             raise TypeError(f"{kind.__name__}.{each.name}: JSON is read for flat records only, not {value}")
-        found[each.name] = _Field(value, len(options) > 1, each.default is MISSING)
+        found[each.name] = _Field(value, each.default is MISSING, many)
     return found
 
 
 def parse(data: bytes, kind: type[T]) -> T:
-    """The record that the bytes hold as a JSON object. `kind`: a flat dataclass of records. Raises JsonRefused."""
+    """The record that the bytes hold as a JSON object. `kind`: a dataclass of plain values and arrays of them. Raises
+    JsonRefused."""
     value = _load(data)
     if not isinstance(value, dict):
         raise JsonRefused("bad_json", None, "not a JSON object")
@@ -80,8 +83,14 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
                 what = "null" if name in value else "missing"
                 raise JsonRefused("missing_field", name, f"{what}, but {kind.__name__} requires it")
             continue
-        found[name] = _typed(name, field.kind, value[name])
+        found[name] = _many(name, field.kind, value[name]) if field.many else _typed(name, field.kind, value[name])
     return kind(**found)
+
+
+def _many(name: str, kind: Any, value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise JsonRefused("wrong_type", name, f"must be an array, not {_FOUND.get(type(value), 'null')}")
+    return tuple(_typed(name, kind, one) for one in value)
 
 
 def _typed(name: str, kind: Any, value: Any) -> Any:
@@ -92,8 +101,6 @@ def _typed(name: str, kind: Any, value: Any) -> Any:
         if not _LONG_MIN <= value <= _LONG_MAX:
             raise JsonRefused("out_of_range", name, "does not fit 64 bits")
         return value
-    if kind == _STRINGS_OF and isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return tuple(value)
     if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -105,13 +112,11 @@ def _typed(name: str, kind: Any, value: Any) -> Any:
     raise JsonRefused("wrong_type", name, f"must be {_NAMES[kind]}, not {_FOUND.get(type(value), 'null')}")
 
 
-_STRINGS_OF = tuple[str, ...]
 _NAMES: dict[Any, str] = {
     str: "a string",
     int: "a whole number",
     float: "a number",
     bool: "true or false",
-    _STRINGS_OF: "an array of strings",
 }
 _FOUND = _NAMES | {float: "a fraction", list: "an array", dict: "an object"}
 

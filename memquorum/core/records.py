@@ -9,6 +9,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.erasure.records import (
+    Erased as Erased,
+)
+from memquorum.core.erasure.records import (
+    ErasedEpisode as ErasedEpisode,
+)
+from memquorum.core.erasure.records import (
+    ErasureAccepted as ErasureAccepted,
+)
+from memquorum.core.erasure.records import (
+    ErasureFound as ErasureFound,
+)
+from memquorum.core.erasure.records import (
+    ErasureOrdered as ErasureOrdered,
+)
 from memquorum.core.signed import (
     BallotCast as BallotCast,
 )
@@ -59,6 +74,8 @@ class EpisodeRecorded:
     reward: float | None = None
     confidence: float | None = None
     uncertainty: float | None = None
+    derives_from: tuple[str, ...] = ()
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +118,8 @@ class EpisodeAccepted:
     reward_ppm: int | None = None
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
+    derives_from: tuple[str, ...] = ()
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +209,7 @@ class Standing:
     last_epoch_at: int
     interactions: int
     alive: int
+    unattested: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +330,8 @@ class Stored:
     reward_ppm: int | None = None
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
+    derives_from: tuple[str, ...] = ()
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

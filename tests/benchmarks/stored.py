@@ -11,7 +11,8 @@ import numpy as np
 import psycopg
 
 from db import copying
-from db.view import Known, View
+from db.view import View
+from db.view_rows import Known
 from memquorum.core.ids import memory_id
 from tests.benchmarks.feed import DIMENSIONS, HOUR, START
 from tests.benchmarks.parts import Parts

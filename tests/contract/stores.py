@@ -47,7 +47,8 @@ class World:
         with self.store.transaction({net.before: Keys()}) as transaction:
             transaction.write([net], texts, {})
         rows = shard.rows
-        shard.work = Workset(Rows(rows.state, dict(rows.memories), dict(rows.strengths), dict(rows.events)))
+        known = (dict(rows.memories), dict(rows.strengths), dict(rows.events), set(rows.erased))
+        shard.work = Workset(Rows(rows.state, *known))
 
     def shard(self, codec: Codec, genesis: Genesis, number: int = 0) -> Shard:
         """A shard of the store, begun if it was not."""

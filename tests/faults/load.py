@@ -24,7 +24,7 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.intake import Reason
+from memquorum.core.reasons import Reason
 from memquorum.core.records import ClockRequested, JournalEntry, Stored
 from memquorum.schema_files import load_codec
 from tests.faults.flood import find

@@ -6,6 +6,8 @@ import itertools
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from confluent_kafka import Producer
@@ -13,7 +15,7 @@ from confluent_kafka import Producer
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.commit.applying import Scored
+from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.commit.spine import Item
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
@@ -58,7 +60,7 @@ class Flow:
         )
         self._producer.poll(0)
 
-    def accepted(self, shard: int, record: EpisodeAccepted | AccessAccepted | ClockTicked) -> int:
+    def accepted(self, shard: int, record: Accepted) -> int:
         self._send(topics.ACCEPTED, shard, self.codec.encode(record), record.event_id)
         self.log[shard].append(Item(self.offset[shard], record))
         self.offset[shard] += 1
@@ -74,9 +76,10 @@ class Flow:
         reinforces: str | None = None,
         salience: int = 600_000,
         score: bool = True,
+        **said: Any,
     ) -> list[tuple[EpisodeAccepted, int]]:
-        """Accepted and, unless told otherwise, scored. The records and their offsets."""
-        namespace = self.namespace(shard)
+        """Accepted and, unless told otherwise, scored. The records and their offsets. `said`: further fields."""
+        namespace = said.pop("namespace", None) or self.namespace(shard)
         wanted = [(ids.memory_id(namespace, event_id), namespace, "planner") for event_id in event_ids]
         keys = self.vault.create(wanted)
         done = []
@@ -87,6 +90,7 @@ class Flow:
                 sealing.seal_text(key, os.urandom(12), content, memory_id),
                 sealing.commitment(key, content), len(content), topics.EPISODES, 0, 0, "s1", "planning",
             )  # fmt: skip
+            episode = replace(episode, **said)
             offset = self.accepted(shard, episode)
             done.append((episode, offset))
             if score:

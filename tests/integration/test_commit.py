@@ -22,7 +22,7 @@ from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of, read_topic
 from tests.integration.watch import Worker, await_seq, check_journal, rows, store
 from tests.unit import votes
-from workers import commit
+from workers import commit, patience
 from workers.ownclock import OwnClock
 
 
@@ -179,7 +179,7 @@ def test_a_shard_that_waits_reads_no_further_says_so_and_catches_up(
 ) -> None:
     monkeypatch.setattr(spine, "MOST_RECORDS", 20)
     monkeypatch.setattr(commit, "_READ_MOST", 30)
-    monkeypatch.setattr(commit, "_PATIENCE_S", 0.3)
+    monkeypatch.setattr(patience, "_PATIENCE_S", 0.3)
     held: list[int] = []
     accept = spine.Spine.accept
 

@@ -253,6 +253,55 @@ def test_one_trace_from_the_publication_to_the_last_key(
     assert f"forgotten {doomed.memory_id}" in told
 
 
+def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with client(line, "erased") as memory:
+        own = memory.add("Ada keeps a spare key under the mat.", wait=True, subject="ada", source="diary")
+        made = memory.add("Somebody hides keys near doors.", wait=True, derives_from=[own.memory_id])
+        other = memory.add("Lunch in the garden was at one.", wait=True)
+        would = memory.erase(subject="ada")
+        assert (would.status, would.memories, would.episodes) == ("nothing ordered", 2, 2)
+        assert {one["memory_id"]: one["because"] for one in would.going} == {
+            own.memory_id: None, made.memory_id: own.memory_id
+        }  # fmt: skip
+        assert memory.get(own.memory_id)["tier"] == "short-term"
+
+        # The command line orders, as the operator's does.
+        arguments = ("erase", "-n", "erased", "--subject", "ada", "--json", "--reference", "ticket 7")
+        assert run(line, monkeypatch, *arguments, "--yes") == cli.OK
+        done = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert (done["status"], done["memories"], done["episodes"]) == ("erased", 2, 2)
+        assert memory.erasure(done["order_id"]).residue_until == done["residue_until"]
+        assert {hit.memory_id for hit in memory.search("key", peek=True)} == {other.memory_id}
+        for gone in (own, made):
+            assert (memory.get(gone.memory_id)["tier"], memory.get(gone.memory_id)["text"]) == ("gone", None)
+            assert "Erased by order" in str(memory.explain(gone.memory_id))
+        late = memory.add("Ada has moved the key.", wait=True, subject="ada", occurred_at=START)
+        assert late.outcome == "erased"
+        again = memory.erase(subject="ada", dry_run=False)
+        assert (again.status, again.memories, again.episodes) == ("erased", 0, 0)
+
+        # The members attest it in an epoch of its own; then the receipt is whole.
+        with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+            (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
+            for hours in range(1, 7):
+                tick(line, now + hours * HOUR)
+                if all(memory.erasure(o).attested_epoch for o in (done["order_id"], again.order_id or "")):
+                    break
+                time.sleep(0.5)
+        until(lambda: memory.erasure_receipt(done["order_id"])["attested"])
+        file = tmp_path / "receipt.json"
+        file.write_text(json.dumps(memory.erasure_receipt(done["order_id"])))
+    assert run(line, monkeypatch, "receipt", "verify", str(file)) == cli.OK
+    told = capsys.readouterr().out
+    assert "ticket 7" in told and "signed by service:erasure" in told
+    file.write_text(file.read_text().replace("ticket 7", "ticket 8"))
+    assert run(line, monkeypatch, "receipt", "verify", str(file)) == cli.FAILED
+    capsys.readouterr()
+    assert run(line, monkeypatch, "verify") == cli.OK  # the operator's, with the database
+
+
 def test_every_process_can_be_watched(line: Settings) -> None:
     places = telemetry.announced(line.run_dir)
     assert set(places) == {role.name for role in fleet.roles(4)}

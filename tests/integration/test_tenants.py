@@ -28,9 +28,10 @@ from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys as MemoryKeys
+from memquorum.core.records import ErasedEpisode
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
-from tests.unit import votes
+from tests.unit import erasures, votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE as HERS
 from tests.unit.shard import Shard
@@ -50,6 +51,7 @@ _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
 OWN = {
     **dict.fromkeys(("memory", "content", "embedding", "event", "dropped", "journal"), "namespace = %(namespace)s"),
     **dict.fromkeys(("audit_votes", "audit_forgotten"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("provenance", "erased", "erasure"), "namespace = %(namespace)s"),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
@@ -75,6 +77,13 @@ def text(name: str, namespace: str) -> str:
     return f"{namespace}: the water tank was {name}"
 
 
+def erase(shard: Shard, codec: Codec, namespace: str, own: str) -> None:
+    """An order of the operator, carried out."""
+    said = erasures.ordered(GENESIS, "memory", own, namespace=namespace, order_id=ids.memory_id("orders", namespace))
+    record = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 950)
+    shard.erase(record, [ErasedEpisode(own, "dropped")])
+
+
 @pytest.fixture
 def store(databases: tuple[str, str], codec: Codec) -> str:
     """The dsn of a store in which both tenants have one of everything."""
@@ -95,6 +104,11 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     shard.decide([votes.proposal(memory(name, n), kind, namespace=n) for n in TENANTS for name, kind in kinds])
     # An epoch of theirs alone.
     shard.decide([votes.proposal(memory("kept", THEIRS), "forget", namespace=THEIRS)], votes.nobody)
+    for namespace in TENANTS:
+        own = event("erased", namespace)
+        derived = {"derives_from": (memory("kept", namespace),)}
+        shard.episode(own, at=900, outcome="below_threshold", namespace=namespace, **derived)
+        erase(shard, codec, namespace, ids.memory_id(namespace, own))
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()

@@ -104,7 +104,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Works
     state = work.rows.state
     assert rows(
         databases,
-        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive "
+        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested "
         "FROM shard WHERE shard = %s",
         shard,
     ) == [
@@ -117,6 +117,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Works
             state.last_epoch_at,
             state.decided_seq,
             state.alive,
+            state.unattested,
         )
     ]
     tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))

@@ -163,6 +163,9 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "strength": [asdict(rows.strengths[i]) for i in alive],
         "content": [{"memory_id": i, "characters": m.characters, "namespace": m.namespace} for i, m in held],
         "embedding": [{"memory_id": i, "namespace": rows.memories[i].namespace} for i in alive],
+        "provenance": [asdict(p) for c in shard.changes for p in sorted(c.provenance, key=lambda p: p.parent)],
+        "erased": [asdict(e) for c in shard.changes for e in sorted(c.erased, key=lambda e: e.memory_id)],
+        "erasure": [asdict(e) for e in shard.work.net().erasures],
         "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
     }
 

@@ -9,17 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.testclient import TestClient
 
-from db.reads import _shown
+from db.erasure_rows import Found
+from db.reads import _ERASURE, _shown
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
+from memquorum.core.erasure.orders import open_order
 from memquorum.core.intake import EpisodeIntent
+from memquorum.core.records import ErasedEpisode
 from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry.bundle import Telemetry
-from tests.unit import genesis
+from tests.unit import erasures, genesis
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.service import Service
@@ -28,8 +31,19 @@ HERS, THEIRS = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-
 OWNERS = {HERS: "greenhouse", THEIRS: "mill"}
 
 
+ORDER = "5f0c8f0e-0000-5000-8000-00000000000a"
+
+
+def _carried_out(order_id: str, namespace: str, selector: str, value: str, by: str) -> dict[str, Any]:
+    told = (namespace, selector, value, 1, 2, order_id, by, None, 5, 6, 0, 7, 7, 8, None)
+    return dict(zip(_ERASURE, told, strict=True))
+
+
 class Store:
-    """Two memories of two namespaces, each shown where it is in sight."""
+    """Two memories of two namespaces, each shown where it is in sight; and orders that were carried out."""
+
+    def __init__(self) -> None:
+        self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
 
     async def search(self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int) -> list[Hit]:
         assert covers(sight.namespaces, namespace)
@@ -61,6 +75,18 @@ class Store:
     async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
         return {}
 
+    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
+        """Both memories of hers, if somebody asks for her or for all: the second was made of the first."""
+        assert covers(sight.namespaces, namespace)
+        if namespace != "greenhouse" or (selector, value) not in (("subject", "ada"), ("namespace", "")):
+            return []
+        episodes = [ErasedEpisode(HERS, "short-term", b"c"), ErasedEpisode(THEIRS, "dropped")]
+        return [Found(episodes[0], "a", 1, None), Found(episodes[1], None, None, HERS)]
+
+    async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
+        found = self.erasures.get(order_id)
+        return found if found and covers(sight.namespaces, found["namespace"]) else None
+
     async def ping(self) -> None:
         pass
 
@@ -84,7 +110,7 @@ SEARCH = {"namespace": "greenhouse", "query": "q", "peek": True}
 
 
 def filled(path: str) -> str:
-    values = {"memory_id": HERS, "namespace": "greenhouse", "event_id:path": "e"}
+    values = {"memory_id": HERS, "namespace": "greenhouse", "event_id:path": "e", "order_id": ORDER}
     for name, value in values.items():
         path = path.replace(f"{{{name}}}", value)
     return path
@@ -94,16 +120,33 @@ class Served(Service):
     """Its store is the one above, and what it publishes it keeps."""
 
     published: list[tuple[EpisodeIntent, bytes]]
+    sent: list[tuple[str, str, bytes]]
+    carries_out = True
 
     async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
         self.published.append((episode, data))
 
+    async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
+        self.sent.append((topic, namespace, data))
+        _, order = open_order(self.codec, self.genesis, data)
+        assert (order.order_id, order.namespace) == (event_id, namespace)
+        if self.carries_out:
+            said = (order.selector, order.value, order.ordered_by)
+            store: Any = self.reads
+            store.erasures[event_id] = _carried_out(event_id, namespace, *said)
 
-def make(codec: Codec, door: Door) -> Served:
+
+GENESIS = genesis.make(**erasures.entitled(signed=()))
+
+
+def make(codec: Codec, door: Door, seed: bytes | None = genesis.seed_of("service:erasure")) -> Served:
     telemetry = Telemetry().stage("retrieval")
-    made = Served("", "", genesis.make(), codec, encoder=HashingEncoder(), before=None, door=door, shown=telemetry)
+    made = Served(
+        "", "", GENESIS, codec,
+        encoder=HashingEncoder(), before=None, door=door, shown=telemetry, erasure_seed=seed,
+    )  # fmt: skip
     made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
-    made._kafka_fails, made.published = "", []
+    made._kafka_fails, made.published, made.sent = "", [], []
     return made
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from memquorum import topics
 from memquorum.core import ids
@@ -10,11 +12,20 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.erasure.tombstones import Tombstone, Tombstones
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Rows
 from memquorum.core.journal.workset import Workset
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, Proposal
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    ErasedEpisode,
+    ErasureAccepted,
+    Proposal,
+)
 from tests.unit import votes
 
 NAMESPACE = "greenhouse"  # of shard 0, where there are four
@@ -24,11 +35,15 @@ def memory_id(event_id: str, namespace: str = NAMESPACE) -> str:
     return ids.memory_id(namespace, event_id)
 
 
-def accepted(event_id: str, at: int, *, namespace: str = NAMESPACE, agent: str = "planner") -> EpisodeAccepted:
-    return EpisodeAccepted(
+def accepted(
+    event_id: str, at: int, *, namespace: str = NAMESPACE, agent: str = "planner", **said: Any
+) -> EpisodeAccepted:
+    """`said`: further fields, of those that have another value than the usual."""
+    episode = EpisodeAccepted(
         event_id, memory_id(event_id, namespace), namespace, agent, agent, at, b"sealed", b"c" * 32, 23,
         topics.EPISODES, 0, 7, "s1", "planning", None, 900_000, None,
     )  # fmt: skip
+    return replace(episode, **said)
 
 
 def scored(
@@ -55,7 +70,8 @@ class Shard:
         self.changes: list[Change] = []
         self.offset = -1
         self.scored_offset = -1
-        self.accepted: list[EpisodeAccepted | AccessAccepted | ClockTicked] = []
+        self.tombstones = Tombstones()
+        self.accepted: list[applying.Accepted] = []
         """The accepted stream, by offset."""
         self.scored: list[EpisodeScored | None] = []
         """The scores, by offset; None where one was lost."""
@@ -64,7 +80,7 @@ class Shard:
     def rows(self) -> Rows:
         return self.work.rows
 
-    def _place(self, record: EpisodeAccepted | AccessAccepted | ClockTicked) -> applying.Place:
+    def _place(self, record: applying.Accepted) -> applying.Place:
         self.offset += 1
         self.accepted.append(record)
         return applying.Place(topics.ACCEPTED, self.rows.state.shard, self.offset)
@@ -86,16 +102,22 @@ class Shard:
         salience: int = 600_000,
         early: bool = False,
         namespace: str = NAMESPACE,
+        **said: Any,
     ) -> Change:
-        episode = accepted(event_id, at, namespace=namespace)
+        episode = accepted(event_id, at, namespace=namespace, **said)
         place = self._place(episode)
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
         self.scored.append(None if skipped else score)
         found = None if skipped else applying.Scored(self.scored_offset, score)
         return self._absorb(
-            applying.apply_episode(self.rules, self.rows, place, episode, scored=found, readable=readable)
-        )
+            applying.apply_episode(
+                self.rules, self.rows, place, episode,
+                scored=found,
+                readable=readable,
+                kept_out=self.tombstones.keep_out(applying.asked(episode, found), self.rows.memories, self.rows.erased),
+            )
+        )  # fmt: skip
 
     def access(self, memory: str, at: int, event_id: str | None = None, namespace: str = NAMESPACE) -> Change:
         record = AccessAccepted(event_id or f"access-{self.offset + 1}", memory, namespace, "reviewer", at)
@@ -130,6 +152,21 @@ class Shard:
         checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
         place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
         return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits))
+
+    def erase(
+        self, record: ErasureAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000
+    ) -> list[Change]:
+        """An order, of which somebody said what it names."""
+        place, done = self._place(record), []
+        parts = [applying.Part(0, 1, repeated=True)] if repeated else applying.in_parts(found, most)
+        for part in parts:
+            change = applying.apply_erasure(
+                self.rules, self.rows, place, record, part=part, residue_until=record.accepted_at + 1_000
+            )
+            done.append(self._absorb(change))
+        for one in self.work.net().erasures:
+            self.tombstones.add(Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at))
+        return done
 
     def destroy(self, *memory_ids: str) -> Change:
         return self._absorb(applying.apply_destroyed(self.rules, self.rows, memory_ids))

@@ -218,7 +218,9 @@ def test_what_lies_far_ahead_is_read_again_when_its_time_comes() -> None:
 
 
 def test_a_restart_before_a_topic_is_read_again_does_not_pass_it_over() -> None:
-    standing = SimpleNamespace(state=SimpleNamespace(shard=0, decided_seq=0), cursors={}, decided={}, configured=())
+    standing = SimpleNamespace(
+        state=SimpleNamespace(shard=0, decided_seq=0), cursors={}, decided={}, configured=(), tombstones=()
+    )
     line = Line(Rules(CODEC, GENESIS), standing)  # type: ignore[arg-type]
     line.take(topics.COMMITS, 80, decision(assembly.WINDOW + 1)[1][0], None)
     line.take(topics.COMMITS, 81, decision(assembly.WINDOW + 2)[1][0], None)

@@ -133,8 +133,12 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
         "is not of shard 0",
     ),
     "an unknown kind": (
+        lambda: with_nomination(proposals=(replace(PROPOSALS[0], kind="merge"),)),
+        "unknown kind 'merge'",
+    ),
+    "a kind that needs an order": (
         lambda: with_nomination(proposals=(replace(PROPOSALS[0], kind="erase"),)),
-        "unknown kind 'erase'",
+        "it would erase without an order",
     ),
     "epoch 0": (lambda: with_nomination(epoch=0), "no such time"),
     "time before time": (lambda: with_nomination(as_of=-1), "no such time"),

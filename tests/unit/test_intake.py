@@ -11,10 +11,12 @@ from memquorum import topics
 from memquorum.core import ids, intake, jsontext
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
-from memquorum.core.intake import EpisodeIntent, Origin, Reason, Refusal, TickIntent
+from memquorum.core.intake import EpisodeIntent, Origin, Refusal, TickIntent
+from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded
 
 NOW = 1_760_000_000_000
+PARENT = ids.memory_id("acme", "e-0")
 ORIGIN = Origin(topics.EPISODES, 3, 42, NOW - 5)
 SCHEMAS = [json.loads(p.read_text()) for p in (Path(__file__).parents[2] / "schemas/avro").glob("*.avsc")]
 CODEC = Codec(SCHEMAS)
@@ -43,7 +45,10 @@ def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
 
 
 def test_json_and_avro_give_the_same_intent():
-    record = EpisodeRecorded("planner", "the build is red", "acme", "e-1", NOW, "s", "tool", "bob", 0.87, 1.0, 0.25)
+    record = EpisodeRecorded(
+        "planner", "the build is red", "acme", "e-1", NOW, "s", "tool", "bob", 0.87, 1.0, 0.25,
+        (PARENT.upper(), PARENT), "handbook.pdf",
+    )  # fmt: skip
     fields = {name: getattr(record, name) for name in EpisodeRecorded.__dataclass_fields__}
     single = CODEC.encode(record)
     expected = EpisodeIntent(
@@ -59,6 +64,8 @@ def test_json_and_avro_give_the_same_intent():
         reward_ppm=870_000,
         confidence_ppm=1_000_000,
         uncertainty_ppm=250_000,
+        derives_from=(PARENT,),
+        source="handbook.pdf",
     )
     assert accept(fields) == accept(single) == expected
     assert accept(b" \n" + json.dumps(fields).encode()) == expected
@@ -160,6 +167,11 @@ GOOD = {"agent": "a", "content": "c"}
         (GOOD | {"content": "a\0b"}, Reason.FORBIDDEN_CHARACTER, "content"),
         (GOOD | {"content": "a\ud800b"}, Reason.FORBIDDEN_CHARACTER, "content"),
         (GOOD | {"content": "\u00e9" * 32_769}, Reason.TOO_LONG, "content"),
+        (GOOD | {"source": ""}, Reason.BAD_NAME, "source"),
+        (GOOD | {"derives_from": PARENT}, Reason.WRONG_TYPE, "derives_from"),
+        (GOOD | {"derives_from": [PARENT, 7]}, Reason.WRONG_TYPE, "derives_from"),
+        (GOOD | {"derives_from": [PARENT, "e-0"]}, Reason.BAD_ID, "derives_from"),
+        (GOOD | {"derives_from": [PARENT] * 65}, Reason.TOO_MANY, "derives_from"),
         (GOOD | {"occurred_at": 0}, Reason.OUT_OF_RANGE, "occurred_at"),
         (GOOD | {"occurred_at": NOW + intake.AHEAD_MS + 1}, Reason.OUT_OF_RANGE, "occurred_at"),
     ],

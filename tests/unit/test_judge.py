@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from db.view import Known, Recent, View
+from db.view import View
+from db.view_rows import Known, Recent
 from memquorum.core.ballots.columns import Places, places_of, read
 from memquorum.core.ballots.kinds import FORGET, KINDS
 from memquorum.core.consensus.membership import Genesis

@@ -41,13 +41,13 @@ def forget_terms(age: int, relevance: int) -> tuple[int, ...]:
 def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
     if kind is FORGET:
         return forget_terms(draw(st.integers(0, 10**10)), draw(ppm))
-    if kind is CONFIGURE:
+    if kind.ordered:
         return (draw(st.sampled_from([0, PPM])),)
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
-    assert set(KINDS) == {"forget", "promote", "configure"}
+    assert set(KINDS) == {"forget", "promote", "configure", "erase"}
     assert all(kind.name == name for name, kind in KINDS.items())
     assert (FORGET.effect, PROMOTE.effect, CONFIGURE.effect) == ("seal", "promote", "configure")
     with pytest.raises(TypeError):

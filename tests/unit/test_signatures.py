@@ -12,7 +12,8 @@ from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import signatures
-from memquorum.core.intake import EpisodeIntent, Origin, Reason, Refusal
+from memquorum.core.intake import EpisodeIntent, Origin, Refusal
+from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted
 from tests.unit import genesis
 

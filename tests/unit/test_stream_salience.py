@@ -17,7 +17,7 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
 from memquorum.core.policy import Policy
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored
+from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, ErasureAccepted
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import JournalChange, Neighbour, StoreUnavailable, StreamUnavailable, VaultUnavailable
 from streams.salience import DESTROYED, Salience
@@ -195,6 +195,20 @@ def test_assignment_forgets_the_shard(line: Line) -> None:
     (scored,) = line.process(line.episode("The valve is stuck again!", "b"))
     assert scored.outcome == "stored"
     assert [seq for _, _, seq in line.journal.asked] == [None, 0, None]
+
+
+def test_an_order_to_erase_forgets_what_is_in_memory_of_its_namespace_alone(line: Line) -> None:
+    line.process(line.episode("The valve is stuck again.", "a"))
+    line.process(line.episode("The valve is stuck again.", "x", namespace="other"))
+    order = ErasureAccepted(ids.memory_id("orders", "1"), "n", b"signed", NOW, topics.ERASURES, 0, 0)
+    # What is judged in the same batch is in memory no more either.
+    line.process(line.arrival(order), line.episode("The valve is stuck once more.", "b"))
+    before = len(line.journal.asked)
+    (scored,) = line.process(line.episode("The valve is stuck again!", "c"))
+    assert (scored.outcome, scored.novelty_ppm) == ("stored", 1_000_000)
+    (scored,) = line.process(line.episode("The valve is stuck again!", "y", namespace="other"))
+    assert scored.outcome == "reinforced"
+    assert [seq for _, _, seq in line.journal.asked[before:]] == [None, 0]
 
 
 def test_a_destroyed_key_is_below_the_threshold_and_says_so(line: Line) -> None:

@@ -11,8 +11,8 @@ from memquorum.core.ballots.kinds import FORGET, PROMOTE
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change
 from memquorum.core.retrieval.tail import Tail
+from tests.unit import erasures, votes
 from tests.unit import genesis as cluster
-from tests.unit import votes
 from tests.unit.shard import Shard, memory_id
 from tests.unit.test_reencoding import anew
 
@@ -36,6 +36,10 @@ def shard(codec: Codec) -> Shard:
     made.destroy(A)
     made.access(A, 2_000)
     anew(made, B, 0)
+    said = erasures.ordered(GENESIS, "memory", B)
+    order = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 2_000)
+    made.erase(order, erasures.among(erasures.NAMESPACE, {"b": "short-term", "c": "reinforced"}))
+    made.erase(order, [], repeated=True)
     return made
 
 
@@ -46,6 +50,7 @@ def told(codec: Codec, changes: list[Change], namespace: str | None = None, *, t
 
 def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
     lines = told(codec, shard.changes, ticks=True)
+    took = {B: "short-term", memory_id("c"): "reinforced"}
     assert lines == [
         f"1970-01-01 00:00:00  0/1     stored      {A}  by planner in greenhouse: 23 characters, salience 0.6",
         "1970-01-01 00:00:00  0/2     repeated    event a in greenhouse: it came before and changes nothing",
@@ -61,6 +66,10 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"                               destroyed {A}",
         f"1970-01-12 13:46:40  0/10    accessed    {A}  by reviewer in greenhouse: it was gone already",
         f"1970-01-12 13:46:40  0/11    reencoded   {B}  in greenhouse: by bert/1 instead of hashing",
+        f"1970-01-12 13:46:40  0/12    erased      the keys of 2 episodes in greenhouse, by order {erasures.ORDER}",
+        *(f"                               erased    {one}, {was}" for one, was in sorted(took.items())),
+        f"1970-01-12 13:46:40  0/13    repeated    order {erasures.ORDER} in greenhouse: it was carried out before and "
+        "changes nothing",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from db.view import Known, Recent, View
+from db.view import View
+from db.view_rows import Known, Recent
 from memquorum.core.consensus.events import Progress, Reached
 
 CLUSTER = b"c" * 32

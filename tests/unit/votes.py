@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import packed, places_of
-from memquorum.core.ballots.kinds import CONFIGURE, FORGET, KINDS, PROMOTE
+from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
@@ -17,6 +18,8 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     BallotCast,
     Commit,
+    ErasureFound,
+    ErasureOrdered,
     MembersOrdered,
     NominationProposed,
     Opinion,
@@ -63,6 +66,22 @@ def configuring(
     return decision(codec, genesis, wanted, vote or everybody, shard=order_.shard, order=sealed, **more)
 
 
+def erasure(genesis: Genesis, selector: str = "subject", value: str = "planner", **changes: Any) -> ErasureOrdered:
+    """An order to erase, as the operator would write it."""
+    id = "7f0f3f3e-1111-5c3a-9d2f-0d5c0f6f1a11"
+    return replace(ErasureOrdered(genesis.cluster, id, GREENHOUSE, selector, value, "ops", 1_000_000), **changes)
+
+
+def attesting(
+    codec: Codec, genesis: Genesis, found: ErasureFound, order: ErasureOrdered, vote: Vote | None = None, **more: Any
+) -> tuple[bytes, list[bytes]]:
+    """As `decision`, of an erasure that stands somewhere."""
+    wanted = [Proposal(order.order_id, order.namespace, "erase", order.selector, 0, found.accepted_at, 0)]
+    more = {"accepted_offset": found.offset + 1} | more
+    data = codec.encode(found)
+    return decision(codec, genesis, wanted, vote or everybody, order=data, trigger="erasure", **more)
+
+
 def ordered(codec: Codec, order: MembersOrdered) -> Proposal:
     """The proposal of an order."""
     return Proposal(order_id(codec.encode(order)), "", "configure", order.action, 0, 0, 0)
@@ -76,7 +95,7 @@ def opinion(proposal: Proposal, yes: bool, as_of: int, policy: Policy) -> Opinio
     kind = KINDS[proposal.kind]
     if not yes:
         terms = kind.abstain(as_of)
-    elif kind is CONFIGURE:
+    elif kind.ordered:
         terms = (PPM,)
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)
@@ -109,10 +128,11 @@ def decision(
     seq: int | None = None,
     voters: Sequence[int] | None = None,
     order: bytes | None = None,
+    trigger: str | None = None,
 ) -> tuple[bytes, list[bytes]]:
     """The signed pre-prepare and every member's signed commit."""
     cluster, config, ids = genesis.cluster, genesis.config, [member.id for member in genesis.members]
-    why = "interval" if order is None else "order"
+    why = trigger or ("interval" if order is None else "order")
     nomination = NominationProposed(cluster, config, shard, epoch, as_of, accepted_offset, why, tuple(proposals), order)
     body = codec.encode(nomination)
     nominated = codec.encode(messages.sign(cluster, "service:nomination", seed_of("service:nomination"), body))

@@ -38,12 +38,16 @@ def app(
     door: Door | None = None,
     hosts: Sequence[str] = LOOPBACK,
     telemetry: Telemetry | None = None,
+    erasure_seed: bytes | None = None,
 ) -> Starlette:
-    """The application. `door`: asks for keys; without one everybody comes in. `hosts`: that requests may address."""
+    """The application. `door`: asks for keys; without one everybody comes in. `hosts`: that requests may address.
+
+    `erasure_seed`: of service:erasure; without it erasures can be looked at, not ordered."""
     shown = (telemetry or Telemetry()).stage("retrieval")
     service = Service(
-        memory_dsn, bootstrap, genesis, codec, encoder=encoder, before=before, door=door or Door(None), shown=shown
-    )
+        memory_dsn, bootstrap, genesis, codec,
+        encoder=encoder, before=before, door=door or Door(None), shown=shown, erasure_seed=erasure_seed,
+    )  # fmt: skip
     return around(service, hosts, shown.meters)
 
 

@@ -13,6 +13,7 @@ from memquorum import topics
 from memquorum.core import intake
 from memquorum.core.access import PUBLISH, Caller
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
+from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.answers import body
 from workers.retrieval.service import Service
@@ -26,7 +27,7 @@ async def publish(service: Service, request: Request, caller: Caller) -> Respons
     data, intent = _checked(service, await body(request))
     caller.at(intent.namespace, PUBLISH)
     if intent.namespace in service.genesis.signed:
-        raise BadRequest(intake.Reason.UNSIGNED, "namespace", _UNSIGNED)
+        raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
     await service.publish(intent, data)
     return JSONResponse(asdict(Published(intent.namespace, intent.event_id, intent.memory_id)), 202)
 
@@ -34,7 +35,7 @@ async def publish(service: Service, request: Request, caller: Caller) -> Respons
 def _checked(service: Service, data: bytes) -> tuple[bytes, EpisodeIntent]:
     """The record, with an event id where it had none, held against the wall before it is sent. Raises BadRequest."""
     if not data.startswith(b"{"):
-        raise BadRequest(intake.Reason.BAD_JSON, None, 'not a JSON object; send {"agent": …, "content": …}')
+        raise BadRequest(Reason.BAD_JSON, None, 'not a JSON object; send {"agent": …, "content": …}')
     answer = _judged(service, data)
     value = json.loads(data)
     if value.get("event_id") is None:

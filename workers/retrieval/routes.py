@@ -10,17 +10,21 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from memquorum.core.access import AUDIT, NOBODY, PUBLISH, READ, Caller
+from memquorum.core.access import AUDIT, ERASE, NOBODY, PUBLISH, READ, Caller
 from memquorum.core.records import EpisodeRecorded
+from memquorum.core.retrieval.erasing import ErasureRequest
 from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
-from workers.retrieval import health, memories, publishing, retrieving, search, shapes
+from workers.retrieval import erasures, health, memories, publishing, receipts, retrieving, search, shapes
 from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
 from workers.retrieval.service import Service
 
 _WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
+_ERASED = Parameter(
+    "wait_ms", int, f"Wait until an order is carried out, so many milliseconds at most (default: {erasures.WAIT_MS})."
+)
 
 
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:
@@ -39,6 +43,12 @@ ENDPOINTS = (
         "GET", "/events/{namespace}/{event_id:path}", memories.event, (READ, PUBLISH), answer=shapes.Became,
         query=(_WAIT,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
     ),
+    Endpoint(
+        "POST", "/erase", erasures.erase, (ERASE,), ErasureRequest, shapes.Erasure,
+        query=(_ERASED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
+    Endpoint("GET", "/erasures/{order_id}", erasures.erasure, (ERASE, AUDIT), answer=shapes.Erasure),
+    Endpoint("GET", "/receipts/{order_id}", receipts.receipt, (ERASE, AUDIT), answer=shapes.ErasureReceipt),
     Endpoint("GET", "/metrics", health.metrics, (AUDIT,)),
     Endpoint("GET", "/livez", health.livez, (), answer=shapes.Alive),
     Endpoint("GET", "/readyz", health.readyz, (), answer=shapes.Ready),

@@ -61,8 +61,11 @@ class Service:
         before: Encoder | None,
         door: Door,
         shown: Stage,
+        erasure_seed: bytes | None = None,
     ) -> None:
-        """`before`: the encoder of memories that are still to be encoded anew."""
+        """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
+        without it nothing can be ordered here."""
+        self.erasure_seed = erasure_seed
         self.door, self.limits, self.meters = door, Limits(), shown.meters
         self.genesis, self.codec = genesis, codec
         self.encoder, self.before = encoder, before
@@ -131,17 +134,26 @@ class Service:
         hop = tracing.publish(trace_of_memory(episode.memory_id)) if tracing.on else NOTHING
         parent = hop.send(topics.EPISODES, None, episode.event_id)
         told = cloudevents.headers("EpisodeRecorded", _SOURCE, episode.event_id, parent, content=cloudevents.JSON)
-        headers, key = [(name, value.encode()) for name, value in told], episode.namespace.encode()
+        again = f"send it with event_id {episode.event_id}, so that it counts once"
+        await self._confirmed(topics.EPISODES, episode.namespace, data, told, again)
+        hop.end()
+
+    async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
+        """Publishes an encoded record of an outside topic. Raises KafkaUnavailable."""
+        again = f"it may be there all the same: ask for {event_id} before you send it anew"
+        await self._confirmed(topic, namespace, data, loop.headers(kind, _SOURCE, event_id), again)
+
+    async def _confirmed(
+        self, topic: str, namespace: str, data: bytes, told: Sequence[tuple[str, Any]], again: str
+    ) -> None:
+        headers = [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in told]
         try:
             async with asyncio.timeout(_PUBLISH_S):
-                await self._producer.send_and_wait(topics.EPISODES, data, key=key, headers=headers)
+                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=headers)
         except (TimeoutError, KafkaError) as error:
-            why = f"Kafka did not confirm the episode ({error or type(error).__name__})"
-            raise KafkaUnavailable(
-                f"{why}; send it with event_id {episode.event_id}, so that it counts once"
-            ) from error
-        hop.end()
-        self._shown.sent(topics.EPISODES)
+            why = f"Kafka did not confirm it ({error or type(error).__name__})"
+            raise KafkaUnavailable(f"{why}; {again}") from error
+        self._shown.sent(topic)
 
     async def parts(self) -> dict[str, str]:
         """What it needs, and what is wrong with each; empty where nothing is."""

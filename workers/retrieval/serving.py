@@ -48,6 +48,7 @@ def run(
     hosts: Sequence[str] | None = None,
     ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
+    erasure_seed: bytes | None = None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. `ready` is called once it does.
 
@@ -55,6 +56,8 @@ def run(
 
     `keys`: the file of API keys. Where there is none, everybody who reaches the loopback interface may do everything;
     on another interface it is not served then: raises Unguarded, or AccessError for a file that holds no keys.
+
+    `erasure_seed`: of service:erasure; without it erasures can be looked at, not ordered.
 
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
     listens on another one, for there a key decides.
@@ -79,6 +82,7 @@ def run(
         door=door,
         hosts=hosts,
         telemetry=telemetry,
+        erasure_seed=erasure_seed,
     )
     try:
         _Server(configured(built, host, port), ready).run()

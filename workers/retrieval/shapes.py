@@ -121,6 +121,62 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
+class Going:
+    """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
+    why; `agent` and `created` of a memory alone."""
+
+    memory_id: str
+    was: str
+    agent: str | None
+    created: int | None
+    because: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """What an erasure takes, or took. `status`: "nothing ordered", "ordered" or "erased".
+
+    `memories`, `episodes`: how many; `going`: some of them one by one, and `more` beside, of a dry run. From `shard` on
+    of one that was carried out: where its entries stand in the journal, and until when remains may lie in files.
+    `attested_epoch`: when the members had decided on the order.
+    """
+
+    namespace: str
+    selector: str
+    value: str
+    dry_run: bool
+    status: str
+    memories: int | None = None
+    episodes: int | None = None
+    going: tuple[Going, ...] = ()
+    more: int = 0
+    order_id: str | None = None
+    ordered_by: str | None = None
+    reference: str | None = None
+    ordered_at: int | None = None
+    accepted_at: int | None = None
+    shard: int | None = None
+    first_seq: int | None = None
+    last_seq: int | None = None
+    residue_until: int | None = None
+    attested_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureReceipt:
+    """What proves an erasure: see core/erasure/receipts. `attested` is null until the members have decided."""
+
+    format: str
+    cluster: str
+    order: dict[str, Any]
+    erased: dict[str, Any]
+    residue_until: int
+    journal: dict[str, Any]
+    attested: dict[str, Any] | None
+    proof: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Became:
     """What became of an event; nothing yet where the outcome is null."""
 

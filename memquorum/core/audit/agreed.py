@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.commit.applying import Scored
-from memquorum.core.commit.spine import Accepted, Item, Spine
+from memquorum.core.commit.applying import Accepted, Scored
+from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis

@@ -13,17 +13,26 @@ from memquorum import topics
 from memquorum.core.audit.chain import Link, Record, Source
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.commit.applying import storable
-from memquorum.core.records import AccessAccepted, Accessed, ClockTicked, EpisodeAccepted, JournalEntry, Stored, Ticked
-
-Accepted = EpisodeAccepted | AccessAccepted | ClockTicked
+from memquorum.core.commit.applying import Accepted, unfit
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.records import (
+    AccessAccepted,
+    Accessed,
+    ClockTicked,
+    EpisodeAccepted,
+    Erased,
+    ErasureAccepted,
+    JournalEntry,
+    Stored,
+    Ticked,
+)
 
 
 class Coverage:
     """One shard's accepted stream, read as its journal is walked."""
 
-    def __init__(self, codec: Codec, source: Source, findings: Findings) -> None:
-        self._codec, self._findings = codec, findings
+    def __init__(self, codec: Codec, genesis: Genesis, source: Source, findings: Findings) -> None:
+        self._codec, self._genesis, self._findings = codec, genesis, findings
         self._records: Iterator[Record] = source.records
         self._settled = source.settled
         self._held: Record | None = None
@@ -101,7 +110,7 @@ class Coverage:
             found = self._codec.decode(record.data)
         except DecodeError:
             return None
-        if not isinstance(found, Accepted) or storable(found) is not None:
+        if not isinstance(found, Accepted) or unfit(self._codec, self._genesis, found) is not None:
             return None
         return found
 
@@ -120,9 +129,12 @@ def _stands(record: Accepted) -> tuple[object, ...]:
     """What a record says that its entry has to say too."""
     if isinstance(record, EpisodeAccepted):
         about = (record.agent, record.subject, record.occurred_at, record.commitment.hex())
-        return "episode", record.event_id, record.namespace, *about
+        made = (record.derives_from, record.source)
+        return "episode", record.event_id, record.namespace, *about, *made
     if isinstance(record, AccessAccepted):
         return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
+    if isinstance(record, ErasureAccepted):
+        return "erasure", record.event_id, record.namespace, record.order.hex(), record.accepted_at
     return "tick", record.event_id, record.as_of
 
 
@@ -130,9 +142,12 @@ def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
     """The same, as the entry says it; None for what the history judges."""
     if isinstance(detail, Stored):
         about = (detail.agent, detail.subject, detail.occurred_at, detail.commitment.hex())
-        return "episode", entry.event_id, entry.namespace, *about
+        made = (detail.derives_from, detail.source)
+        return "episode", entry.event_id, entry.namespace, *about, *made
     if isinstance(detail, Accessed):
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
+    if isinstance(detail, Erased):
+        return "erasure", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
     if isinstance(detail, (Ticked, ClockTicked)):
         return "tick", entry.event_id, detail.as_of
     return None

@@ -45,6 +45,10 @@ class Kind(StrEnum):
     """A vote about another time than the tick that it names."""
     RESULTS_WRONG = "results_wrong"
     """Results that do not follow from the ballots and the shard as it was."""
+    ORDER_INVALID = "order_invalid"
+    """An erasure whose order nobody had to follow, or that it is not about."""
+    ERASURE_INCOMPLETE = "erasure_incomplete"
+    """An erasure that left out what its order names, or has too few entries."""
 
     # The accepted stream, held against the journal.
     RECORD_SKIPPED = "record_skipped"
@@ -181,6 +185,16 @@ class VerifyReport:
         for shard in self.shards:
             total.add(shard.counts)
         return total
+
+
+class Impossible(ValueError):
+    """What an entry claims cannot follow from the history before it."""
+
+    def __init__(self, kind: Kind, expected: object, found: object) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.expected = expected
+        self.found = found
 
 
 class Findings:

@@ -21,25 +21,26 @@ from typing import Any
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.audit.chain import Link
-from memquorum.core.audit.findings import Findings, Kind
+from memquorum.core.audit.erasures import Erasures, Known
+from memquorum.core.audit.findings import Findings, Impossible, Kind
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import EFFECTS, Rules, perform
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
-from memquorum.core.records import Accessed, ClockTicked, Decided, Destroyed, JournalEntry, Reencoded, Stored, Ticked
+from memquorum.core.records import (
+    Accessed,
+    ClockTicked,
+    Decided,
+    Destroyed,
+    Erased,
+    JournalEntry,
+    Reencoded,
+    Stored,
+    Ticked,
+)
 
 # Where the record that an entry applies stands, if not in the accepted stream.
 _SOURCES = {"decided": topics.PRE_PREPARES, "destroyed": topics.JOURNAL, "reencoded": topics.REENCODED}
-
-
-class Impossible(ValueError):
-    """What an entry claims cannot follow from the history before it."""
-
-    def __init__(self, kind: Kind, expected: object, found: object) -> None:
-        super().__init__(kind)
-        self.kind = kind
-        self.expected = expected
-        self.found = found
 
 
 class History:
@@ -57,6 +58,7 @@ class History:
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
+        self.erasures = Erasures(rules)
         self._accepted = self._reencoded = -1
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
@@ -81,7 +83,7 @@ class History:
             self._skip(link)
             return None
         possible = True
-        for judge in (History._judge_time, History._judge_source, _JUDGES[entry.effect]):
+        for judge in (History._judge_row, History._judge_time, History._judge_source, _JUDGES[entry.effect]):
             try:
                 judge(self, entry, detail)
             except Impossible as wrong:
@@ -122,6 +124,9 @@ class History:
 
     # Judging --------------------------------------------------------------------------------------------------------
 
+    def _judge_row(self, entry: JournalEntry, detail: Any) -> None:
+        self.erasures.judge_next(entry, detail)
+
     def _judge_time(self, entry: JournalEntry, detail: Any) -> None:
         expected = self.state.as_of
         if isinstance(detail, (Ticked, ClockTicked)):
@@ -142,7 +147,8 @@ class History:
                 raise _source(f"an offset of {topics.REENCODED} above {last}", entry.source_offset)
             return
         last, self._accepted = self._accepted, max(self._accepted, entry.source_offset)
-        if entry.source_offset <= last:
+        further = isinstance(detail, Erased) and detail.part > 0 and entry.source_offset == last
+        if entry.source_offset <= last and not further:
             raise _source(f"an accepted offset above {last}", entry.source_offset)
         if isinstance(detail, Stored) and detail.accepted_offset != entry.source_offset:
             raise _source(f"accepted offset {entry.source_offset}", detail.accepted_offset)
@@ -158,6 +164,8 @@ class History:
             and target.id in self.strengths
             and target.namespace == namespace
         )
+        if not seen:
+            self.erasures.judge_late(entry, detail, self.memories)
         if seen:
             expected = ("repeated", own)
         elif detail.outcome not in ("stored", "reinforced"):
@@ -178,11 +186,16 @@ class History:
         if (entry.effect, detail.applied) != expected:
             raise _effect(f"{expected[0]}, applied {expected[1]}", f"{entry.effect}, applied {detail.applied}")
 
-    def _judge_repeated(self, entry: JournalEntry, detail: Stored | Accessed) -> None:
-        if isinstance(detail, Stored):
+    def _judge_repeated(self, entry: JournalEntry, detail: Stored | Accessed | Erased) -> None:
+        if isinstance(detail, Erased):
+            self._judge_erased(entry, detail)
+        elif isinstance(detail, Stored):
             self._judge_episode(entry, detail)
         else:
             self._judge_access(entry, detail)
+
+    def _judge_erased(self, entry: JournalEntry, detail: Erased) -> None:
+        self.erasures.judge(entry, detail, Known(self.memories, self.dropped, self._echoes))
 
     def _judge_place(self, entry: JournalEntry) -> None:
         if entry.namespace is None or entry.memory_id is None:
@@ -260,6 +273,7 @@ class History:
         for memory_id in change.removed:
             self.strengths.pop(memory_id, None)
         entry = change.entry
+        self.erasures.absorb(change, detail)
         if change.dropped is not None:
             self.dropped[change.dropped.memory_id] = change.dropped
         for memory_id in change.destroyed:
@@ -282,6 +296,7 @@ class History:
             agent=share(memory.agent, memory.agent),
             subject=share(memory.subject, memory.subject),
             encoder=share(memory.encoder, memory.encoder),
+            source=memory.source and share(memory.source, memory.source),
             session=memory.session and share(memory.session, memory.session),
             role=memory.role and share(memory.role, memory.role),
         )
@@ -316,6 +331,7 @@ _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingPro
         "decided": History._judge_decided,
         "destroyed": History._judge_destroyed,
         "reencoded": History._judge_reencoded,
+        "erased": History._judge_erased,
     }
 )
 

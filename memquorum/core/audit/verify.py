@@ -70,7 +70,9 @@ class _Audit:
         self._entries = entries
         self._snapshot_seq = store.seq if store is not None else None
         self._witness = Witness(store, self._findings) if store is not None else None
-        self._coverage = Coverage(rules.codec, accepted, self._findings) if accepted is not None else None
+        self._coverage = (
+            Coverage(rules.codec, rules.genesis, accepted, self._findings) if accepted is not None else None
+        )
         self._agreed = Agreed(rules.codec, rules.genesis, shard, words, self._findings) if words is not None else None
         self._progress = progress
         self._offset = 0

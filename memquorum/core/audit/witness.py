@@ -18,9 +18,12 @@ from memquorum.core.journal.rows import (
     Change,
     DecisionRow,
     Dropped,
+    ErasedRow,
+    ErasureRow,
     Event,
     Memory,
     OutcomeRow,
+    Provenance,
     ShardState,
     Strength,
 )
@@ -28,7 +31,10 @@ from memquorum.core.journal.rows import (
 Row = Mapping[str, Any]
 
 # The column that names the journal entry behind a row.
-_ENTRY_COLUMN = {"journal": "seq", "event": "seq", "memory": "seq", "decision": "journal_seq"}
+_ENTRY_COLUMN = {
+    "journal": "seq", "event": "seq", "memory": "seq", "decision": "journal_seq", "provenance": "seq", "erased": "seq",
+    "erasure": "first_seq",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +43,9 @@ class Store:
 
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. Ids are text,
     arrays lists. The keys: `journal` and `event` by seq, `decision` by epoch, `outcome` by (epoch, position), `ballot`
-    by (epoch, position, member), `memory` by id, the others by memory_id. `content` and `embedding` say which memories
-    have one: memory_id, its namespace, and of content its number of characters.
+    by (epoch, position, member), `memory` by id, `provenance` by (seq, parent), `erased` by (seq, memory_id),
+    `erasure` by first_seq, the others by memory_id. `content` and `embedding` say which memories have one: memory_id,
+    its namespace, and of content its number of characters.
     """
 
     shard: Row | None
@@ -52,6 +59,9 @@ class Store:
     content: Iterable[Row]
     embedding: Iterable[Row]
     dropped: Iterable[Row]
+    provenance: Iterable[Row] = ()
+    erased: Iterable[Row] = ()
+    erasure: Iterable[Row] = ()
 
     @property
     def seq(self) -> int | None:
@@ -129,6 +139,8 @@ class Witness:
         self._decision = Table("decision", ("epoch",), store.decision, findings)
         self._outcome = Table("outcome", ("epoch", "position"), store.outcome, findings)
         self._ballot = Table("ballot", ("epoch", "position", "member"), store.ballot, findings)
+        self._provenance = Table("provenance", ("seq", "parent"), store.provenance, findings)
+        self._erased = Table("erased", ("seq", "memory_id"), store.erased, findings)
 
     def entry(self, link: Link) -> None:
         """The journal's row of an entry: the bytes, and the columns that repeat them for SQL."""
@@ -141,6 +153,10 @@ class Witness:
             self._event.expect(_columns(change.event, _EVENT), seq)
         if change.decision is not None:
             self._expect_decision(change.decision, seq)
+        for made in sorted(change.provenance, key=lambda row: row.parent):
+            self._provenance.expect(_columns(made, _PROVENANCE), seq)
+        for one in sorted(change.erased, key=lambda row: row.memory_id):
+            self._erased.expect(_columns(one, _ERASED), seq)
 
     def state(self, history: History) -> None:
         """The shard's row and every memory, where the snapshot ends."""
@@ -159,10 +175,13 @@ class Witness:
         _hold("embedding", ("memory_id",), vectors, self._store.embedding, self._findings)
         dropped = (_columns(history.dropped[i], _DROPPED) for i in sorted(history.dropped))
         _hold("dropped", ("memory_id",), dropped, self._store.dropped, self._findings)
+        orders = (_columns(one, _ERASURE) for one in history.erasures.orders.values())
+        _hold("erasure", ("first_seq",), orders, self._store.erasure, self._findings)
 
     def finish(self, whole: bool) -> None:
         """After the last entry. `whole`: the chain reached the snapshot's end, so no further row can be right."""
-        for table in (self._journal, self._event, self._decision, self._outcome, self._ballot):
+        grown = (self._journal, self._event, self._decision, self._outcome, self._ballot)
+        for table in (*grown, self._provenance, self._erased):
             table.finish(whole)
 
     def finish_journal(self, whole: bool) -> None:
@@ -199,6 +218,10 @@ _MEMORY = _names(Memory)
 _STRENGTH = _names(Strength)
 _EVENT = _names(Event)
 _DROPPED = _names(Dropped)
+_PROVENANCE = _names(Provenance)
+_ERASED = _names(ErasedRow)
+# A head is a signature beside the chain; a rebuild has none.
+_ERASURE = _names(ErasureRow, "head")
 _DECISION = _names(DecisionRow, "outcomes", "ballots", "commits")
 _OUTCOME = _names(OutcomeRow)
 _BALLOT = _names(BallotRow, "terms")

@@ -1,7 +1,7 @@
 """The kinds of proposals, as data: who may be nominated, how a member judges, what a quorum needs, what then happens.
 
 The consensus asks a kind for everything that differs between forgetting and promoting, so a further kind (merge,
-supersede, demote, restore, erase) is a further entry in `KINDS`, and no further branch anywhere else.
+supersede, demote, restore) is a further entry in `KINDS`, and no further branch anywhere else.
 
 Terms, scores and thresholds are integers in millionths. A score is a weighted sum of the terms divided by 1,000,000 and
 rounded down; as thresholds are whole millionths too, rounding never changes on which side of one a score lies.
@@ -81,6 +81,8 @@ class Kind:
     """How the result is called: forgotten, promoted."""
     reads: bool
     """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
+    ordered: bool = False
+    """Whether it is about an order: then the nomination holds that, and proposes nothing else."""
 
 
 def check_opinion(kind: Kind, opinion: Opinion, proposal: Proposal, as_of: int, policy: Policy) -> str | None:
@@ -294,33 +296,42 @@ PROMOTE = Kind(
     reads=True,
 )
 
-# configure: the operator's order of another membership (consensus/orders) ---------------------------------------------
+# configure, erase: orders --------------------------------------------------------------------------------------------
 
 
 def _whole_or_nothing(terms: Terms, _: int, __: Policy) -> str | None:
     return None if terms[0] in (0, PPM) else f"holds {terms[0]} is neither 0 nor {PPM}"
 
 
-# What everybody can check of an order is asked of its nomination: one that breaks a rule is voted on by nobody. The
-# vote is about what a member has to know itself.
-CONFIGURE = Kind(
-    name="configure",
-    terms=("holds",),
-    widths=(4,),
-    eligible=lambda candidate, as_of, policy: None,
-    judge=lambda facts, context, as_of, policy, evidence: [None] * len(facts),
-    fade=None,
-    abstain=lambda as_of: (0,),
-    check=_whole_or_nothing,
-    sound=lambda terms, as_of, policy: bool(((terms == 0) | (terms == PPM)).all()),
-    score=lambda terms, policy: terms[0],
-    yes=lambda score, policy: score >= PPM,
-    needed=lambda policy: policy.forget.alpha,
-    gate=None,
-    effect="configure",
-    outcome="configured",
-    reads=False,
-)
+def _ordered(name: str, effect: str, outcome: str) -> Kind:
+    """What everybody can check of an order is asked of its nomination: one that breaks a rule is voted on by nobody.
+    The vote is about what a member has to know itself."""
+    return Kind(
+        name=name,
+        terms=("holds",),
+        widths=(4,),
+        eligible=lambda candidate, as_of, policy: None,
+        judge=lambda facts, context, as_of, policy, evidence: [None] * len(facts),
+        fade=None,
+        abstain=lambda as_of: (0,),
+        check=_whole_or_nothing,
+        sound=lambda terms, as_of, policy: bool(((terms == 0) | (terms == PPM)).all()),
+        score=lambda terms, policy: terms[0],
+        yes=lambda score, policy: score >= PPM,
+        needed=lambda policy: policy.forget.alpha,
+        gate=None,
+        effect=effect,
+        outcome=outcome,
+        reads=False,
+        ordered=True,
+    )
 
-KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE, CONFIGURE)})
+
+CONFIGURE = _ordered("configure", "configure", "configured")
+"""The operator's order of another membership (consensus/orders)."""
+
+ERASE = _ordered("erase", "attest", "attested")
+"""That an order to erase is genuine, and where it stands (erasure/attestation). What it names is erased by then."""
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE, CONFIGURE, ERASE)})
 """Every kind by its name."""

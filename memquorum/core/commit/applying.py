@@ -7,14 +7,19 @@ effect a record has, in the shard as it is now: whether an event is repeated, a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memquorum import topics
 from memquorum.core import ids
+from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.erasure.naming import PART_MOST
+from memquorum.core.erasure.orders import BadOrder, open_order
+from memquorum.core.erasure.tombstones import Episode
 from memquorum.core.journal import decisions, links
-from memquorum.core.journal.effects import Rules, perform
+from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.records import (
     AccessAccepted,
@@ -24,12 +29,18 @@ from memquorum.core.records import (
     Destroyed,
     EpisodeAccepted,
     EpisodeScored,
+    Erased,
+    ErasedEpisode,
+    ErasureAccepted,
     JournalEntry,
     MemoryReencoded,
     Reencoded,
     Stored,
     Ticked,
 )
+
+Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | ClockTicked
+"""What the accepted stream holds."""
 
 UNSCORED = "unscored"
 UNREADABLE = "unreadable"
@@ -58,14 +69,23 @@ class Scored:
 
 
 def apply_episode(
-    rules: Rules, rows: Rows, place: Place, episode: EpisodeAccepted, *, scored: Scored | None, readable: bool
+    rules: Rules,
+    rows: Rows,
+    place: Place,
+    episode: EpisodeAccepted,
+    *,
+    scored: Scored | None,
+    readable: bool,
+    kept_out: bool = False,
 ) -> Change:
     """An accepted episode with its score; None where salience passed it over.
 
     `readable`: content and embedding could be opened. What cannot be opened any more is dropped with that reason, so
-    that a destroyed key never blocks a shard.
+    that a destroyed key never blocks a shard. `kept_out`: an order to erase names it that was carried out before.
     """
     detail = _stored(place, episode, scored, readable)
+    if kept_out:
+        detail = replace(detail, outcome=ERASED)
     memory_id = episode.memory_id
     if (episode.namespace, episode.event_id) in rows.events or memory_id in rows.memories:
         effect = "repeated"
@@ -167,6 +187,50 @@ def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Chan
     return _apply(rules, rows, place, effect="destroyed", detail=detail, event_id=event_id)
 
 
+def apply_erasure(
+    rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, *, part: Part, residue_until: int
+) -> Change:
+    """One entry of an order whose keys are destroyed: the vault comes first. Naming nothing, it has one too."""
+    effect = "repeated" if part.repeated else "erased"
+    detail = Erased(record.order, record.accepted_at, part.number, part.parts, residue_until, part.episodes)
+    return _apply(
+        rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one entry of an order says: its number of so many, from 0, and the episodes.
+
+    `repeated`: the order was carried out before, and changes nothing."""
+
+    number: int
+    parts: int
+    episodes: tuple[ErasedEpisode, ...] = ()
+    repeated: bool = False
+
+
+def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part]:
+    """The entries of an order, of at most so many episodes each, by id; one that names none if there are none."""
+    ordered = sorted(found, key=lambda one: one.memory_id)
+    starts = range(0, len(ordered), most) or range(1)
+    return [Part(at, len(starts), tuple(ordered[first : first + most])) for at, first in enumerate(starts)]
+
+
+def asked(episode: EpisodeAccepted, scored: Scored | None) -> Episode:
+    """An episode as tombstones are asked about it."""
+    return Episode(
+        namespace=episode.namespace,
+        id=episode.memory_id,
+        agent=episode.agent,
+        subject=episode.subject,
+        source=episode.source,
+        at=episode.occurred_at,
+        parents=episode.derives_from,
+        repeats=scored.record.reinforces if scored is not None else None,
+    )
+
+
 def _apply(
     rules: Rules,
     rows: Rows,
@@ -221,6 +285,8 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, reada
         reward_ppm=score.reward_ppm if score else episode.reward_ppm,
         confidence_ppm=score.confidence_ppm if score else episode.confidence_ppm,
         uncertainty_ppm=score.uncertainty_ppm if score else episode.uncertainty_ppm,
+        derives_from=episode.derives_from,
+        source=episode.source,
     )
 
 
@@ -229,19 +295,39 @@ def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
     return memory is not None and memory.id in rows.strengths and memory.namespace == namespace
 
 
-def touches(record: EpisodeAccepted | AccessAccepted | ClockTicked | Checked, scored: Scored | None = None) -> Keys:
-    """The rows that judging a record touches. Ids that are no UUIDs touch nothing: no row can have them."""
-    if isinstance(record, ClockTicked):
+def touches(record: Accepted | Checked, scored: Scored | None = None) -> Keys:
+    """The rows that judging a record touches; of an order, whose rows the store finds, none. Ids that are no UUIDs
+    touch nothing: no row can have them."""
+    if isinstance(record, ClockTicked | ErasureAccepted):
         return Keys()
     if isinstance(record, Checked):
         return Keys(frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in record.nomination.proposals))))
-    memories = {record.memory_id}
+    related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
     if scored is not None and scored.record.reinforces:
-        memories.add(scored.record.reinforces)
-    return Keys(frozenset(filter(ids.is_uuid, memories)), frozenset({(record.namespace, record.event_id)}))
+        related.add(scored.record.reinforces)
+    related = set(filter(ids.is_uuid, related))
+    return Keys(
+        frozenset(filter(ids.is_uuid, {record.memory_id})) | related,
+        frozenset({(record.namespace, record.event_id)}),
+        frozenset((record.namespace, memory_id) for memory_id in related),
+    )
 
 
-def storable(record: EpisodeAccepted | AccessAccepted | ClockTicked) -> str | None:
+def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
+    """What keeps a record from being applied, or None: it cannot be stored, or is an order that does not hold."""
+    wrong = storable(record)
+    if wrong is not None or not isinstance(record, ErasureAccepted):
+        return wrong
+    try:
+        _, order = open_order(codec, genesis, record.order)
+    except BadOrder as error:
+        return f"an order to erase that does not hold: {error}"
+    if (record.event_id, record.namespace) != (order.order_id, order.namespace):
+        return f"an order to erase that is not {record.event_id[:40]!r} in {record.namespace!r}"
+    return None
+
+
+def storable(record: Accepted) -> str | None:
     """What keeps a record from being stored, or None: an id that is no UUID, NUL in a text, a time out of all range.
 
     Intake lets none of that in. Whoever else could write to the topic must not be able to stop the shard.
@@ -249,10 +335,13 @@ def storable(record: EpisodeAccepted | AccessAccepted | ClockTicked) -> str | No
     memory_id = getattr(record, "memory_id", None)
     if memory_id is not None and not ids.is_uuid(memory_id):
         return f"memory id {memory_id[:40]!r} is no UUID"
-    for name in ("event_id", "namespace", "agent", "subject", "session", "role"):
+    for parent in getattr(record, "derives_from", ()):
+        if not ids.is_uuid(parent):
+            return f"derives from {parent[:40]!r}, which is no UUID"
+    for name in ("event_id", "namespace", "agent", "subject", "session", "role", "source"):
         if "\0" in (getattr(record, name, None) or ""):
             return f"NUL in {name}"
-    for name in ("occurred_at", "accessed_at", "as_of"):
+    for name in ("occurred_at", "accessed_at", "accepted_at", "as_of"):
         if not 0 <= getattr(record, name, 0) <= _TIME_MAX:
             return f"{name} = {getattr(record, name)} is no time"
     return None

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from memquorum.core.commit.applying import Scored
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted
-
-Accepted = EpisodeAccepted | AccessAccepted | ClockTicked
+from memquorum.core.commit.applying import Accepted, Scored
+from memquorum.core.records import EpisodeAccepted
 
 MOST_RECORDS = 4_096
 MOST_BYTES = 32 * 1024 * 1024

@@ -20,11 +20,13 @@ from dataclasses import dataclass, field, replace
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots import columns
 from memquorum.core.ballots.columns import BadBallot, Ballot, Places
-from memquorum.core.ballots.kinds import CONFIGURE, KINDS
+from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed, verify
 from memquorum.core.consensus.orders import check_order
+from memquorum.core.erasure import attestation
+from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 
@@ -121,10 +123,7 @@ def check_nominated(
     if len({p.memory_id for p in nomination.proposals}) != len(nomination.proposals):
         raise BadCertificate("nomination: a memory is proposed twice")
     if nomination.order is not None:
-        try:
-            makes = check_order(codec, genesis, nomination)
-        except GenesisError as error:
-            raise BadCertificate(f"nomination: {error}") from None
+        makes = _check_order(codec, genesis, nomination)
         return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination), makes)
     for namespace in {p.namespace for p in nomination.proposals}:
         if shard_of(namespace, genesis.shards) != nomination.shard:
@@ -132,9 +131,20 @@ def check_nominated(
     for kind in {p.kind for p in nomination.proposals}:
         if kind not in KINDS:
             raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
-        if kind == CONFIGURE.name:
-            raise BadCertificate("nomination: it would configure without an order")
+        if KINDS[kind].ordered:
+            raise BadCertificate(f"nomination: it would {kind} without an order")
     return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination))
+
+
+def _check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> Genesis | None:
+    """The configuration that an order makes, if it is one about that. Raises BadCertificate for one that is not fit."""
+    try:
+        if nomination.trigger == attestation.TRIGGER:
+            attestation.check(codec, genesis, nomination)
+            return None
+        return check_order(codec, genesis, nomination)
+    except (GenesisError, BadOrder) as error:
+        raise BadCertificate(f"nomination: {error}") from None
 
 
 def check_ballot(

@@ -19,6 +19,8 @@ from memquorum.core.policy import from_json as policy_from_json
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
+# Files of before have none: there only the operator orders an erasure.
+OPTIONAL_SERVICES = ("erasure",)
 OPERATOR = "operator"
 # So many sequences of a view are proposed by one member before the next has its turn: a rule of the protocol.
 TURN = 64
@@ -132,12 +134,14 @@ class Genesis:
         return found
 
     def key_of(self, signer: str) -> bytes | None:
-        """The public key of 'member:N', 'service:NAME' or 'operator'; None for a stranger."""
+        """The public key of 'member:N', 'service:NAME', 'agent:NAME' or 'operator'; None for a stranger."""
         if signer == OPERATOR:
             return self.operator
         kind, _, name = signer.partition(":")
         if kind == "service":
             return self.services.get(name)
+        if kind == "agent":
+            return self.agent_keys.get(name)
         # Only the canonical spelling, so that one member cannot pass for two.
         if kind == "member" and name.isdecimal() and len(name) < _DIGITS and str(int(name)) == name:
             member = self.member(int(name))
@@ -256,7 +260,10 @@ def check(genesis: Genesis) -> None:
         (len({m.name for m in members}) == genesis.n, "two members share a name"),
         (all(len(k) == 32 for k in keys), "a public key has 32 bytes"),
         (len(set(keys)) == len(keys), "two identities share a key"),
-        (set(genesis.services) == set(SERVICES), f"services must be {', '.join(SERVICES)}"),
+        (
+            set(SERVICES) <= set(genesis.services) <= {*SERVICES, *OPTIONAL_SERVICES},
+            f"services must be {', '.join(SERVICES)}, and may be {', '.join(OPTIONAL_SERVICES)}",
+        ),
         (all(m.weight_milli > 0 for m in members), "a weight must be positive"),
         (all(0 < m.reliability_milli <= 1000 for m in members), "a reliability lies in (0, 1]"),
         # SPEC A, decision 0: otherwise f members could block or carry a weighted vote that honest members cannot undo.

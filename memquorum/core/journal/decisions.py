@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import CONFIGURE, KINDS
+from memquorum.core.ballots.kinds import ERASE, KINDS
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import KEPT, Outcome
@@ -77,7 +77,7 @@ def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) 
 
 def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> str | None:
     """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
-    if proposal.kind == CONFIGURE.name:
+    if KINDS[proposal.kind].ordered:
         return None
     memory = rows.memories.get(proposal.memory_id)
     if memory is None or memory.namespace != proposal.namespace:
@@ -103,7 +103,7 @@ def do_decided(
     strengths: list[Strength] = []
     removed: list[str] = []
     for result, outcome in zip(detail.results, checked.outcomes, strict=True):
-        if result.outcome == VOIDED or result.kind == CONFIGURE.name:
+        if result.outcome == VOIDED or KINDS[result.kind].ordered:
             continue
         strength = rows.strengths[result.memory_id]
         if result.outcome == KEPT:
@@ -115,9 +115,12 @@ def do_decided(
             removed.append(result.memory_id)
         else:
             strengths.append(left)
+    attested = next((r.memory_id for r in detail.results if r.outcome == ERASE.outcome), None)
     state = _moved(change.state, last_epoch=detail.epoch, decided_seq=detail.seq)
+    if attested is not None:
+        state = _moved(state, unattested=state.unattested - 1)
     if checked.nomination.order is None:
-        # An epoch about the members was none about memories: that one is as due as before.
+        # An epoch about an order was none about memories: that one is as due as before.
         alive = change.state.alive - len(removed)
         state = _moved(state, interactions=0, last_epoch_at=checked.nomination.as_of, alive=alive)
     return replace(
@@ -128,6 +131,7 @@ def do_decided(
         removed=tuple(removed),
         decision=_row(change, detail, checked),
         configures=checked.configures,
+        attested=attested,
     )
 
 

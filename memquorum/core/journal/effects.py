@@ -20,7 +20,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
-from memquorum.core.journal import decisions, links
+from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.journal import decisions, erasures, links
 from memquorum.core.journal.rows import (
     GONE,
     SEALED,
@@ -40,6 +41,7 @@ from memquorum.core.records import (
     ClockTicked,
     Decided,
     Destroyed,
+    Erased,
     JournalAppended,
     JournalEntry,
     Reencoded,
@@ -49,6 +51,10 @@ from memquorum.core.records import (
 
 _memory, _strength, _event_row, _blank = maker(Memory), maker(Strength), maker(Event), maker(Change)
 _changed, _evolved, _stronger, _moved = evolver(Change), evolver(Memory), evolver(Strength), evolver(ShardState)
+
+
+ERASED = "erased"
+"""The outcome of an episode that an order to erase keeps out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,8 @@ def needs(entry: JournalEntry, detail: Any) -> Keys:
     memories = {entry.memory_id} if entry.memory_id else set()
     if isinstance(detail, Destroyed):
         memories.update(detail.memory_ids)
+    if isinstance(detail, Erased):
+        memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
         memories.update(result.memory_id for result in detail.results)
     events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
@@ -99,7 +107,7 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     blank = _blank(entry=entry, appended=link, state=state, cursors=_cursors(entry, detail))
     try:
         return effect.rule(rules, rows, blank, detail)
-    except (KeyError, decisions.NotTheOutcome) as error:
+    except (KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder) as error:
         raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
             f"({type(error).__name__}: {error})"
@@ -121,9 +129,10 @@ def _interaction(state: ShardState) -> ShardState:
     return _moved(state, interactions=state.interactions + 1)
 
 
-def _event(entry: JournalEntry, outcome: str) -> Event:
+def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Event:
     assert entry.namespace is not None and entry.memory_id is not None
-    return _event_row(entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq)
+    event = entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq
+    return _event_row(*event) if said is None else _event_row(*event, said.agent, said.subject, said.source)
 
 
 def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
@@ -149,6 +158,7 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
         changed=max(entry.as_of, detail.occurred_at),
         sealed_until=None,
         seq=entry.seq,
+        source=detail.source,
     )
     strength = _strength(
         memory_id=memory.id,
@@ -166,7 +176,8 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
         memories=(memory,),
         strengths=(strength,),
         revealed=memory.id,
-        event=_event(entry, "stored"),
+        event=_event(entry, "stored", detail),
+        provenance=erasures.provenance(entry, detail),
     )
 
 
@@ -181,21 +192,24 @@ def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> 
         change,
         state=_interaction(change.state),
         strengths=(stronger,),
-        event=_event(change.entry, "reinforced"),
+        event=_event(change.entry, "reinforced", detail),
+        provenance=erasures.provenance(change.entry, detail),
     )
 
 
 def _do_dropped(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
-    """What became no memory keeps its key for the grace time of one that is forgotten."""
+    """What became no memory keeps its key for the grace time of one that is forgotten; what is kept out, none."""
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
+    change = _changed(change, state=_interaction(change.state), event=_event(entry, detail.outcome, detail))
+    if detail.outcome == ERASED:
+        return _changed(change, erased=erasures.kept_out(entry))
     # Before its first tick a shard's time is 0.
     destroy_at = max(entry.as_of, detail.occurred_at) + rules.genesis.policy.forget.grace_ms
     return _changed(
         change,
-        state=_interaction(change.state),
-        event=_event(entry, detail.outcome),
         dropped=Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),
+        provenance=erasures.provenance(entry, detail),
     )
 
 
@@ -242,6 +256,10 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
     return _changed(change, memories=gone, destroyed=detail.memory_ids)
 
 
+def _do_erased(rules: Rules, rows: Rows, change: Change, detail: Erased) -> Change:
+    return erasures.do_erased(rules.codec, rules.genesis, rows, change, detail)
+
+
 def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Change:
     """Another encoder's embedding takes the place of the one that is there. Nothing else of the memory changes."""
     memory = rows.memories[change.entry.memory_id or ""]
@@ -266,10 +284,11 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "dropped": Effect((Stored,), _do_dropped),
         "accessed": Effect((Accessed,), _do_accessed),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),
-        "repeated": Effect((Stored, Accessed), _do_nothing),
+        "repeated": Effect((Stored, Accessed, Erased), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),
+        "erased": Effect((Erased,), _do_erased),
     }
 )
 """Every effect that a journal entry may have."""

@@ -160,6 +160,9 @@ class Replay:
             reencoded=tuple(i for i in net.reencoded if mine(i)),
             events=tuple(e for e in net.events if e.namespace == self._namespace),
             dropped=tuple(d for d in net.dropped if d.namespace == self._namespace),
+            provenance=tuple(p for p in net.provenance if p.namespace == self._namespace),
+            erased=tuple(e for e in net.erased if e.namespace == self._namespace),
+            erasures=tuple(e for e in net.erasures if e.namespace == self._namespace),
         )
 
 

@@ -6,8 +6,8 @@ epoch, scores millionths, ids canonical UUID text.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.consensus.membership import Genesis
@@ -35,11 +35,13 @@ class ShardState:
     decided_seq: int = 0
     alive: int = 0
     """How many memories have strength."""
+    unattested: int = 0
+    """How many erasures the members have not attested yet."""
 
     @property
     def standing(self) -> Standing:
         """What a tick is journalled with."""
-        return Standing(self.last_epoch, self.last_epoch_at, self.interactions, self.alive)
+        return Standing(self.last_epoch, self.last_epoch_at, self.interactions, self.alive, self.unattested)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ class Memory:
     changed: int
     sealed_until: int | None
     seq: int
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """The first outcome of an event id in its namespace."""
+    """The first outcome of an event id in its namespace. `agent`, `subject`, `source`: what an order to erase may name;
+    of an access none."""
 
     namespace: str
     event_id: str
@@ -96,6 +100,66 @@ class Event:
     outcome: str
     memory_id: str
     seq: int
+    agent: str | None = None
+    subject: str | None = None
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """An episode was made of a memory, or (`echo`) it repeated it; `child` is the episode's own memory id."""
+
+    shard: int
+    seq: int
+    namespace: str
+    child: str
+    parent: str
+    echo: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedRow:
+    """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one."""
+
+    memory_id: str
+    shard: int
+    seq: int
+    namespace: str
+    was: str
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRow:
+    """An order that was carried out, by the entries from `first_seq` to `last_seq`.
+
+    `memories` and `episodes`: how many memories it took, and how many episodes with them. `head`: the signed head of
+    the journal at `last_seq`, where the commit worker wrote the row; a rebuild has none. `epoch`: in which the members
+    attested it. `ordered`: the Signed as it was received.
+    """
+
+    shard: int
+    namespace: str
+    order_id: str
+    selector: str
+    value: str
+    signer: str
+    ordered_by: str
+    reference: str | None
+    ordered_at: int
+    ordered: bytes
+    accepted_at: int
+    accepted_offset: int
+    first_seq: int
+    last_seq: int
+    memories: int
+    episodes: int
+    residue_until: int
+    epoch: int | None = None
+    head: bytes | None = None
+
+    def with_part(self, part: ErasureRow) -> ErasureRow:
+        """The order with the counts of another of its entries."""
+        return replace(self, memories=self.memories + part.memories, episodes=self.episodes + part.episodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +233,8 @@ class Rows:
     memories: Mapping[str, Memory] = field(default_factory=dict)
     strengths: Mapping[str, Strength] = field(default_factory=dict)
     events: Mapping[EventKey, Event] = field(default_factory=dict)
+    erased: Collection[EventKey] = frozenset()
+    """(namespace, memory id) of those asked for that an order has erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +243,10 @@ class Keys:
 
     memories: frozenset[str] = frozenset()
     events: frozenset[EventKey] = frozenset()
+    erased: frozenset[EventKey] = frozenset()
 
     def __or__(self, other: Keys) -> Keys:
-        return Keys(self.memories | other.memories, self.events | other.events)
+        return Keys(self.memories | other.memories, self.events | other.events, self.erased | other.erased)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +256,11 @@ class Change:
     `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
     and strength. `revealed`: the memory whose content and embedding are stored now. `reencoded`: the memory whose
     embedding is replaced. `dropped`: the episode that became no memory. `destroyed`: the ids whose keys are gone.
+    `provenance`: what the episode was made of. `erased`: the episodes that an order took, or kept out; `erasure`: that
+    order, with the counts of this entry alone.
     `cursors`: the next offset to read of each source that the entry used up. `configures`: by whom the shard's next
-    decisions are taken, where the entry changes that.
+    decisions are taken, where the entry changes that. `attested`: the order to erase that the members
+    found genuine.
     """
 
     entry: JournalEntry
@@ -204,6 +274,10 @@ class Change:
     event: Event | None = None
     dropped: Dropped | None = None
     destroyed: tuple[str, ...] = ()
+    provenance: tuple[Provenance, ...] = ()
+    erased: tuple[ErasedRow, ...] = ()
+    erasure: ErasureRow | None = None
     decision: DecisionRow | None = None
     cursors: tuple[tuple[str, int], ...] = ()
     configures: Genesis | None = None
+    attested: str | None = None

@@ -8,9 +8,12 @@ from memquorum.core.journal.rows import (
     Change,
     DecisionRow,
     Dropped,
+    ErasedRow,
+    ErasureRow,
     Event,
     EventKey,
     Memory,
+    Provenance,
     Rows,
     ShardState,
     Strength,
@@ -25,7 +28,8 @@ class Net:
     `before` is the state that the batch began at: whoever writes finds the shard exactly there. A memory that came and
     went within the batch has its row, and no strength, content or embedding. `removed`: memories whose strength,
     content and embedding were stored before the batch. `reencoded`: memories whose embedding was replaced.
-    `destroyed`: ids whose keys were destroyed, and which may have been dropped before the batch.
+    `destroyed`: ids whose keys were destroyed, and which may have been dropped before the batch. `erasures`: orders,
+    with the counts of this batch's entries alone. `attested`: of orders, the epochs in which the members attested them.
     """
 
     before: ShardState
@@ -42,6 +46,10 @@ class Net:
     decisions: tuple[DecisionRow, ...]
     dropped: tuple[Dropped, ...]
     destroyed: tuple[str, ...]
+    provenance: tuple[Provenance, ...]
+    erased: tuple[ErasedRow, ...]
+    erasures: tuple[ErasureRow, ...]
+    attested: tuple[tuple[str, int], ...]
     cursors: dict[str, int]
 
 
@@ -64,12 +72,17 @@ class Workset:
         self._decisions: list[DecisionRow] = []
         self._dropped: dict[str, Dropped] = {}
         self._destroyed: dict[str, None] = {}
+        self._provenance: list[Provenance] = []
+        self._erased: list[ErasedRow] = []
+        self._erased_ids: set[EventKey] = set(rows.erased)
+        self._erasures: dict[str, ErasureRow] = {}
+        self._attested: list[tuple[str, int]] = []
         self._cursors: dict[str, int] = {}
 
     @property
     def rows(self) -> Rows:
         """The rows with every change so far. A view: it changes with the next `absorb`."""
-        return Rows(self._state, self._memories, self._strengths, self._events)
+        return Rows(self._state, self._memories, self._strengths, self._events, self._erased_ids)
 
     def absorb(self, change: Change) -> None:
         """Makes the change."""
@@ -99,10 +112,23 @@ class Workset:
         for memory_id in change.destroyed:
             if self._dropped.pop(memory_id, None) is None:
                 self._destroyed[memory_id] = None
+        self._provenance += change.provenance
+        self._absorb_erasure(change)
         self._journal.append((change.entry, change.appended))
         for topic, next_offset in change.cursors:
             # A cursor never moves back: a redo of old entries after newer ones would not be a journal's order.
             self._cursors[topic] = max(self._cursors.get(topic, 0), next_offset)
+
+    def _absorb_erasure(self, change: Change) -> None:
+        self._erased += change.erased
+        self._erased_ids.update((one.namespace, one.memory_id) for one in change.erased)
+        if change.attested is not None and change.decision is not None:
+            self._attested.append((change.attested, change.decision.epoch))
+        part = change.erasure
+        if part is None:
+            return
+        known = self._erasures.get(part.order_id)
+        self._erasures[part.order_id] = part if known is None else known.with_part(part)
 
     def net(self) -> Net:
         """What is to be written."""
@@ -124,5 +150,9 @@ class Workset:
             decisions=tuple(self._decisions),
             dropped=tuple(self._dropped.values()),
             destroyed=tuple(self._destroyed),
+            provenance=tuple(self._provenance),
+            erased=tuple(self._erased),
+            erasures=tuple(self._erasures.values()),
+            attested=tuple(self._attested),
             cursors=dict(self._cursors),
         )

@@ -37,6 +37,19 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class Erasing:
+    """The order that took the memory. Times in milliseconds since the epoch."""
+
+    order_id: str
+    selector: str
+    value: str
+    ordered_by: str
+    accepted_at: int
+    residue_until: int
+    journal_seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionFacts:
     """A decided epoch that spoke of the memory, and how it ended for it according to the journal."""
 
@@ -70,6 +83,7 @@ class Facts:
     as_of: int
     last_epoch: int
     configured: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
+    erasure: Erasing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +215,7 @@ class Account:
     forget_rest: int | None = None
     promote_rest: int | None = None
     profile: decay.Profile | None = None
+    erased: Erasing | None = None
 
 
 def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
@@ -235,6 +250,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         forget_rest=alive.forget_rest if alive else None,
         promote_rest=alive.promote_rest if alive else None,
         profile=decay.profile(alive.last_access, facts.as_of, genesis.policy) if alive else None,
+        erased=facts.erasure,
     )
 
 

@@ -135,9 +135,18 @@ def read_event_id(value: str) -> str:
 
 def read_memory_id(value: str) -> str:
     """A memory's id in its canonical form. Raises BadRequest."""
+    return _read_id("memory_id", value, "the id that a search or a receipt gave")
+
+
+def read_order_id(value: str) -> str:
+    """The id of an order to erase in its canonical form. Raises BadRequest."""
+    return _read_id("order_id", value, "the id that the erasure gave")
+
+
+def _read_id(field: str, value: str, which: str) -> str:
     found = names.uuid(value)
     if found is None:
-        raise BadRequest("bad_id", "memory_id", "not a UUID; send the id that a search or a receipt gave")
+        raise BadRequest("bad_id", field, f"not a UUID; send {which}")
     return found
 
 

@@ -14,6 +14,7 @@ from memquorum.core.records import (
     Accessed,
     Decided,
     Destroyed,
+    Erased,
     JournalAppended,
     JournalEntry,
     NominationProposed,
@@ -58,11 +59,15 @@ class Tail:
             yield from self._decided(self._codec.decode_as(Decided, entry.detail))
         elif entry.effect == "destroyed":
             yield from self._destroyed(self._codec.decode_as(Destroyed, entry.detail))
+        elif entry.effect == "erased" and self._namespace in (None, entry.namespace):
+            yield from self._erased(entry, self._codec.decode_as(Erased, entry.detail))
         elif self._namespace in (None, entry.namespace):
             yield self._episode_or_access(entry)
 
     def _episode_or_access(self, entry: JournalEntry) -> str:
         detail, where = self._codec.decode(entry.detail), f"in {entry.namespace}"
+        if entry.effect == "repeated" and isinstance(detail, Erased):
+            return f"repeated    order {entry.event_id} {where}: it was carried out before and changes nothing"
         if entry.effect == "repeated":
             return f"repeated    event {entry.event_id} {where}: it came before and changes nothing"
         said = f"{entry.effect:<11} {entry.memory_id}"
@@ -107,6 +112,13 @@ class Tail:
             return self._codec.decode_as(NominationProposed, signed.body).proposals
         except DecodeError:
             return ()
+
+    def _erased(self, entry: JournalEntry, erased: Erased) -> Iterator[str]:
+        self._forgotten.difference_update(one.memory_id for one in erased.episodes)
+        part = f", part {erased.part + 1} of {erased.parts}" if erased.parts > 1 else ""
+        keys = "1 episode" if len(erased.episodes) == 1 else f"{len(erased.episodes):,} episodes"
+        yield f"erased      the keys of {keys} in {entry.namespace}, by order {entry.event_id}{part}"
+        yield from (f"  erased    {one.memory_id}, {one.was}" for one in erased.episodes)
 
     def _destroyed(self, destroyed: Destroyed) -> Iterator[str]:
         ids = [i for i in destroyed.memory_ids if self._namespace is None or i in self._forgotten]

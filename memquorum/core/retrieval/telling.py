@@ -64,6 +64,8 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
 
 def _headline(account: Account) -> str:
     outcome = account.born.outcome if account.born else ""
+    if account.erased is not None:
+        return "erased, its key destroyed: what is sealed stays sealed"
     return {
         "short-term": "alive, in short-term memory",
         "long-term": "alive, promoted to long-term memory",
@@ -189,7 +191,13 @@ def _decay(profile: Profile, policy: Policy) -> str:
 
 
 def _now(account: Account, policy: Policy) -> Iterator[str]:
-    if account.tier == "gone":
+    if account.erased is not None:
+        one = account.erased
+        what = f"of {one.selector} {one.value!r}" if one.value else "of everything"
+        yield f"  Erased by order {one.order_id}, {what}, which {one.ordered_by}"
+        yield f"  gave: at {moment(one.accepted_at)}, entry {one.journal_seq} of the journal. Its key went at once;"
+        yield f"  remains may lie in files until {moment(one.residue_until)}."
+    elif account.tier == "gone":
         yield f"  Its key was destroyed at {moment(account.changed or 0)}: no sealed copy can be opened any more."
     elif account.tier == "sealed":
         yield f"  Sealed since {moment(account.changed or 0)} and never served; its key is destroyed from"

@@ -1,0 +1,64 @@
+"""What an order to erase names in the store, and the orders that were carried out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+
+from db.queries import QUERIES
+from memquorum.core import ids
+from memquorum.core.access import Sight
+from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.erasure.tombstones import Tombstone
+from memquorum.core.records import ErasedEpisode
+
+_SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An episode that an order names, by its own memory id. `because`: the one that it was made of, or repeated, where
+    that is why; `agent` and `created` of a memory alone."""
+
+    episode: ErasedEpisode
+    agent: str | None
+    created: int | None
+    because: str | None
+
+
+def found(
+    connection: psycopg.Connection, namespace: str, selector: str, value: str, *, sight: Sight | None = None
+) -> list[Found]:
+    """What would go: the episodes whose keys are there still, by id. One snapshot where the caller's transaction is
+    REPEATABLE READ. With a `sight` nothing out of it is found."""
+    if sight is not None:
+        connection.execute(QUERIES["as_tenant"])
+        connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+    if selector == MEMORY:
+        roots = [value]
+    else:
+        said: dict[str, Any] = dict.fromkeys(_SAID.values())
+        if selector != NAMESPACE:
+            said[_SAID[selector]] = value
+        rows = connection.execute(QUERIES["erasure_roots"], {"namespace": namespace} | said)
+        roots = [ids.memory_id(namespace, event_id) for (event_id,) in rows]
+    rows = connection.execute(QUERIES["erasure_family"], {"namespace": namespace, "ids": roots})
+    return [
+        Found(ErasedEpisode(memory_id, was, commitment), agent, created, because)
+        for memory_id, was, commitment, agent, created, because in rows
+    ]
+
+
+def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
+    """What goes."""
+    return [one.episode for one in found(connection, namespace, selector, value)]
+
+
+def tombstones(connection: psycopg.Connection) -> dict[int, list[Tombstone]]:
+    """The orders that were carried out, by shard."""
+    known: dict[int, list[Tombstone]] = {}
+    for shard, *order in connection.execute(QUERIES["tombstones"]):
+        known.setdefault(shard, []).append(Tombstone(*order))
+    return known

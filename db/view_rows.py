@@ -1,0 +1,38 @@
+"""What a replica's own view holds of memories (db/view.py)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Known(NamedTuple):
+    """What the replica has read about a memory; content and embedding sealed. Times in milliseconds."""
+
+    memory_id: str
+    namespace: str
+    agent: str
+    created: int
+    last_access: int
+    touched: int
+    salience_ppm: int
+    reinforced: int
+    reward_ppm: int | None
+    confidence_ppm: int | None
+    uncertainty_ppm: int | None
+    commitment: bytes
+    sealed_content: bytes
+    sealed_embedding: bytes | None
+    encoder: str
+
+
+class Recent(NamedTuple):
+    """A late episode of one of the member's own agents."""
+
+    memory_id: str
+    sealed_content: bytes
+    sealed_embedding: bytes
+    encoder: str
+
+
+Fading = tuple[int, str, str, int, bytes | None, str]
+"""Of a memory: its place among those asked for, id, namespace, last access, sealed embedding, its encoder."""

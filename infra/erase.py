@@ -1,0 +1,119 @@
+"""The operator's `erase`: shows everything that would go, and with --yes orders it with the operator's own key.
+
+For who runs the server: it reads the database itself and needs no API key. What is ordered goes the way of all orders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import uuid
+from typing import Any
+
+import psycopg
+from confluent_kafka import KafkaException
+
+from db import erasure_rows
+from db.connection import READER, Link
+from db.queries import QUERIES
+from infra import genesis
+from infra.settings import Settings, SettingsError
+from memquorum import topics
+from memquorum.core.consensus.membership import OPERATOR
+from memquorum.core.erasure import orders
+from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT, BadOrder
+from memquorum.core.ids import DEFAULT_NAMESPACE
+from memquorum.core.records import ErasureOrdered
+from memquorum.ports import StoreUnavailable
+from memquorum.schema_files import load_codec
+from workers import loop
+
+UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
+
+_LISTED = 100
+_LOOK_S = 0.2
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """Adds what `erase` takes: exactly one selector."""
+    command.add_argument("-n", "--namespace", default=DEFAULT_NAMESPACE, help="default: default")
+    named = command.add_mutually_exclusive_group(required=True)
+    for selector in (MEMORY, SUBJECT, AGENT, SOURCE):
+        named.add_argument(f"--{selector}", metavar="ID" if selector == MEMORY else "NAME")
+    named.add_argument("--everything", action="store_true", help="the whole namespace")
+    command.add_argument("--yes", action="store_true", help="order it: there is no way back")
+    command.add_argument("--ordered-by", default="operator", metavar="NAME", help="who asked (default: operator)")
+    command.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere, for the receipt")
+    command.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="until it is done; 1 if not")
+
+
+def run(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Shows, and with --yes orders. Raises SettingsError for what cannot be ordered, KeyFileError, and UNREACHABLE."""
+    settings.require("bootstrap", "memory_dsn")
+    made, codec = genesis.read(settings), load_codec()
+    said = {selector: getattr(parsed, selector) for selector in (MEMORY, SUBJECT, AGENT, SOURCE)}
+    selector, value = next(((name, text) for name, text in said.items() if text is not None), (NAMESPACE, ""))
+    order = ErasureOrdered(
+        cluster=made.cluster, order_id=str(uuid.uuid4()), namespace=parsed.namespace, selector=selector,
+        value=value.lower() if selector == MEMORY else value, ordered_by=parsed.ordered_by,
+        ordered_at=time.time_ns() // 1_000_000, reference=parsed.reference,
+    )  # fmt: skip
+    try:
+        orders.check(order)
+    except BadOrder as wrong:
+        raise SettingsError(f"erase: {wrong}") from None
+    link = Link(settings.memory_dsn, READER, StoreUnavailable)
+    try:
+        _show(link, order)
+        if not parsed.yes:
+            print("nothing was ordered: give --yes")
+            return 0
+        if made.operator is None:
+            raise SettingsError(f"{settings.genesis_file} names no operator: nobody can order as that")
+        seed = genesis.signing_seed(settings, OPERATOR, made.operator)
+        _publish(settings.bootstrap, order, orders.make(codec, made, OPERATOR, seed, order))
+        return _wait(link, order, parsed.wait)
+    finally:
+        link.close()
+
+
+def _show(link: Link, order: ErasureOrdered) -> None:
+    with link.use() as connection, connection.transaction():
+        found = erasure_rows.found(connection, order.namespace, order.selector, order.value)
+    memories = sum(one.episode.commitment is not None for one in found)
+    print(f"would erase {memories:,} memories, {len(found):,} episodes in all, of {order.namespace!r}")
+    for one in found[:_LISTED]:
+        because = f", because of {one.because}" if one.because else ""
+        print(f"  {one.episode.memory_id}  {one.episode.was}{because}")
+    if len(found) > _LISTED:
+        print(f"  and {len(found) - _LISTED:,} more")
+
+
+def _publish(bootstrap: str, order: ErasureOrdered, data: bytes) -> None:
+    failed: list[Any] = []
+    producer = loop.producer(bootstrap)
+    producer.produce(
+        topics.ERASURES, value=data, key=order.namespace.encode(),
+        headers=loop.headers("Signed", "memquorum/operator", order.order_id),
+        on_delivery=lambda error, _: failed.append(error) if error is not None else None,
+    )  # fmt: skip
+    left = producer.flush(30)
+    if failed or left:
+        raise KafkaException(failed[0] if failed else "the order was not taken within 30 s")
+    print(f"ordered as {order.order_id}", flush=True)
+
+
+def _wait(link: Link, order: ErasureOrdered, seconds: float) -> int:
+    until = time.monotonic() + seconds
+    while True:
+        with link.use() as connection:
+            row = connection.execute(QUERIES["erasure_shown"], {"id": order.order_id}).fetchone()
+        if row is not None:
+            print(
+                f"erased: {row[3]:,} memories, {row[4]:,} episodes in all; journal of shard {row[10]}, entry {row[12]}"
+            )
+            return 0
+        if time.monotonic() >= until:
+            print("not carried out yet: it will be, once intake and commit run")
+            return 1
+        time.sleep(_LOOK_S)

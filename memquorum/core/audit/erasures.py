@@ -1,0 +1,171 @@
+"""Orders to erase, judged by the journal's own history: was the order given by who may, and was nothing left out?
+
+Kept, beside what the history keeps: of every episode its id under its namespace, of those that became no memory what an
+order may name of them, and what was made of what.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from memquorum.core import ids
+from memquorum.core.audit.findings import Impossible, Kind
+from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
+from memquorum.core.erasure.orders import MEMORY, BadOrder, open_order
+from memquorum.core.erasure.tombstones import Episode, Tombstone, Tombstones
+from memquorum.core.journal.effects import ERASED, Rules
+from memquorum.core.journal.rows import GONE, Change, Dropped, ErasureRow, EventKey, Memory
+from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored
+
+
+@dataclass(slots=True)
+class _UnderWay:
+    """An order of which entries are still to come: `left`, what it names and no entry has said yet."""
+
+    detail: Erased
+    event_id: str
+    next: int
+    left: dict[str, tuple[str, bytes | None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the history knows at an entry. `echoes`: episode → the memory that it repeated."""
+
+    memories: Mapping[str, Memory]
+    dropped: Mapping[str, Dropped]
+    echoes: Mapping[str, str]
+
+
+class Erasures:
+    """Of one shard."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.tombstones = Tombstones()
+        self.erased: set[EventKey] = set()
+        self.orders: dict[str, ErasureRow] = {}
+        self._rules = rules
+        self._ids: dict[str, list[str]] = {}
+        self._said: dict[str, tuple[str, str, str | None]] = {}
+        self._children: dict[EventKey, list[str]] = {}
+        self._under_way: _UnderWay | None = None
+
+    def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
+        """An episode that an order names that stands before it was kept out, and no other. Raises Impossible."""
+        namespace = entry.namespace or ""
+        asked = Episode(
+            namespace, ids.memory_id(namespace, entry.event_id), detail.agent, detail.subject, detail.source,
+            detail.occurred_at, detail.derives_from, detail.reinforces,
+        )  # fmt: skip
+        expected = self.tombstones.keep_out(asked, memories, self.erased)
+        if expected != (detail.outcome == ERASED):
+            told = "kept out, by an order before it" if expected else "not kept out: no order names it"
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, told, detail.outcome)
+
+    def judge(self, entry: JournalEntry, detail: Erased, known: Known) -> None:
+        """An entry of an order. Raises Impossible."""
+        order = self._order(entry, detail)
+        if entry.effect == "repeated":
+            if not self.tombstones.carried_out(order.order_id):
+                raise Impossible(Kind.EFFECT_IMPOSSIBLE, "an order carried out", "repeated")
+            return
+        if detail.part == 0:
+            if self.tombstones.carried_out(order.order_id):
+                raise Impossible(Kind.EFFECT_IMPOSSIBLE, "repeated: the order was carried out", "erased")
+            self._under_way = _UnderWay(detail, entry.event_id, 0, self._named(order, known))
+        way = self._under_way
+        if way is None or not self._continues(entry, detail):
+            raise Impossible(Kind.ERASURE_INCOMPLETE, "an order's first entry", f"part {detail.part} of {detail.parts}")
+        way.next += 1
+        for one in detail.episodes:
+            if way.left.pop(one.memory_id, None) != (one.was, one.commitment):
+                expected = f"only what order {order.order_id} names, as it was"
+                raise Impossible(Kind.EFFECT_UNDECIDED, expected, f"{one.memory_id}, {one.was}")
+        if way.next == detail.parts:
+            self._under_way = None
+            if way.left:
+                left = ", ".join(sorted(way.left)[:3])
+                raise Impossible(
+                    Kind.ERASURE_INCOMPLETE, "all that the order names", f"{len(way.left)} left out: {left}"
+                )
+
+    def judge_next(self, entry: JournalEntry, detail: object) -> None:
+        """An order's entries stand in a row. Raises Impossible where one is broken off."""
+        way = self._under_way
+        if way is not None and not self._continues(entry, detail):
+            self._under_way = None
+            raise Impossible(Kind.ERASURE_INCOMPLETE, f"part {way.next} of {way.detail.parts}", entry.effect)
+
+    def absorb(self, change: Change, detail: object) -> None:
+        """An entry's change was made."""
+        entry = change.entry
+        self.erased.update((one.namespace, one.memory_id) for one in change.erased)
+        if isinstance(detail, Stored) and change.event is not None:
+            own = ids.memory_id(change.event.namespace, entry.event_id)
+            if not change.erased:
+                self._ids.setdefault(change.event.namespace, []).append(own)
+            if entry.effect != "stored" and not change.erased:
+                self._said[own] = detail.agent, detail.subject, detail.source
+        for made in change.provenance:
+            self._children.setdefault((made.namespace, made.parent), []).append(made.child)
+        if change.erasure is not None:
+            one = change.erasure
+            known = self.orders.get(one.order_id)
+            self.orders[one.order_id] = one if known is None else known.with_part(one)
+            self.tombstones.add(Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at))
+
+        if change.attested in self.orders and change.decision is not None:
+            self.orders[change.attested] = replace(self.orders[change.attested], epoch=change.decision.epoch)
+
+    def _order(self, entry: JournalEntry, detail: Erased) -> ErasureOrdered:
+        try:
+            _, order = open_order(self._rules.codec, self._rules.genesis, detail.order)
+        except BadOrder as error:
+            raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
+        shard = ids.shard_of(order.namespace, self._rules.genesis.shards)
+        if (entry.event_id, entry.namespace, entry.shard) != (order.order_id, order.namespace, shard):
+            expected = f"order {order.order_id} in {order.namespace!r} of shard {shard}"
+            raise Impossible(Kind.ORDER_INVALID, expected, f"{entry.event_id} in {entry.namespace!r}")
+        return order
+
+    def _continues(self, entry: JournalEntry, detail: object) -> bool:
+        way = self._under_way
+        if way is None or not isinstance(detail, Erased) or entry.effect != "erased":
+            return False
+        first = way.detail
+        said = (entry.event_id, detail.part, detail.parts, detail.order, detail.accepted_at, detail.residue_until)
+        return said == (way.event_id, way.next, first.parts, first.order, first.accepted_at, first.residue_until)
+
+    def _named(self, order: ErasureOrdered, known: Known) -> dict[str, tuple[str, bytes | None]]:
+        """What the order names of what the history knows, with what it was: those whose keys are there still."""
+        if order.selector == MEMORY:
+            roots = [order.value]
+        else:
+            mine = self._ids.get(order.namespace, ())
+            roots = [own for own in mine if self._matches(order, own, known)]
+        children: dict[str, list[str]] = {}
+        for (namespace, parent), made in self._children.items():
+            if namespace == order.namespace:
+                children[parent] = made
+        found = {own: self._was(order.namespace, own, known) for own in family(roots, children)}
+        return {own: was for own, was in found.items() if was is not None}
+
+    def _matches(self, order: ErasureOrdered, own: str, known: Known) -> bool:
+        memory = known.memories.get(own)
+        said = self._said.get(own) if memory is None else (memory.agent, memory.subject, memory.source)
+        if said is None:
+            return False
+        return matches(order.selector, order.value, id=own, agent=said[0], subject=said[1], source=said[2])
+
+    def _was(self, namespace: str, own: str, known: Known) -> tuple[str, bytes | None] | None:
+        memory = known.memories.get(own)
+        if memory is not None:
+            here = memory.tier != GONE and memory.namespace == namespace
+            return (memory.tier, memory.commitment) if here else None
+        if own in known.dropped:
+            return (DROPPED, None) if known.dropped[own].namespace == namespace else None
+        repeated = known.memories.get(known.echoes.get(own, ""))
+        if repeated is None or repeated.tier == GONE or (namespace, own) in self.erased:
+            return None
+        return (REINFORCED, None) if repeated.namespace == namespace else None

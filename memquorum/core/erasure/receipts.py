@@ -1,0 +1,278 @@
+"""Receipts: what proves an erasure to someone who trusts nobody but the genesis file (SPEC D, DESIGN 15).
+
+A receipt is a JSON object of two halves. `proof` holds the signed messages as they are: the journal's entries of the
+erasure, the signed head of the journal right behind them, the decision of the members that the order is genuine and
+stands where the journal says, and, where the members changed meanwhile, the decisions that led to them. Everything
+else says in plain values what follows from that; `verify` computes it anew and refuses a receipt that says anything
+else. So a receipt can be kept as a file, sent, and checked without a server, a store or a key.
+
+What it proves: who ordered what and when, that q members read the order at its place of the history, and that the
+journal service put its name to what was destroyed and until when remains may lie in files. That the keys are gone
+nobody can prove by a signature: `verify` of the whole store and a search for known texts show it (docs/erasing.md).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.ballots.kinds import ERASE
+from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.erasure import attestation
+from memquorum.core.erasure.orders import BadOrder, open_order
+from memquorum.core.journal.links import entry_hash
+from memquorum.core.records import (
+    Erased,
+    ErasedEpisode,
+    ErasureFound,
+    ErasureOrdered,
+    JournalAppended,
+    JournalEntry,
+    JournalHead,
+    Signed,
+)
+
+FORMAT = "memquorum/receipt/1"
+BYTES_MAX = 64 * 1024 * 1024
+
+Decision = tuple[bytes, Sequence[bytes]]
+"""A signed pre-prepare and the signed commits on it."""
+
+
+class BadReceipt(ValueError):
+    """A receipt that proves nothing, or says more than it proves. The text names the part and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a receipt rests on, as signed. `decision`: None as long as the members have not decided.
+
+    `configurations`: the decisions that led from the genesis file to the members who took it, in their order.
+    """
+
+    entries: tuple[JournalAppended, ...]
+    head: bytes
+    decision: Decision | None = None
+    configurations: tuple[Decision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a proof shows."""
+
+    signed: Signed
+    order: ErasureOrdered
+    shard: int
+    seqs: tuple[int, int]
+    offset: int
+    accepted_at: int
+    residue_until: int
+    head: JournalHead
+    episodes: tuple[ErasedEpisode, ...]
+    checked: Checked | None
+    """The decision; None where there is none yet."""
+
+
+def make(codec: Codec, genesis: Genesis, proof: Proof) -> dict[str, Any]:
+    """The receipt, as values that JSON takes. Raises BadReceipt where the proof does not hold."""
+    return {"format": FORMAT, **_told(genesis, check(codec, genesis, proof)), "proof": _plain(proof)}
+
+
+def verify(codec: Codec, genesis: Genesis, data: bytes) -> Found:
+    """What a receipt's bytes prove. Raises BadReceipt."""
+    if len(data) > BYTES_MAX:
+        raise BadReceipt(f"{len(data)} bytes; {BYTES_MAX} are the most that a receipt has")
+    try:
+        said = json.loads(data)
+    except (ValueError, RecursionError):
+        raise BadReceipt("not JSON") from None
+    if not isinstance(said, dict) or said.get("format") != FORMAT:
+        raise BadReceipt(f"not a receipt of the format {FORMAT!r}")
+    found = check(codec, genesis, _proof(said.get("proof")))
+    for name, value in _told(genesis, found).items():
+        if said.get(name) != value:
+            raise BadReceipt(f"{name}: the receipt says something else than its proof shows")
+    return found
+
+
+def check(codec: Codec, genesis: Genesis, proof: Proof) -> Found:
+    """What the signed messages show. `genesis`: the genesis file's. Raises BadReceipt."""
+    entries, details = _chain(codec, proof.entries)
+    first, detail = entries[0], details[0]
+    head = _head(codec, genesis, proof, entries[-1])
+    try:
+        signed, order = open_order(codec, genesis, detail.order)
+    except BadOrder as error:
+        raise BadReceipt(f"order: {error}") from None
+    if (first.namespace, first.event_id) != (order.namespace, order.order_id):
+        raise BadReceipt("entries: they are about another order than they hold")
+    found = ErasureFound(detail.order, detail.accepted_at, first.source_offset)
+    return Found(
+        signed=signed,
+        order=order,
+        shard=first.shard,
+        seqs=(first.seq, entries[-1].seq),
+        offset=first.source_offset,
+        accepted_at=detail.accepted_at,
+        residue_until=detail.residue_until,
+        head=head,
+        episodes=tuple(episode for each in details for episode in each.episodes),
+        checked=None if proof.decision is None else _decision(codec, genesis, proof, found),
+    )
+
+
+def _chain(codec: Codec, links: Sequence[JournalAppended]) -> tuple[list[JournalEntry], list[Erased]]:
+    """The entries, in a row, whole and of one erasure, and what they say."""
+    if not links:
+        raise BadReceipt("entries: there are none")
+    entries, details = [], []
+    for at, link in enumerate(links):
+        if link.hash != entry_hash(link.previous_hash, link.entry):
+            raise BadReceipt(f"entries: number {at} does not have the hash that stands with it")
+        if at and link.previous_hash != links[at - 1].hash:
+            raise BadReceipt(f"entries: number {at} does not follow the one before")
+        try:
+            entry = codec.decode_as(JournalEntry, link.entry)
+            detail = codec.decode_as(Erased, entry.detail)
+        except DecodeError as error:
+            raise BadReceipt(f"entries: number {at}: {error}") from None
+        if entry.effect != "erased" or (detail.part, detail.parts) != (at, len(links)):
+            raise BadReceipt(f"entries: number {at} is not part {at} of {len(links)} of an erasure")
+        entries.append(entry)
+        details.append(detail)
+    if len({(e.shard, e.namespace, e.event_id, e.source_topic, e.source_offset) for e in entries}) > 1:
+        raise BadReceipt("entries: they are of several erasures")
+    if len({(d.order, d.accepted_at, d.residue_until) for d in details}) > 1:
+        raise BadReceipt("entries: they are of several orders")
+    return entries, details
+
+
+def _head(codec: Codec, genesis: Genesis, proof: Proof, last: JournalEntry) -> JournalHead:
+    try:
+        _, head = open_signed(codec, genesis, proof.head, JournalHead)
+    except BadMessage as error:
+        raise BadReceipt(f"head: {error}") from None
+    if (head.shard, head.seq, head.hash) != (last.shard, last.seq, proof.entries[-1].hash):
+        raise BadReceipt("head: it is not the journal's behind these entries")
+    return head
+
+
+def _decision(codec: Codec, genesis: Genesis, proof: Proof, found: ErasureFound) -> Checked:
+    assert proof.decision is not None
+    pre_prepare, commits = proof.decision
+    try:
+        members = decider(codec, follow(codec, genesis, proof.configurations), pre_prepare)
+        checked = check_decision(codec, members, pre_prepare, commits)
+        if checked.nomination.trigger != attestation.TRIGGER:
+            raise BadReceipt("decision: it is about no erasure")
+        shown, _ = attestation.check(codec, members, checked.nomination)
+    except (BadCertificate, BadOrder) as error:
+        raise BadReceipt(f"decision: {error}") from None
+    if shown != found:
+        raise BadReceipt("decision: it is about another order, or another place of it")
+    if checked.outcomes[0].outcome != ERASE.outcome:
+        raise BadReceipt("decision: the members did not attest the order")
+    return checked
+
+
+def _told(genesis: Genesis, found: Found) -> dict[str, Any]:
+    """What a receipt says in plain values."""
+    order, memories = found.order, [e for e in found.episodes if e.commitment is not None]
+    return {
+        "cluster": genesis.cluster.hex(),
+        "order": {
+            "order_id": order.order_id,
+            "namespace": order.namespace,
+            "selector": order.selector,
+            "value": order.value,
+            "ordered_by": order.ordered_by,
+            "signed_by": found.signed.signer,
+            "ordered_at": order.ordered_at,
+            "reference": order.reference,
+        },
+        "erased": {
+            "at": found.accepted_at,
+            "memories": len(memories),
+            "episodes": len(found.episodes),
+            "each": [_episode(episode) for episode in found.episodes],
+        },
+        "residue_until": found.residue_until,
+        "journal": {
+            "shard": found.shard,
+            "first_seq": found.seqs[0],
+            "last_seq": found.seqs[1],
+            "hash": found.head.hash.hex(),
+            "accepted_offset": found.offset,
+        },
+        "attested": None if found.checked is None else _attested(found.checked),
+    }
+
+
+def _episode(episode: ErasedEpisode) -> dict[str, Any]:
+    commitment = None if episode.commitment is None else episode.commitment.hex()
+    return {"memory_id": episode.memory_id, "was": episode.was, "commitment": commitment}
+
+
+def _attested(checked: Checked) -> dict[str, Any]:
+    return {
+        "epoch": checked.body.epoch,
+        "sequence": checked.body.seq,
+        "view": checked.body.view,
+        "configuration": checked.body.config,
+        "as_of": checked.nomination.as_of,
+        "for": list(checked.outcomes[0].yes),
+        "ballots": [ballot.member for ballot in checked.ballots],
+    }
+
+
+# The proof as JSON: bytes in base64 ---------------------------------------------------------------------------------
+
+
+def _plain(proof: Proof) -> dict[str, Any]:
+    return {
+        "entries": [
+            {"entry": _text(link.entry), "previous_hash": _text(link.previous_hash), "hash": _text(link.hash)}
+            for link in proof.entries
+        ],
+        "head": _text(proof.head),
+        "decision": None if proof.decision is None else _plain_decision(proof.decision),
+        "configurations": [_plain_decision(decision) for decision in proof.configurations],
+    }
+
+
+def _plain_decision(decision: Decision) -> dict[str, Any]:
+    return {"pre_prepare": _text(decision[0]), "commits": [_text(commit) for commit in decision[1]]}
+
+
+def _proof(said: Any) -> Proof:
+    try:
+        return Proof(
+            entries=tuple(
+                JournalAppended(_bytes(one["entry"]), _bytes(one["previous_hash"]), _bytes(one["hash"]))
+                for one in said["entries"]
+            ),
+            head=_bytes(said["head"]),
+            decision=None if said["decision"] is None else _read_decision(said["decision"]),
+            configurations=tuple(_read_decision(one) for one in said["configurations"]),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError, binascii.Error) as error:
+        raise BadReceipt(f"proof: it cannot be read ({type(error).__name__}: {error})") from None
+
+
+def _read_decision(said: Mapping[str, Any]) -> Decision:
+    return _bytes(said["pre_prepare"]), tuple(_bytes(commit) for commit in said["commits"])
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text.encode("ascii"), validate=True)

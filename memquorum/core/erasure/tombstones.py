@@ -1,0 +1,95 @@
+"""What keeps out, after an erasure, what comes late: an order stands as long as its namespace.
+
+An episode stays out if it occurred until the order came in and is what the order names, whatever way it takes in: late,
+delivered again, or from a dead letter. And whatever its time, if it was made of something that was erased.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.journal.rows import GONE, EventKey, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """An order that was carried out. `accepted_at`: what occurred until then stays out."""
+
+    namespace: str
+    order_id: str
+    selector: str
+    value: str
+    accepted_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What is asked about: `id` is its own memory id, `at` when it occurred; `repeats`: the memory that it was found to
+    say again, if any."""
+
+    namespace: str
+    id: str
+    agent: str
+    subject: str
+    source: str | None
+    at: int
+    parents: tuple[str, ...] = ()
+    repeats: str | None = None
+
+
+class Tombstones:
+    """The orders of one shard. Costs what was ordered, not what was erased."""
+
+    def __init__(self, known: Iterable[Tombstone] = ()) -> None:
+        self._orders: set[str] = set()
+        self._until: dict[tuple[str, str, str], int] = {}
+        self._latest: dict[str, int] = {}
+        for tombstone in known:
+            self.add(tombstone)
+
+    def add(self, one: Tombstone) -> None:
+        """An order was carried out."""
+        self._orders.add(one.order_id)
+        key = one.namespace, one.selector, one.value
+        self._until[key] = max(one.accepted_at, self._until.get(key, 0))
+        self._latest[one.namespace] = max(one.accepted_at, self._latest.get(one.namespace, 0))
+
+    def carried_out(self, order_id: str) -> bool:
+        """Whether an order of this id was: the same again changes nothing."""
+        return order_id in self._orders
+
+    def stand_in(self, namespace: str) -> bool:
+        """Whether there is any in the namespace."""
+        return namespace in self._latest
+
+    def keep_out(self, episode: Episode, memories: Mapping[str, Memory], erased: Collection[EventKey]) -> bool:
+        """Whether the episode may not come in. `memories`, `erased`: of its parents, and of what it repeats, the rows
+        that there are, and (namespace, id) of those that were erased."""
+        if not self.stand_in(episode.namespace):
+            return False
+        if self._covers(episode):
+            return True
+        repeated = (episode.namespace, episode.repeats) in erased
+        if repeated and episode.at <= self._latest[episode.namespace]:
+            return True
+        return any(self._took(episode.namespace, parent, memories.get(parent), erased) for parent in episode.parents)
+
+    def _covers(self, one: Episode) -> bool:
+        named = ((MEMORY, one.id), (AGENT, one.agent), (SUBJECT, one.subject), (SOURCE, one.source), (NAMESPACE, ""))
+        return any(
+            one.at <= self._until.get((one.namespace, selector, value), -1)
+            for selector, value in named
+            if value is not None
+        )
+
+    def _took(self, namespace: str, parent: str, row: Memory | None, erased: Collection[EventKey]) -> bool:
+        """Whether what the episode was made of was erased, or would have been, had its key not been gone before."""
+        if (namespace, parent) in erased:
+            return True
+        if row is None:
+            return (namespace, MEMORY, parent) in self._until
+        if row.tier != GONE or row.namespace != namespace:
+            return False
+        return self._covers(Episode(namespace, parent, row.agent, row.subject, row.source, row.created))

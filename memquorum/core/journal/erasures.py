@@ -1,0 +1,104 @@
+"""What an order to erase does to the rows, and what keeps a late episode out of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memquorum.core import ids
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.erasure.naming import LATE
+from memquorum.core.erasure.orders import open_order
+from memquorum.core.journal.rows import (
+    GONE,
+    Change,
+    ErasedRow,
+    ErasureRow,
+    Provenance,
+    Rows,
+)
+from memquorum.core.quick import maker
+from memquorum.core.records import Erased, JournalEntry, Stored
+
+_provenance = maker(Provenance)
+
+
+class NotTheOrder(ValueError):
+    """An entry that says something else than the order that it carries out."""
+
+
+def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Erased) -> Change:
+    """The rows after one entry of an order: its memories are gone, content, embedding and strength with them.
+
+    Which they are says the detail; what else the order names is the audit's to ask. Raises BadOrder where nobody had to
+    follow the order, NotTheOrder where the entry is not about it, or takes another namespace's memory.
+    """
+    entry = change.entry
+    signed, order = open_order(codec, genesis, detail.order)
+    if (entry.event_id, entry.namespace) != (order.order_id, order.namespace):
+        raise NotTheOrder(f"order {order.order_id} in {order.namespace!r}, not {entry.event_id}")
+    if not 0 <= detail.part < detail.parts:
+        raise NotTheOrder(f"part {detail.part} of {detail.parts}")
+    found = [rows.memories[one.memory_id] for one in detail.episodes if one.memory_id in rows.memories]
+    for memory in found:
+        if memory.namespace != order.namespace:
+            raise NotTheOrder(f"memory {memory.id} of another namespace, {memory.namespace!r}")
+    gone = tuple(
+        replace(memory, tier=GONE, changed=max(entry.as_of, memory.changed), sealed_until=None, seq=entry.seq)
+        for memory in found
+        if memory.tier != GONE
+    )
+    removed = tuple(memory.id for memory in gone if memory.id in rows.strengths)
+    erased = tuple(
+        ErasedRow(one.memory_id, entry.shard, entry.seq, order.namespace, one.was) for one in detail.episodes
+    )
+    row = ErasureRow(
+        shard=entry.shard,
+        namespace=order.namespace,
+        order_id=order.order_id,
+        selector=order.selector,
+        value=order.value,
+        signer=signed.signer,
+        ordered_by=order.ordered_by,
+        reference=order.reference,
+        ordered_at=order.ordered_at,
+        ordered=detail.order,
+        accepted_at=detail.accepted_at,
+        accepted_offset=entry.source_offset,
+        first_seq=entry.seq - detail.part,
+        last_seq=entry.seq - detail.part + detail.parts - 1,
+        memories=len(gone),
+        episodes=len(detail.episodes),
+        residue_until=detail.residue_until,
+    )
+    return replace(
+        change,
+        state=replace(
+            change.state,
+            alive=change.state.alive - len(removed),
+            unattested=change.state.unattested + (detail.part == detail.parts - 1),
+        ),
+        memories=gone,
+        removed=removed,
+        destroyed=tuple(one.memory_id for one in detail.episodes),
+        erased=erased,
+        erasure=row,
+    )
+
+
+def kept_out(entry: JournalEntry) -> tuple[ErasedRow, ...]:
+    """The row of an episode that came after the order that names it; its entry names its own memory id."""
+    assert entry.namespace is not None and entry.memory_id is not None
+    return (ErasedRow(entry.memory_id, entry.shard, entry.seq, entry.namespace, LATE),)
+
+
+def provenance(entry: JournalEntry, detail: Stored) -> tuple[Provenance, ...]:
+    """What an episode was made of: what it says itself, and the memory that it repeated."""
+    echo = entry.effect == "reinforced"
+    if not echo and not detail.derives_from:
+        return ()
+    namespace, target = entry.namespace or "", entry.memory_id or ""
+    own = ids.memory_id(namespace, entry.event_id) if echo else target
+    parents = dict.fromkeys(detail.derives_from, False) | ({target: True} if echo else {})
+    parents.pop(own, None)
+    return tuple(_provenance(entry.shard, entry.seq, namespace, own, parent, said) for parent, said in parents.items())

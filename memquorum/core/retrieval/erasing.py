@@ -1,0 +1,99 @@
+"""What may be asked of an erasure: a request checked like a record, and the order that is made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memquorum.core import jsontext
+from memquorum.core.erasure import orders
+from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT, BadOrder
+from memquorum.core.records import ErasureOrdered
+from memquorum.core.retrieval.query import BadRequest, read_memory_id, read_namespace
+
+LISTED_DEFAULT = 100
+LISTED_MAX = 1_000
+# As the field of a request that gives a selector its value.
+_FIELDS = {MEMORY: "memory_id", SUBJECT: "subject", AGENT: "agent", SOURCE: "source"}
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRequest:
+    """The body of an erasure: one of memory_id, subject, agent, source, or everything. Nothing goes unless dry_run is
+    false. `listed`: how many of those that go are told one by one."""
+
+    namespace: str | None = None
+    memory_id: str | None = None
+    subject: str | None = None
+    agent: str | None = None
+    source: str | None = None
+    everything: bool | None = None
+    dry_run: bool | None = None
+    reference: str | None = None
+    listed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An erasure that may be looked at, or ordered."""
+
+    namespace: str
+    selector: str
+    value: str
+    dry_run: bool
+    reference: str | None
+    listed: int
+
+
+def read_erasure(body: bytes) -> Asked:
+    """The erasure that a JSON body asks for. Raises BadRequest."""
+    try:
+        asked = jsontext.parse(body, ErasureRequest)
+    except jsontext.JsonRefused as wrong:
+        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+    said = {selector: getattr(asked, field) for selector, field in _FIELDS.items()}
+    named = [(selector, value) for selector, value in said.items() if value is not None]
+    if asked.everything:
+        named.append((NAMESPACE, ""))
+    if len(named) != 1:
+        told = "name exactly one of memory_id, subject, agent, source, or everything: true"
+        raise BadRequest("missing_field" if not named else "too_many", None, told)
+    ((selector, value),) = named
+    if selector == MEMORY:
+        value = read_memory_id(value)
+    listed = LISTED_DEFAULT if asked.listed is None else asked.listed
+    if not 0 <= listed <= LISTED_MAX:
+        raise BadRequest("out_of_range", "listed", f"must lie between 0 and {LISTED_MAX}")
+    return _sound(
+        Asked(
+            namespace=read_namespace(asked.namespace),
+            selector=selector,
+            value=value,
+            dry_run=asked.dry_run is not False,
+            reference=asked.reference,
+            listed=listed,
+        )
+    )
+
+
+def order(asked: Asked, cluster: bytes, order_id: str, ordered_by: str, now_ms: int) -> ErasureOrdered:
+    """The order, not yet signed."""
+    return ErasureOrdered(
+        cluster=cluster,
+        order_id=order_id,
+        namespace=asked.namespace,
+        selector=asked.selector,
+        value=asked.value,
+        ordered_by=ordered_by,
+        ordered_at=now_ms,
+        reference=asked.reference,
+    )
+
+
+def _sound(asked: Asked) -> Asked:
+    """The same. Raises BadRequest for what no order may say."""
+    try:
+        orders.check(order(asked, b"", "00000000-0000-0000-0000-000000000000", "x", 0))
+    except BadOrder as wrong:
+        field = _FIELDS.get(asked.selector, wrong.field) if wrong.field == "value" else wrong.field
+        raise BadRequest(wrong.code, field, wrong.detail) from None
+    return asked

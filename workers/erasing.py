@@ -1,0 +1,78 @@
+"""Carries out an order to erase: what it names is selected, the keys go first, and then it is journalled (DESIGN 15).
+
+An order waits for nobody. It has a transaction of its own, after everything that stands before it in the accepted
+stream, so what it finds is all that there is; what comes later its tombstone keeps out. A crash between vault and
+journal repeats the whole: the same episodes are found again, and their keys are gone already.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from db.store import PostgresStore
+from memquorum import topics
+from memquorum.core.commit import applying
+from memquorum.core.erasure.naming import PART_MOST
+from memquorum.core.erasure.orders import open_order
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Keys, ShardState
+from memquorum.core.journal.workset import Net, Workset
+from memquorum.core.records import ErasedEpisode, ErasureAccepted
+from workers.line import Batch, Line
+
+log = logging.getLogger("memquorum.commit")
+
+RESIDUE_MS = 8 * 24 * 3600 * 1000
+"""The outside topics keep records for seven days; a day more for their segments and the sweep of the database."""
+
+
+class Erasing:
+    """Of one session of the commit worker."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        store: PostgresStore,
+        destroy: Callable[[list[str]], object],
+        head: Callable[[ShardState], bytes],
+        residue_ms: int,
+    ) -> None:
+        """`destroy`: takes keys out of the vault, and returns only once they are. `head`: the signed head of a journal.
+        `residue_ms`: how long after an order something of what it erased may lie in files."""
+        self._rules, self._store, self._destroy = rules, store, destroy
+        self._head, self._residue_ms = head, residue_ms
+
+    def carry_out(self, line: Line, batch: Batch, offset: int, record: ErasureAccepted) -> Net:
+        """Fills the batch with the order's entries, writes them, and answers what they leave.
+
+        Raises what the store raises, and what `destroy` does."""
+        found = self._named(line, record)
+        parts = [applying.Part(0, 1, repeated=True)] if found is None else applying.in_parts(found)
+        ids = [one.memory_id for one in found or ()]
+        for first in range(0, len(ids), PART_MOST):
+            self._destroy(ids[first : first + PART_MOST])
+        place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
+        until = record.accepted_at + self._residue_ms
+        with self._store.transaction({line.state: Keys(frozenset(ids))}) as transaction:
+            work = Workset(transaction.rows[line.state.shard])
+            for part in parts:
+                change = applying.apply_erasure(line.rules, work.rows, place, record, part=part, residue_until=until)
+                work.absorb(change)
+                batch.changes.append((change, batch.items[0]))
+            net = self._with_heads(work.net())
+            transaction.write([net], {}, line.cursors())
+        log.info("order %s: %d episodes erased", record.event_id, len(ids))
+        return net
+
+    def _named(self, line: Line, record: ErasureAccepted) -> Sequence[ErasedEpisode] | None:
+        """What is to be erased; None where the order was carried out before."""
+        if line.tombstones.carried_out(record.event_id):
+            return None
+        _, order = open_order(self._rules.codec, self._rules.genesis, record.order)
+        return self._store.named(order.namespace, order.selector, order.value)
+
+    def _with_heads(self, net: Net) -> Net:
+        """With each order the signed head where its entries end: what proves, with them, that they are journalled."""
+        return replace(net, erasures=tuple(replace(one, head=self._head(net.after)) for one in net.erasures))

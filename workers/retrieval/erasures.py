@@ -1,0 +1,85 @@
+"""Erasures over HTTP: first everything that would go, and then, if that was asked for, the order.
+
+The service signs as `service:erasure` for whoever has the right `erase` in the namespace. The order goes the way of all
+records, through intake into the accepted stream; the commit worker carries it out, and the answer waits for that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from dataclasses import asdict
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum import topics
+from memquorum.core.access import AUDIT, ERASE, Caller, Sight
+from memquorum.core.erasure import orders
+from memquorum.core.retrieval import erasing, query
+from memquorum.core.retrieval.erasing import Asked
+from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval.answers import body, unknown
+from workers.retrieval.service import Service
+from workers.retrieval.shapes import Erasure, Going
+
+WAIT_MS = 10_000
+_LOOK_S = 0.05
+_NOBODY_SIGNS = (
+    "this service may not order: the genesis file names no service `erasure`, or the service was not given its key. "
+    "The operator can: `python -m infra erase`"
+)
+
+
+async def erase(service: Service, request: Request, caller: Caller) -> Response:
+    """Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done."""
+    asked = erasing.read_erasure(await body(request))
+    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    sight = caller.at(asked.namespace, ERASE)
+    if asked.dry_run:
+        return JSONResponse(asdict(await _would(service, sight, asked)))
+    if service.erasure_seed is None:
+        raise BadRequest("not_entitled", "dry_run", _NOBODY_SIGNS)
+    by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
+    genesis, order_id = service.genesis, str(uuid.uuid4())
+    order = erasing.order(asked, genesis.cluster, order_id, by, time.time_ns() // 1_000_000)
+    data = orders.make(service.codec, genesis, orders.SERVICE, service.erasure_seed, order)
+    await service.send(topics.ERASURES, "Signed", order_id, asked.namespace, data)
+    done = await _done(service, sight, order_id, wait_ms / 1000)
+    if done is None:
+        done = Erasure(asked.namespace, asked.selector, asked.value, False, "ordered", order_id=order_id)
+    return JSONResponse(asdict(done), 200 if done.status == "erased" else 202)
+
+
+async def erasure(service: Service, request: Request, caller: Caller) -> Response:
+    """What became of an order to erase."""
+    order_id = query.read_order_id(request.path_params["order_id"])
+    found = await _done(service, caller.sight(ERASE, AUDIT), order_id, 0)
+    return JSONResponse(asdict(found)) if found else unknown("order_id", f"no order {order_id} was carried out")
+
+
+async def _would(service: Service, sight: Sight, asked: Asked) -> Erasure:
+    found = await service.reads.going(sight, asked.namespace, asked.selector, asked.value)
+    going = tuple(
+        Going(one.episode.memory_id, one.episode.was, one.agent, one.created, one.because)
+        for one in found[: asked.listed]
+    )
+    remembered = sum(one.episode.commitment is not None for one in found)
+    return Erasure(
+        asked.namespace, asked.selector, asked.value, True, "nothing ordered",
+        memories=remembered, episodes=len(found), going=going, more=len(found) - len(going),
+    )  # fmt: skip
+
+
+async def _done(service: Service, sight: Sight, order_id: str, seconds: float) -> Erasure | None:
+    """The order as it was carried out; None where it was not within so many seconds."""
+    until = time.monotonic() + seconds
+    while True:
+        row: dict[str, Any] | None = await service.reads.erasure(sight, order_id)
+        if row is not None:
+            return Erasure(dry_run=False, status="erased", **row)
+        if time.monotonic() >= until:
+            return None
+        await asyncio.sleep(_LOOK_S)
