@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import numpy as np
 import psycopg
@@ -32,7 +33,8 @@ from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.ports import StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")
-_POOL_MAX = 8
+# Questions of one sight have a part of the connections: a tenant with many slow ones cannot keep the others out.
+_POOL_MAX, _POOL_MAX_OF_ONE = 8, 6
 _PATIENCE_S = 2.0
 _BACKOFF_MAX_S = 5.0
 # Longer than any search takes: the server stands still.
@@ -61,6 +63,7 @@ class Reads:
             timeout=_PATIENCE_S,
             check=AsyncConnectionPool.check_connection,
         )
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         # Accounts need one snapshot over several statements, and are rare: a connection of their own, in a thread of
         # its own. asyncio's threads are for what is sure to end.
         self._link = Link(_bounded(dsn), READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
@@ -181,6 +184,11 @@ class Reads:
         return await _in_time(asyncio.ensure_future(self._ask(name, parameters, sight)))
 
     async def _ask(self, name: str, parameters: dict[str, Any], sight: Sight) -> list[tuple[Any, ...]]:
+        share = self._shares.setdefault(sight.text, asyncio.Semaphore(_POOL_MAX_OF_ONE))
+        try:
+            await asyncio.wait_for(share.acquire(), _PATIENCE_S)
+        except TimeoutError:
+            raise StoreUnavailable("Postgres: these namespaces have enough questions under way") from None
         try:
             # In one go: BEGIN and what may be seen go out with the question, and its answer comes with theirs.
             async with self._pool.connection() as connection, connection.pipeline(), connection.transaction():
@@ -189,6 +197,8 @@ class Reads:
                 return await asked.fetchall()
         except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
+        finally:
+            share.release()
 
 
 async def _in_time(asked: asyncio.Future[T]) -> T:

@@ -416,6 +416,26 @@ async def test_questions_that_take_too_long_leave_their_connections_to_others(
         await asked.close()
 
 
+async def test_a_tenant_with_many_slow_questions_leaves_connections_to_the_others(
+    databases: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = Reads(databases[0])
+    await asked.open()
+    monkeypatch.setitem(QUERIES._statements, "encoded", "SELECT 'h', 1 FROM pg_sleep(1)")  # type: ignore[attr-defined]
+    try:
+        slow = [asyncio.ensure_future(asked.encoded(Sight((THEIRS,)), THEIRS)) for _ in range(32)]
+        await asyncio.sleep(0.3)
+        began = time.perf_counter()
+        for _ in range(4):
+            assert await asked.outcomes(Sight((HERS,)), [(HERS, "e")]) == {}
+        assert time.perf_counter() - began < 0.6
+        # Theirs are answered as far as that goes within the patience with a store that has no connection left.
+        told = await asyncio.gather(*slow, return_exceptions=True)
+        assert {"h": 1} in told and {type(each) for each in told} <= {dict, StoreUnavailable}
+    finally:
+        await asked.close()
+
+
 def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, str]) -> None:
     """Row security leaves a search its plan, and nearly its price: it reads the rows of its namespace, not all."""
     wanted = {"namespace": "n7", "encoder": "h", "vector": "[1,0,0,0,0,0,0,0]", "k": 10}
