@@ -466,6 +466,15 @@ ORDER BY s.memory_id IS NULL, (SELECT count(*) FROM outcome v WHERE v.memory_id 
     s.reinforced + s.accesses DESC, o.yes, o.shard, o.epoch, o.position
 LIMIT 1
 
+-- :name example_subject
+-- Whoever has the fewest memories alive, to show an erasure by.
+SELECT namespace, subject
+FROM memory
+WHERE tier IN ('short-term', 'long-term')
+GROUP BY namespace, subject
+ORDER BY count(*), subject, namespace
+LIMIT 1
+
 -- :name explain_notes
 -- What the journal says of one memory: its birth, its encodings, and its latest uses.
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry

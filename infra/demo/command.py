@@ -20,7 +20,7 @@ from db.schedule import PostgresSchedule
 from db.vault import PostgresVault
 from infra import genesis, settings, supervisor
 from infra.checks import UNPROVEN, rebuilt
-from infra.demo import cluster, inputs, report, stories, sums
+from infra.demo import cluster, erasure, inputs, report, stories, sums
 from infra.demo.cluster import Survey
 from infra.demo.driver import Driver, Stalled
 from infra.demo.inputs import InputError, Record, Tally
@@ -214,8 +214,11 @@ def _report(screen: Screen, driver: Driver, log: Log, now: Settings, made: Genes
         connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         told = list(_stories(console, connection, log, now, made))
         stored = _stored(connection)
+    counted = sums.checks(log.tally, driver.published, ledger, stored)
+    report.heading(console, "One erasure")
+    erased = list(erasure.carry_out(console, driver, now, made, _watch(now)))
     report.heading(console, "Checks")
-    checked = [*sums.checks(log.tally, driver.published, ledger, stored), *told, *_proofs(now, made)]
+    checked = [*counted, *told, *erased, *_proofs(now, made)]
     report.show_checks(console, checked)
     return all(s.holds for s in found) and all(c.holds for c in checked)
 

@@ -12,7 +12,16 @@ from dataclasses import dataclass, field, replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
-from memquorum.core.records import Accessed, Decided, Destroyed, JournalEntry, NominationProposed, Result, Stored
+from memquorum.core.records import (
+    Accessed,
+    Decided,
+    Destroyed,
+    Erased,
+    JournalEntry,
+    NominationProposed,
+    Result,
+    Stored,
+)
 
 SHORT_TERM, LONG_TERM, SEALED, GONE = "short-term", "long-term", "sealed", "gone"
 _ALIVE = (SHORT_TERM, LONG_TERM)
@@ -103,12 +112,18 @@ class Ledger:
                 if result.outcome in _ENDS:
                     self._move(result.memory_id, _ENDS[result.outcome])
             self._decided(entry.shard, detail, at)
-        elif isinstance(detail, Destroyed):
-            for memory in detail.memory_ids:
-                if self.tier.get(memory) == SEALED:
-                    self._move(memory, GONE)
+        elif isinstance(detail, Destroyed | Erased):
+            self._gone(detail)
         elif entry.effect == "ticked":
             self._ticked(entry.as_of)
+
+    def _gone(self, detail: Destroyed | Erased) -> None:
+        if isinstance(detail, Destroyed):
+            ids = [memory for memory in detail.memory_ids if self.tier.get(memory) == SEALED]
+        else:
+            ids = [episode.memory_id for episode in detail.episodes if episode.memory_id in self.tier]
+        for memory in ids:
+            self._move(memory, GONE)
 
     def nominated(self, nomination: NominationProposed, at: int) -> None:
         """A nomination. The first of an epoch counts: the members take no other."""
