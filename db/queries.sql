@@ -467,12 +467,12 @@ ORDER BY s.memory_id IS NULL, (SELECT count(*) FROM outcome v WHERE v.memory_id 
 LIMIT 1
 
 -- :name example_subject
--- Whoever has the fewest memories alive, to show an erasure by.
+-- Somebody with a few memories alive, to show an erasure by.
 SELECT namespace, subject
 FROM memory
 WHERE tier IN ('short-term', 'long-term')
 GROUP BY namespace, subject
-ORDER BY count(*), subject, namespace
+ORDER BY count(*) < 3, count(*), subject, namespace
 LIMIT 1
 
 -- :name explain_notes

@@ -28,7 +28,7 @@ _MOMENT_MS = 1_000
 def carry_out(
     console: Console, driver: Driver, now: Settings, made: Genesis, beat: Callable[[], None]
 ) -> Iterator[Check]:
-    """Erases whoever has the least alive, and tells it; checks what is left of it, and its receipt."""
+    """Erases somebody of whom little is alive, and tells it; checks what is left of it, and its receipt."""
     with psycopg.connect(now.memory_dsn) as connection:
         chosen = connection.execute(QUERIES["example_subject"]).fetchone()
     if chosen is None:
@@ -36,8 +36,8 @@ def carry_out(
         return
     namespace, subject = chosen
     with Memory(namespace=namespace, agent="demo", kafka=now.bootstrap, url=now.retrieval_url) as memory:
-        told = list(erasing.lines(memory.erase(subject=subject)))
-        for text in told[:_SHOWN] + (["  …"] if len(told) > _SHOWN + 1 else []) + told[-1:]:
+        told = list(erasing.lines(memory.erase(subject=subject)))[:-1]  # the last line says how to order it
+        for text in told[:_SHOWN] + ["  …"] * (len(told) > _SHOWN):
             line(console, text)
         done = memory.erase(subject=subject, dry_run=False, reference="demo")
         assert done.order_id is not None
