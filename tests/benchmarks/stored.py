@@ -39,7 +39,7 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
         numbered = list(enumerate(zip(map(copying.raw_id, found), tiers, strict=True)))
         put("memory_copy", (
             (m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
-             False, None, START, None, i - count) for i, (m, tier) in numbered
+             False, None, START, None, i - count, None) for i, (m, tier) in numbered
         ))  # fmt: skip
         put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))
         put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256])) for i, (m, _) in numbered))
@@ -47,7 +47,7 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
             (m, shard, tier, 450_000, START, _FRESH, _FRESH + i, 0, 0, 0, 0, 0, 0, 0) for i, (m, tier) in numbered
         ))  # fmt: skip
         put("event_copy", (
-            (namespace, f"old-{i}", shard, "stored", m, i - count) for i, (m, _) in numbered
+            (namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", None) for i, (m, _) in numbered
         ))  # fmt: skip
         put("journal_copy", (
             (shard, i - count, START, "stored", f"old-{i}", namespace, m, "memory.intake.accepted.v1", shard, i,

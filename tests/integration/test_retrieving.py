@@ -50,7 +50,7 @@ def put(dsn: str, told: list[Told]) -> list[str]:
         connection.execute("INSERT INTO shard (shard, hash, as_of) VALUES (0, '', %s) ON CONFLICT DO NOTHING", [NOW])
         copying.copy(connection, "memory_copy", (
             (m, 0, t.namespace, t.agent, t.agent, t.session, None, f"e{at}", t.tier, 1_000 * at, len(t.text), b"c" * 32,
-             t.encoder, False, None, 0, None, at) for at, (m, t) in rows
+             t.encoder, False, None, 0, None, at, None) for at, (m, t) in rows
         ))  # fmt: skip
         alive = [(at, (m, t)) for at, (m, t) in rows if t.tier in ("short-term", "long-term")]
         copying.copy(connection, "content_copy", ((m, t.text, t.namespace) for _, (m, t) in alive))
