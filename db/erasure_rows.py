@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,10 @@ from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.records import ErasedEpisode
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
+_SHOWN = (
+    *("namespace", "selector", "value", "memories", "episodes", "order_id", "ordered_by", "reference", "ordered_at"),
+    *("accepted_at", "shard", "first_seq", "last_seq", "residue_until", "attested_epoch"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,11 @@ def found(
         Found(ErasedEpisode(memory_id, was, commitment), agent, created, because)
         for memory_id, was, commitment, agent, created, because in rows
     ]
+
+
+def shown(row: Sequence[Any]) -> dict[str, Any]:
+    """An order that was carried out, of a row of `erasure_shown`."""
+    return dict(zip(_SHOWN, row, strict=True))
 
 
 def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:

@@ -143,7 +143,6 @@ class Reads:
 
     async def facts(self, sight: Sight, codec: Codec, memory_id: str) -> Facts | None:
         """What an account of the memory is made of."""
-
         return await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight))
 
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
@@ -155,7 +154,7 @@ class Reads:
     async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
         """An order to erase that was carried out."""
         rows = await self._all("erasure_shown", {"id": order_id}, sight)
-        found = dict(zip(_ERASURE, rows[0], strict=True)) if rows else None
+        found = erasure_rows.shown(rows[0]) if rows else None
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
 
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
@@ -213,11 +212,6 @@ async def _in_time(asked: asyncio.Future[T]) -> T:
 _SHOWN = (
     *("memory_id", "namespace", "text", "tier", "agent", "subject", "session", "role", "event_id", "occurred_at"),
     *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience", "due_at"),
-)
-
-_ERASURE = (
-    *("namespace", "selector", "value", "memories", "episodes", "order_id", "ordered_by", "reference", "ordered_at"),
-    *("accepted_at", "shard", "first_seq", "last_seq", "residue_until", "attested_epoch"),
 )
 
 

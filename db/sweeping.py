@@ -16,7 +16,7 @@ from psycopg import sql
 from db.connection import patient
 from db.queries import QUERIES
 
-MEMORY = ("content", "embedding", "strength", "dropped")
+MEMORY = ("content", "embedding")
 VAULT = ("memory_key", "subject_key")
 
 

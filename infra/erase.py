@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import time
 import uuid
-from typing import Any
 
 import psycopg
 from confluent_kafka import KafkaException
@@ -18,7 +17,6 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from infra import genesis
 from infra.settings import Settings, SettingsError
-from memquorum import topics
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.erasure import orders
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT, BadOrder
@@ -26,7 +24,7 @@ from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.records import ErasureOrdered
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers import loop
+from workers.orders import publish_erasure
 
 UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
 
@@ -71,7 +69,8 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         if made.operator is None:
             raise SettingsError(f"{settings.genesis_file} names no operator: nobody can order as that")
         seed = genesis.signing_seed(settings, OPERATOR, made.operator)
-        _publish(settings.bootstrap, order, orders.make(codec, made, OPERATOR, seed, order))
+        publish_erasure(settings.bootstrap, order, orders.make(codec, made, OPERATOR, seed, order))
+        print(f"ordered as {order.order_id}", flush=True)
         return _wait(link, order, parsed.wait)
     finally:
         link.close()
@@ -89,29 +88,15 @@ def _show(link: Link, order: ErasureOrdered) -> None:
         print(f"  and {len(found) - _LISTED:,} more")
 
 
-def _publish(bootstrap: str, order: ErasureOrdered, data: bytes) -> None:
-    failed: list[Any] = []
-    producer = loop.producer(bootstrap)
-    producer.produce(
-        topics.ERASURES, value=data, key=order.namespace.encode(),
-        headers=loop.headers("Signed", "memquorum/operator", order.order_id),
-        on_delivery=lambda error, _: failed.append(error) if error is not None else None,
-    )  # fmt: skip
-    left = producer.flush(30)
-    if failed or left:
-        raise KafkaException(failed[0] if failed else "the order was not taken within 30 s")
-    print(f"ordered as {order.order_id}", flush=True)
-
-
 def _wait(link: Link, order: ErasureOrdered, seconds: float) -> int:
     until = time.monotonic() + seconds
     while True:
         with link.use() as connection:
             row = connection.execute(QUERIES["erasure_shown"], {"id": order.order_id}).fetchone()
         if row is not None:
-            print(
-                f"erased: {row[3]:,} memories, {row[4]:,} episodes in all; journal of shard {row[10]}, entry {row[12]}"
-            )
+            done = erasure_rows.shown(row)
+            count = f"{done['memories']:,} memories, {done['episodes']:,} episodes in all"
+            print(f"erased: {count}; journal of shard {done['shard']}, entry {done['last_seq']}")
             return 0
         if time.monotonic() >= until:
             print("not carried out yet: it will be, once intake and commit run")

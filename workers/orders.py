@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from memquorum import topics
-from memquorum.core.records import MembersOrdered
+from memquorum.core.records import ErasureOrdered, MembersOrdered
 from workers import loop
 
 _LOG = logging.getLogger(__name__)
@@ -61,15 +62,28 @@ class KafkaOrders:
 
 def publish(bootstrap: str, orders: Sequence[tuple[MembersOrdered, bytes]]) -> None:
     """Writes signed orders, each to the partition of its shard. Raises KafkaException where one was not taken."""
+    names = [f"order/{order.shard}/{order.config}/{order.action}" for order, _ in orders]
+    _publish(bootstrap, topics.ORDERS, [
+        (name, {"value": data, "key": str(order.shard).encode(), "partition": order.shard})
+        for name, (order, data) in zip(names, orders, strict=True)
+    ])  # fmt: skip
+
+
+def publish_erasure(bootstrap: str, order: ErasureOrdered, data: bytes) -> None:
+    """Writes a signed order to erase. Raises KafkaException where it was not taken."""
+    _publish(bootstrap, topics.ERASURES, [(order.order_id, {"value": data, "key": order.namespace.encode()})])
+
+
+def _publish(bootstrap: str, topic: str, records: Sequence[tuple[str, dict[str, Any]]]) -> None:
     failed: list[KafkaException] = []
     producer = loop.producer(bootstrap)
-    for order, data in orders:
-        name = f"order/{order.shard}/{order.config}/{order.action}"
+    for name, record in records:
         producer.produce(
-            topics.ORDERS, value=data, key=str(order.shard).encode(), partition=order.shard,
+            topic,
             headers=loop.headers("Signed", "memquorum/operator", name),
             on_delivery=lambda error, _: failed.append(KafkaException(error)) if error is not None else None,
-        )  # fmt: skip
+            **record,
+        )
     left = producer.flush(30)
     if failed or left:
         raise failed[0] if failed else KafkaException(f"{left} orders were not taken within 30 s")

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
 
 from memquorum import topics
-from workers import loop
+from workers import loop, partition
 
 GROUP = "intake"
 _PATIENCE_S = 30
@@ -45,23 +44,18 @@ def taken(bootstrap: str, shards: int) -> list[Taken]:
 def delete(bootstrap: str, found: Sequence[Taken]) -> None:
     """Deletes that. The broker lets go of a file once all of it is deleted and another was begun. Raises
     KafkaException."""
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
-    wanted = [TopicPartition(each.topic, k, to) for each in found for k, (_, to) in each.reach.items()]
-    for answer in admin.delete_records(wanted, request_timeout=_PATIENCE_S).values() if wanted else ():
-        answer.result()
+    partition.delete(bootstrap, {(each.topic, k): to for each in found for k, (_, to) in each.reach.items()})
 
 
 def _taken(reader: Consumer, topic: str, shards: int) -> Taken:
     known = reader.list_topics(topic, timeout=_PATIENCE_S).topics[topic].partitions
-    places = [TopicPartition(topic, partition) for partition in range(shards) if partition in known]
+    places = [TopicPartition(topic, k) for k in range(shards) if k in known]
     reach: dict[int, tuple[int, int]] = {}
     for place in reader.committed(places, timeout=_PATIENCE_S):
         low, end = reader.get_watermark_offsets(place, timeout=_PATIENCE_S)
         if low < min(place.offset, end):
             reach[place.partition] = (low, min(place.offset, end))
-    # Kafka answers by time: of the first record that is not older than the beginning of it.
-    asked = [TopicPartition(topic, partition, 0) for partition in reach]
-    times = [_time(reader, found) for found in reader.offsets_for_times(asked, timeout=_PATIENCE_S)] if asked else []
+    times = [_time(reader, TopicPartition(topic, k, low)) for k, (low, _) in reach.items()]
     return Taken(topic, reach, min((at for at in times if at is not None), default=None))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from confluent_kafka import Consumer, Message, TopicPartition
+from confluent_kafka.admin import AdminClient
 
 from memquorum.core.audit.chain import Record, Source
 from workers import loop
@@ -15,6 +16,7 @@ _READ_MOST = 2_000
 _POLL_S = 0.1
 # Records that are known to be there come sooner than this, or something is wrong.
 _STALLED_S = 60.0
+_DELETED_S = 30
 
 
 class TopicUnreadable(RuntimeError):
@@ -46,6 +48,16 @@ def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
                 raise TopicUnreadable(f"{topic}: nothing has come for {_STALLED_S:.0f} s. Are all brokers up?")
     finally:
         reader.close()
+
+
+def delete(bootstrap: str, before: Mapping[tuple[str, int], int]) -> None:
+    """Deletes what stands before an offset of each (topic, partition). Raises KafkaException."""
+    if not before:
+        return
+    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
+    wanted = [TopicPartition(topic, partition, offset) for (topic, partition), offset in before.items()]
+    for answer in admin.delete_records(wanted, request_timeout=_DELETED_S).values():
+        answer.result()
 
 
 class Partition:

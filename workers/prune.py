@@ -11,9 +11,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
-
 from memquorum import topics
 from memquorum.core.audit.agreed import stable
 from memquorum.core.audit.chain import Record
@@ -32,7 +29,7 @@ from memquorum.core.records import (
     PrePrepare,
 )
 from workers.catchup import decisions
-from workers.partition import Partition
+from workers.partition import Partition, delete
 from workers.strangers import Strangers
 
 # Topic → what stands in it.
@@ -43,7 +40,6 @@ PRUNED: Mapping[str, Any] = {
     topics.PREPARES: Prepare,
     topics.COMMITS: Commit,
 }
-_PATIENCE_S = 30
 
 
 class CannotPrune(RuntimeError):
@@ -97,12 +93,10 @@ def plan(
 
 def carry_out(bootstrap: str, plans: list[Plan]) -> None:
     """Deletes it. Raises KafkaException."""
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
-    wanted = [
-        TopicPartition(topic, each.shard, to) for each in plans for topic, (low, to) in each.reach.items() if to > low
-    ]
-    for answer in admin.delete_records(wanted, request_timeout=_PATIENCE_S).values() if wanted else ():
-        answer.result()
+    delete(
+        bootstrap,
+        {(topic, each.shard): to for each in plans for topic, (low, to) in each.reach.items() if to > low},
+    )
 
 
 def _known(codec: Codec, genesis: Genesis, shard: int, bootstrap: str, strangers: Strangers) -> Checkpoint | None:

@@ -114,6 +114,14 @@ def build_order(
 ) -> NominationProposed:
     """The next epoch's nomination, of an order alone. `order`: as signed, its body, its id."""
     data, body, name = order
+    return alone(genesis, standing, tick, TRIGGER, (Proposal(name, "", CONFIGURE.name, body.action, 0, 0, 0), data))
+
+
+def alone(
+    genesis: Genesis, standing: Standing, tick: DecayCrossed, why: str, ordered: tuple[Proposal, bytes]
+) -> NominationProposed:
+    """The next epoch's nomination, of one thing that was ordered. `ordered`: what it proposes, and the order."""
+    proposal, order = ordered
     return NominationProposed(
         cluster=genesis.cluster,
         config=genesis.config,
@@ -121,9 +129,9 @@ def build_order(
         epoch=standing.last_epoch + 1,
         as_of=tick.as_of,
         accepted_offset=tick.accepted_offset,
-        trigger=TRIGGER,
-        proposals=(Proposal(name, "", CONFIGURE.name, body.action, 0, 0, 0),),
-        order=data,
+        trigger=why,
+        proposals=(proposal,),
+        order=order,
     )
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from starlette.testclient import TestClient
 
+from db import erasure_rows
 from db.erasure_rows import Found
-from db.reads import _ERASURE, _shown
+from db.reads import _shown
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
@@ -36,7 +37,7 @@ ORDER = "5f0c8f0e-0000-5000-8000-00000000000a"
 
 def _carried_out(order_id: str, namespace: str, selector: str, value: str, by: str) -> dict[str, Any]:
     told = (namespace, selector, value, 1, 2, order_id, by, None, 5, 6, 0, 7, 7, 8, None)
-    return dict(zip(_ERASURE, told, strict=True))
+    return erasure_rows.shown(told)
 
 
 class Store:

@@ -146,10 +146,9 @@ class Service:
     async def _confirmed(
         self, topic: str, namespace: str, data: bytes, told: Sequence[tuple[str, Any]], again: str
     ) -> None:
-        headers = [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in told]
         try:
             async with asyncio.timeout(_PUBLISH_S):
-                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=headers)
+                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=_bytes(told))
         except (TimeoutError, KafkaError) as error:
             why = f"Kafka did not confirm it ({error or type(error).__name__})"
             raise KafkaUnavailable(f"{why}; {again}") from error
@@ -189,11 +188,12 @@ class Service:
 
     async def _send(self, access: AccessRecorded, hop: Hop) -> asyncio.Future[Any]:
         value, key = self.codec.encode(access), (access.namespace or "").encode()
-        headers = _headers(access, hop.send(topics.ACCESSES, None, access.event_id))
-        sent: asyncio.Future[Any] = await self._producer.send(topics.ACCESSES, value, key=key, headers=headers)
+        event_id = access.event_id or ""
+        told = loop.headers("AccessRecorded", _SOURCE, event_id, hop.send(topics.ACCESSES, None, event_id))
+        sent: asyncio.Future[Any] = await self._producer.send(topics.ACCESSES, value, key=key, headers=_bytes(told))
         return sent
 
 
-def _headers(access: AccessRecorded, parent: str | None) -> list[tuple[str, bytes]]:
-    found = loop.headers("AccessRecorded", _SOURCE, access.event_id or "", parent)
-    return [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in found]
+def _bytes(told: Sequence[tuple[str, Any]]) -> list[tuple[str, bytes]]:
+    """Headers as aiokafka takes them."""
+    return [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in told]

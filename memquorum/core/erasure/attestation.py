@@ -9,6 +9,7 @@ has the genesis file alone that q members have seen the order at this place of t
 
 from __future__ import annotations
 
+from memquorum.core import nomination
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import ERASE
 from memquorum.core.consensus.membership import Genesis
@@ -19,19 +20,19 @@ from memquorum.core.records import DecayCrossed, ErasureFound, ErasureOrdered, N
 TRIGGER = "erasure"
 
 
-def check(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> tuple[ErasureFound, ErasureOrdered]:
+def check(codec: Codec, genesis: Genesis, proposed: NominationProposed) -> tuple[ErasureFound, ErasureOrdered]:
     """What a nomination of kind `erase` asks to have attested, and its order. Raises BadOrder."""
     try:
-        found = codec.decode_as(ErasureFound, nomination.order or b"")
+        found = codec.decode_as(ErasureFound, proposed.order or b"")
     except DecodeError as error:
         raise BadOrder("bad_avro", "erasure", str(error)) from None
     _, order = open_order(codec, genesis, found.order)
-    if shard_of(order.namespace, genesis.shards) != nomination.shard:
-        raise BadOrder("bad_order", "namespace", f"not of shard {nomination.shard}")
-    if not 0 <= found.offset < nomination.accepted_offset:
-        told = f"{found.offset} is not before the nomination's, {nomination.accepted_offset}"
+    if shard_of(order.namespace, genesis.shards) != proposed.shard:
+        raise BadOrder("bad_order", "namespace", f"not of shard {proposed.shard}")
+    if not 0 <= found.offset < proposed.accepted_offset:
+        told = f"{found.offset} is not before the nomination's, {proposed.accepted_offset}"
         raise BadOrder("out_of_range", "offset", told)
-    if list(nomination.proposals) != [_proposal(order, found.accepted_at)]:
+    if list(proposed.proposals) != [_proposal(order, found.accepted_at)]:
         raise BadOrder("bad_order", "proposals", "the order is not what the nomination proposes, alone")
     return found, order
 
@@ -41,16 +42,8 @@ def build(
 ) -> NominationProposed:
     """The next epoch's nomination, of an erasure alone."""
     found, order = erasure
-    return NominationProposed(
-        cluster=genesis.cluster,
-        config=genesis.config,
-        shard=tick.shard,
-        epoch=standing.last_epoch + 1,
-        as_of=tick.as_of,
-        accepted_offset=tick.accepted_offset,
-        trigger=TRIGGER,
-        proposals=(_proposal(order, found.accepted_at),),
-        order=codec.encode(found),
+    return nomination.alone(
+        genesis, standing, tick, TRIGGER, (_proposal(order, found.accepted_at), codec.encode(found))
     )
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memquorum.core import jsontext
 from memquorum.core.erasure import orders
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT, BadOrder
 from memquorum.core.records import ErasureOrdered
-from memquorum.core.retrieval.query import BadRequest, read_memory_id, read_namespace
+from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_namespace, read_number
 
 LISTED_DEFAULT = 100
 LISTED_MAX = 1_000
@@ -46,10 +45,7 @@ class Asked:
 
 def read_erasure(body: bytes) -> Asked:
     """The erasure that a JSON body asks for. Raises BadRequest."""
-    try:
-        asked = jsontext.parse(body, ErasureRequest)
-    except jsontext.JsonRefused as wrong:
-        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+    asked = read_body(body, ErasureRequest)
     said = {selector: getattr(asked, field) for selector, field in _FIELDS.items()}
     named = [(selector, value) for selector, value in said.items() if value is not None]
     if asked.everything:
@@ -60,9 +56,7 @@ def read_erasure(body: bytes) -> Asked:
     ((selector, value),) = named
     if selector == MEMORY:
         value = read_memory_id(value)
-    listed = LISTED_DEFAULT if asked.listed is None else asked.listed
-    if not 0 <= listed <= LISTED_MAX:
-        raise BadRequest("out_of_range", "listed", f"must lie between 0 and {LISTED_MAX}")
+    listed = read_number("listed", asked.listed, 0, LISTED_MAX, LISTED_DEFAULT)
     return _sound(
         Asked(
             namespace=read_namespace(asked.namespace),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from memquorum.core import ids, jsontext, names
 from memquorum.core.records import AccessRecorded
@@ -27,6 +28,9 @@ class BadRequest(ValueError):
     def __init__(self, code: str, field: str | None, detail: str) -> None:
         super().__init__(detail)
         self.code, self.field, self.detail = code, field, detail
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +103,8 @@ def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
 
 def read_search(body: bytes) -> Search:
     """The search that a JSON body asks for. Raises BadRequest."""
-    try:
-        asked = jsontext.parse(body, SearchRequest)
-    except jsontext.JsonRefused as wrong:
-        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
-    k = K_DEFAULT if asked.k is None else asked.k
-    if not 1 <= k <= K_MAX:
-        raise BadRequest("out_of_range", "k", f"must lie between 1 and {K_MAX}")
+    asked = read_body(body, SearchRequest)
+    k = read_number("k", asked.k, 1, K_MAX, K_DEFAULT)
     peek = bool(asked.peek)
     if asked.agent is None and not peek:
         raise BadRequest(
@@ -118,6 +117,23 @@ def read_search(body: bytes) -> Search:
         agent=None if asked.agent is None else read_name("agent", asked.agent),
         peek=peek,
     )
+
+
+def read_body(body: bytes, kind: type[T]) -> T:
+    """The request that a JSON body makes, its values not yet checked. Raises BadRequest."""
+    try:
+        return jsontext.parse(body, kind)
+    except jsontext.JsonRefused as wrong:
+        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+
+
+def read_number(field: str, value: int | None, least: int, most: int, default: int) -> int:
+    """A number within its bounds, the default where there is none. Raises BadRequest."""
+    if value is None:
+        return default
+    if not least <= value <= most:
+        raise BadRequest("out_of_range", field, f"must lie between {least} and {most}")
+    return value
 
 
 def read_namespace(value: str | None) -> str:

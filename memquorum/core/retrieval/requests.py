@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
-from memquorum.core import jsontext
 from memquorum.core.retrieval.query import (
     TIERS,
     BadRequest,
     Filters,
     Search,
+    read_body,
     read_memory_id,
     read_name,
     read_namespace,
+    read_number,
     read_query,
 )
 
@@ -23,8 +23,6 @@ NAMES_MAX = 100
 STEPS_DEFAULT, STEPS_MAX = 5, 50
 ANCHORS_DEFAULT, ANCHORS_MAX = 3, 20
 WITHIN_MS_MAX = 31 * 24 * 3_600_000
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,37 +99,30 @@ class Recall:
 
 def read_retrieve(body: bytes) -> Retrieve:
     """The retrieval that a JSON body asks for. Raises BadRequest."""
-    asked = _parse(body, RetrieveRequest)
+    asked = read_body(body, RetrieveRequest)
     return Retrieve(
         reader=_reader(asked.namespace, asked.agent, asked.peek),
         query=read_query(asked.query),
-        budget_tokens=_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
-        k_max=_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
+        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+        k_max=read_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
         filters=_filters(asked),
     )
 
 
 def read_recall(body: bytes) -> Recall:
     """The recall that a JSON body asks for. Raises BadRequest."""
-    asked = _parse(body, RecallRequest)
+    asked = read_body(body, RecallRequest)
     if (asked.memory_id is None) == (asked.query is None):
         raise BadRequest("missing_field", "memory_id", "from where? Send memory_id or query, one of the two")
     return Recall(
         reader=_reader(asked.namespace, asked.agent, asked.peek),
         memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
         query=None if asked.query is None else read_query(asked.query),
-        anchors=_number("anchors", asked.anchors, 1, ANCHORS_MAX, ANCHORS_DEFAULT),
-        steps=_number("steps", asked.steps, 0, STEPS_MAX, STEPS_DEFAULT),
-        within_ms=_number("within_ms", asked.within_ms, 0, WITHIN_MS_MAX, 0),
-        budget_tokens=_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+        anchors=read_number("anchors", asked.anchors, 1, ANCHORS_MAX, ANCHORS_DEFAULT),
+        steps=read_number("steps", asked.steps, 0, STEPS_MAX, STEPS_DEFAULT),
+        within_ms=read_number("within_ms", asked.within_ms, 0, WITHIN_MS_MAX, 0),
+        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
     )
-
-
-def _parse(body: bytes, kind: type[T]) -> T:
-    try:
-        return jsontext.parse(body, kind)
-    except jsontext.JsonRefused as wrong:
-        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
 
 
 def _reader(namespace: str | None, agent: str | None, peek: bool | None) -> Reader:
@@ -157,11 +148,3 @@ def _names(field: str, values: tuple[str, ...] | None) -> tuple[str, ...] | None
     if not 1 <= len(values) <= NAMES_MAX:
         raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
     return tuple(read_name(field, value) for value in values)
-
-
-def _number(field: str, value: int | None, least: int, most: int, default: int) -> int:
-    if value is None:
-        return default
-    if not least <= value <= most:
-        raise BadRequest("out_of_range", field, f"must lie between {least} and {most}")
-    return value
