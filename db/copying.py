@@ -37,7 +37,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
             *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", *["int8"] * 3, "text"),
         ),
         "content_copy": ("bytea", "text", "text"),
-        "embedding_copy": ("bytea", "text", "bytea"),
+        "embedding_copy": ("bytea", "text", "bytea", "text"),
         "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, *["int4"] * 3, "int8", "int4", "int8"),
         "event_copy": ("text", "text", "int4", "text", "bytea", "int8", "text", "text", "text"),
         "dropped_copy": ("bytea", "int4", "text", "int8"),

@@ -156,7 +156,7 @@ COPY content (memory_id, body, namespace) FROM STDIN (FORMAT BINARY)
 
 -- :name embedding_copy
 -- Vectors.
-COPY embedding (memory_id, namespace, vector) FROM STDIN (FORMAT BINARY)
+COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY)
 
 -- :name strength_copy
 -- Strengths of new memories.
@@ -522,11 +522,10 @@ SELECT as_of, last_epoch FROM shard WHERE shard = %(shard)s
 -- :name search
 -- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared.
 WITH nearest AS MATERIALIZED (
-    SELECT m.id, e.vector <=> %(vector)s::halfvec AS distance
+    SELECT e.memory_id AS id, e.vector <=> %(vector)s::halfvec AS distance
     FROM embedding e
-    JOIN memory m ON m.id = e.memory_id
-    WHERE e.namespace = %(namespace)s AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.encoder = %(encoder)s
-    ORDER BY distance, m.id
+    WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+    ORDER BY distance, e.memory_id
     LIMIT %(k)s
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
@@ -809,8 +808,8 @@ WHERE coalesce(m.shard, 0) = %(shard)s
 ORDER BY c.memory_id
 
 -- :name audit_embedding
--- Which memories have a vector.
-SELECT e.memory_id::text, e.namespace
+-- Which memories have a vector, and by which encoder.
+SELECT e.memory_id::text, e.namespace, e.encoder
 FROM embedding e
 LEFT JOIN memory m ON m.id = e.memory_id
 WHERE coalesce(m.shard, 0) = %(shard)s

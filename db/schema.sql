@@ -80,7 +80,8 @@ CREATE TABLE content (
 CREATE TABLE embedding (
     memory_id uuid PRIMARY KEY REFERENCES memory,
     namespace text NOT NULL,
-    vector    halfvec NOT NULL
+    vector    halfvec NOT NULL,
+    encoder   text NOT NULL -- the memory's, so that a search reads this table alone until it has found
 );
 CREATE INDEX embedding_namespace ON embedding (namespace);
 

@@ -252,12 +252,12 @@ class Transaction:
     def _embed(
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]
     ) -> None:
-        namespaces = _namespaces(nets)
+        of = {m.id: (m.namespace, m.encoder) for net in nets for m in (*net.new_memories, *net.changed_memories)}
         first = {i: contents[i].vector for net in nets for i in net.revealed if i in contents}
         latest = {i: vectors[i] for net in nets for i in net.reencoded if i in vectors}
         if replaced := [i for i in latest if i not in first]:
             self._connection.execute(QUERIES["embedding_delete"], {"ids": replaced})
-        rows = ((copying.raw_id(i), namespaces[i], copying.raw_vector(v)) for i, v in (first | latest).items())
+        rows = ((copying.raw_id(i), of[i][0], copying.raw_vector(v), of[i][1]) for i, v in (first | latest).items())
         copying.copy(self._connection, "embedding_copy", rows)
 
 

@@ -149,7 +149,7 @@ class Store:
             spaces = [talk.name] * len(raw)
             copying.copy(connection, "content_copy", zip(raw, talk.turns, spaces, strict=True))
             copying.copy(connection, "embedding_copy", (
-                (m, talk.name, copying.raw_vector(vector)) for m, vector in zip(raw, vectors, strict=True)
+                (m, talk.name, copying.raw_vector(vector), name) for m, vector in zip(raw, vectors, strict=True)
             ))  # fmt: skip
             copying.copy(connection, "strength_copy", (
                 (m, 0, "short-term", 500_000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) for m in raw

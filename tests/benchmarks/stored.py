@@ -42,7 +42,7 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
              False, None, START, None, i - count, None) for i, (m, tier) in numbered
         ))  # fmt: skip
         put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))
-        put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256])) for i, (m, _) in numbered))
+        put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256]), "bench") for i, (m, _) in numbered))
         put("strength_copy", (
             (m, shard, tier, 450_000, START, _FRESH, _FRESH + i, 0, 0, 0, 0, 0, 0, 0) for i, (m, tier) in numbered
         ))  # fmt: skip

@@ -217,7 +217,9 @@ def test_what_waits_to_be_encoded_anew_is_found_through_its_own_encoder(
         for name in ("tank", "lunch"):
             vector = HalfVector(former.encode([TEXTS[name]])[0]).to_text()
             connection.execute("UPDATE memory SET encoder = 'former' WHERE id = %s", [memory_id(name)])
-            connection.execute("UPDATE embedding SET vector = %s WHERE memory_id = %s", [vector, memory_id(name)])
+            connection.execute(
+                "UPDATE embedding SET vector = %s, encoder = 'former' WHERE memory_id = %s", [vector, memory_id(name)]
+            )
     given: dict[str, Any] = {"memory_dsn": databases[0], "bootstrap": kafka, "genesis": GENESIS, "codec": codec}
     with TestClient(app(**given, encoder=world.encoder), base_url="http://127.0.0.1") as client:
         assert set(names(search(client, peek=True))) == {"pump", "secret"}

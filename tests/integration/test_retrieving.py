@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import psycopg
 import pytest
+from numpy.typing import NDArray
 from starlette.testclient import TestClient
 
 from db import copying
@@ -55,13 +57,17 @@ def put(dsn: str, told: list[Told]) -> list[str]:
         alive = [(at, (m, t)) for at, (m, t) in rows if t.tier in ("short-term", "long-term")]
         copying.copy(connection, "content_copy", ((m, t.text, t.namespace) for _, (m, t) in alive))
         copying.copy(connection, "embedding_copy", (
-            (m, t.namespace, copying.raw_vector(ENCODER.encode([t.text])[0] if t.vector is None else t.vector))
-            for _, (m, t) in alive
+            (m, t.namespace, copying.raw_vector(_vector(t)), t.encoder) for _, (m, t) in alive
         ))  # fmt: skip
         copying.copy(connection, "strength_copy", (
             (m, 0, t.tier, 500_000, 1_000 * at, 1_000 * at, NOW, 0, 0, 0, 0, 0, 0, 0) for at, (m, t) in alive
         ))  # fmt: skip
     return ids
+
+
+def _vector(told: Told) -> NDArray[np.float32]:
+    vector: NDArray[np.float32] = ENCODER.encode([told.text])[0] if told.vector is None else told.vector
+    return vector
 
 
 @pytest.fixture
@@ -208,6 +214,7 @@ def test_no_sample_holds_content(databases: tuple[str, str]) -> None:
         assert sorted(sampled) == [
             ("content", "memory_id"),
             ("content", "namespace"),
+            ("embedding", "encoder"),
             ("embedding", "memory_id"),
             ("embedding", "namespace"),
         ]

@@ -51,7 +51,7 @@ def store(databases: tuple[str, str]) -> str:
             (ID,),
         )
         link.execute("INSERT INTO content VALUES (%s, %s, 'n')", (ID, TEXT))
-        link.execute("INSERT INTO embedding VALUES (%s, 'n', %s)", (ID, HalfVector(VECTOR)))
+        link.execute("INSERT INTO embedding VALUES (%s, 'n', %s, 'e')", (ID, HalfVector(VECTOR)))
         link.execute("CHECKPOINT")
     return databases[0]
 

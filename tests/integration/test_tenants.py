@@ -445,7 +445,7 @@ def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, 
                'short-term', 0, 1, 'x', 'h', false, null, 0, null, i FROM generate_series(1, 5000) i;
                INSERT INTO content SELECT id, 'text', namespace FROM memory;
                INSERT INTO strength SELECT id, 0, 'short-term', 1, 0, 0, 0, 0 FROM memory;
-               INSERT INTO embedding SELECT id, namespace, ('[1,0,0,0,0,0,0,' || seq || ']')::halfvec FROM memory;
+               INSERT INTO embedding SELECT id, namespace, ('[1,0,0,0,0,0,0,' || seq || ']')::halfvec, 'h' FROM memory;
                ANALYZE"""
         )
     costs, plans = {}, {}

@@ -162,7 +162,10 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "memory": [asdict(rows.memories[i]) for i in sorted(rows.memories)],
         "strength": [asdict(rows.strengths[i]) for i in alive],
         "content": [{"memory_id": i, "characters": m.characters, "namespace": m.namespace} for i, m in held],
-        "embedding": [{"memory_id": i, "namespace": rows.memories[i].namespace} for i in alive],
+        "embedding": [
+            {"memory_id": i, "namespace": rows.memories[i].namespace, "encoder": rows.memories[i].encoder}
+            for i in alive
+        ],
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.provenance, key=lambda p: p.parent)],
         "erased": [asdict(e) for c in shard.changes for e in sorted(c.erased, key=lambda e: e.memory_id)],
         "erasure": [asdict(e) for e in shard.work.net().erasures],

@@ -171,7 +171,7 @@ class Witness:
         _hold("strength", ("memory_id",), strengths, self._store.strength, self._findings)
         contents = ({"memory_id": m.id, "characters": m.characters, "namespace": m.namespace} for m in alive)
         _hold("content", ("memory_id",), contents, self._store.content, self._findings)
-        vectors = ({"memory_id": m.id, "namespace": m.namespace} for m in alive)
+        vectors = ({"memory_id": m.id, "namespace": m.namespace, "encoder": m.encoder} for m in alive)
         _hold("embedding", ("memory_id",), vectors, self._store.embedding, self._findings)
         dropped = (_columns(history.dropped[i], _DROPPED) for i in sorted(history.dropped))
         _hold("dropped", ("memory_id",), dropped, self._store.dropped, self._findings)
