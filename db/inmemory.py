@@ -40,6 +40,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
+from memquorum.core.restoring import asking
 from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
 
 
@@ -322,6 +323,16 @@ class InMemorySchedule:
             Unattested(ErasureFound(one.ordered, one.accepted_at, one.accepted_offset), self._kept(shard, one.order_id))
             for one in sorted(open_, key=lambda one: one.first_seq)
         ]
+
+    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
+        """Requests to restore that are to be voted on; see the port."""
+        voted = {d.trigger for d in self._store.decisions if d.shard == shard and d.epoch <= through}
+        return [
+            link.entry
+            for entry, link in self._store.entries.get(shard, ())
+            if entry.effect == "requested" and entry.as_of >= since and entry.source_offset < before
+            and asking.trigger(entry.event_id) not in voted
+        ]  # fmt: skip
 
     def _kept(self, shard: int, order_id: str) -> tuple[int, ...]:
         told = ((row.epoch, o) for row in self._store.decisions if row.shard == shard for o in row.outcomes)

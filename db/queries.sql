@@ -320,6 +320,43 @@ WHERE shard = %(shard)s AND seq > %(after)s
 ORDER BY seq
 LIMIT %(limit)s
 
+-- :name journal_about
+-- What the journal says of memories' births, uses and encodings: all that a sealed one needs to come back.
+SELECT memory_id::text, entry
+FROM journal
+WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'reinforced', 'accessed', 'reencoded')
+ORDER BY memory_id, seq
+
+-- :name restores_open
+-- Requests to restore that stand in the accepted stream before an offset, and on which no epoch up to one has voted, in
+-- their order. That is the same whenever it is asked. Those of before a time are over: so is the grace time of what they
+-- name.
+SELECT j.entry
+FROM journal j
+WHERE j.shard = %(shard)s AND j.effect = 'requested' AND j.as_of >= %(since)s AND j.source_offset < %(before)s
+  AND NOT EXISTS (
+      SELECT FROM decision d
+      WHERE d.shard = j.shard AND d.trigger = 'restore/' || j.event_id AND d.epoch <= %(through)s)
+ORDER BY j.seq
+LIMIT %(limit)s
+
+-- :name restore_shown
+-- A request to restore, and what became of each of its memories that the reader sees; one row without a memory where
+-- nothing was decided yet.
+SELECT j.namespace, j.shard, j.seq, j.effect, j.as_of, d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason
+FROM journal j
+LEFT JOIN decision d ON d.shard = j.shard AND d.trigger = 'restore/' || j.event_id
+LEFT JOIN outcome o ON o.shard = d.shard AND o.epoch = d.epoch
+WHERE j.namespace = %(namespace)s AND j.event_id = %(id)s AND j.effect IN ('requested', 'declined')
+ORDER BY j.seq, o.position
+
+-- :name restore_asked
+-- Memories as somebody sees them who wants them back.
+SELECT m.id::text, m.tier, m.changed, m.sealed_until, s.as_of, EXISTS (SELECT FROM erased e WHERE e.memory_id = m.id)
+FROM memory m
+JOIN shard s ON s.shard = m.shard
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s
+
 -- :name sealed_due
 -- Sealed memories whose grace time is over, longest sealed first. Asked shard by shard, so that the index ends at the
 -- shard's time: joined in the other order, it costs what is sealed and not what is due.

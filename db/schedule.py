@@ -9,6 +9,9 @@ from db.queries import QUERIES
 from memquorum.core.records import ErasureFound
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
 
+# Requests to restore that are told at once: one is voted on in an epoch.
+_REQUESTS_MOST = 8
+
 
 class PostgresSchedule:
     """Safe to share between threads. Every method raises StoreUnavailable while the store cannot be reached."""
@@ -54,6 +57,12 @@ class PostgresSchedule:
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["erasures_unattested"], {"shard": shard}).fetchall()
         return [Unattested(ErasureFound(*found), tuple(epochs)) for *found, epochs in rows]
+
+    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
+        """Requests to restore that are to be voted on; see the port."""
+        wanted = {"shard": shard, "since": since, "before": before, "through": through, "limit": _REQUESTS_MOST}
+        with self._link.use() as connection:
+            return [entry for (entry,) in connection.execute(QUERIES["restores_open"], wanted)]
 
     def orders(self, shard: int) -> list[OrderVote]:
         """What was decided of orders of another membership; see the port."""

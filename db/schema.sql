@@ -152,7 +152,7 @@ CREATE TABLE outcome (
     position  integer NOT NULL,
     memory_id uuid    NOT NULL,
     kind      text    NOT NULL,
-    outcome   text    NOT NULL, -- forgotten, promoted, kept, voided
+    outcome   text    NOT NULL, -- forgotten, promoted, restored, kept, voided
     reason    text    NOT NULL,
     yes       integer NOT NULL, -- ballots for the proposal
     weight_ppm bigint NOT NULL, -- their weight times reliability, millionths
@@ -436,3 +436,8 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
 GRANT SELECT ON provenance, erased, erasure TO memquorum_tenant;
+
+-- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
+CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect = 'requested';
+CREATE INDEX journal_request ON journal (namespace, event_id) WHERE effect IN ('requested', 'declined');
+CREATE INDEX decision_trigger ON decision (shard, trigger);

@@ -25,6 +25,7 @@ from db.connection import WRITER, Link
 from db.due import Due, Echo
 from db.queries import QUERIES
 from memquorum.core import ids
+from memquorum.core.avro import Codec
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import (
@@ -37,7 +38,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.workset import Net
 from memquorum.core.quick import maker
-from memquorum.core.records import ErasedEpisode, JournalAppended
+from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry
 from memquorum.ports import StoreUnavailable
 
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
@@ -161,6 +162,14 @@ class PostgresStore:
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
+
+    def about(self, codec: Codec, memory_ids: Sequence[str]) -> dict[str, list[JournalEntry]]:
+        """What the journal says of each memory's birth, uses and encodings, in order."""
+        found: dict[str, list[JournalEntry]] = {}
+        with self._link.use() as connection:
+            for memory_id, entry in connection.execute(QUERIES["journal_about"], {"ids": list(memory_ids)}):
+                found.setdefault(memory_id, []).append(codec.decode_as(JournalEntry, entry))
+        return found
 
     def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = due.NONE) -> dict[int, Due]:
         """The ids whose keys are to be destroyed now, by shard: the episodes that had repeated sealed memories whose

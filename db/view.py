@@ -15,66 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from db import view_statements as sql
 from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
 from memquorum.core.consensus.events import Progress, Reached
 
-_FACTS = """
-FROM json_each(?) w
-CROSS JOIN place p ON p.memory_id = w.value
-CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
-LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
-"""
-_KNOWN = f"""
-SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
-       reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
-       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
-{_FACTS}"""
-_FADING = f"""
-SELECT w.key, m.memory_id, namespace, last_access,
-       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
-{_FACTS}"""
-_TRIM = """
-DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
-    SELECT accepted_offset FROM recent WHERE namespace = ?1 AND agent = ?2
-    ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?3)
-"""
-# The ages are counted in the key alone, so that no row is read that is too old.
-_RECENT = """
-SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder)
-FROM (
-    SELECT rowid, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
-    FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) late
-JOIN recent r ON r.rowid = late.rowid
-LEFT JOIN anew a ON a.memory_id = r.memory_id AND a.first = r.encoder
-WHERE age <= ?3
-ORDER BY accepted_offset, agent
-"""
-_ANEW = """
-INSERT INTO anew VALUES (?1, ?2, ?3, ?4, ?5)
-ON CONFLICT DO UPDATE SET encoder = ?3, memory_seq = ?4, sealed_embedding = ?5
-WHERE encoder = ?2 AND memory_seq < ?4
-"""
-_TOUCH = """
-UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced = reinforced + ?3,
-       salience_ppm = max(salience_ppm, ?4)
-WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND namespace = ?6
-"""
-# Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
-_OVER = """
-SELECT w.value, m.at
-FROM forgotten f CROSS JOIN json_each(f.memory_ids) w
-LEFT JOIN place p ON p.memory_id = w.value
-LEFT JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
-WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset
-"""
-_PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
-_REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 16))}
-WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
-"""
-# Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
-_KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
 
@@ -247,6 +192,7 @@ class View:
         self._write(
             "INSERT OR IGNORE INTO tick SELECT shard, ?, as_of, ? FROM shard WHERE shard = ?", (offset, stream, shard)
         )
+        self._end_sealed(shard, as_of)
         # By the offset alone: members must agree on which ticks there were, whenever they read or decided.
         self._write("DELETE FROM tick WHERE shard = ? AND accepted_offset < ?", (shard, offset - _TICKS_REACH))
 
@@ -264,29 +210,29 @@ class View:
         asked = f"SELECT {what} FROM tick WHERE shard = ? AND accepted_offset = ?"
         return self._db.execute(asked, (shard, offset)).fetchone()
 
-    def erased(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> None:
-        """An order to erase stands here, whose SHA-256 this is."""
-        self._write("INSERT OR IGNORE INTO erasure VALUES (?, ?, ?, ?)", (shard, offset, digest, accepted_at))
+    def ordered(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> None:
+        """An order to erase stands here, or a request to restore, whose SHA-256 this is."""
+        self._write("INSERT OR IGNORE INTO ordered VALUES (?, ?, ?, ?)", (shard, offset, digest, accepted_at))
 
-    def erasure_at(self, shard: int, offset: int) -> tuple[bytes, int] | None:
-        """The digest of the order to erase that stands at an offset, and when it took effect; None if none does."""
-        asked = "SELECT digest, accepted_at FROM erasure WHERE shard = ? AND accepted_offset = ?"
+    def order_at(self, shard: int, offset: int) -> tuple[bytes, int] | None:
+        """The digest of the order that stands at an offset, and when it came in; None if none does."""
+        asked = "SELECT digest, accepted_at FROM ordered WHERE shard = ? AND accepted_offset = ?"
         found: tuple[bytes, int] | None = self._db.execute(asked, (shard, offset)).fetchone()
         return found
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
-        written = self._write(_REMEMBER, known)
+        written = self._write(sql.REMEMBER, known)
         if written.rowcount != 1:
             return False
-        self._write(_KEEP_ID, (known.memory_id, written.lastrowid))
+        self._write(sql.KEEP_ID, (known.memory_id, written.lastrowid))
         return True
 
     def touch(
         self, memory_id: str, namespace: str, *, at: int, offset: int, repeated: bool = False, salience_ppm: int = 0
     ) -> bool:
         """An access, or with `repeated` an episode that says it again. Whether the memory is known, not forgotten."""
-        changed = self._write(_TOUCH, (at, offset, int(repeated), salience_ppm, memory_id, namespace)).rowcount
+        changed = self._write(sql.TOUCH, (at, offset, int(repeated), salience_ppm, memory_id, namespace)).rowcount
         return changed == 1 and not self.is_forgotten(memory_id)
 
     def is_forgotten(self, memory_id: str) -> bool:
@@ -297,7 +243,7 @@ class View:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
         row = (namespace, agent, offset, *recent)
         self._write("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-        self._write(_TRIM, (namespace, agent, keep))
+        self._write(sql.TRIM, (namespace, agent, keep))
 
     def reencoded(
         self, memory_id: str, previous: str, encoder: str, *, memory_seq: int, sealed_embedding: bytes
@@ -307,25 +253,30 @@ class View:
         It may be read long before the memory itself: the two lie in different streams. `memory_seq`, the memory's place
         in a journal that the view does not follow, only grows: a record that comes again changes nothing.
         """
-        self._write(_ANEW, (memory_id, previous, encoder, memory_seq, sealed_embedding))
+        self._write(sql.ANEW, (memory_id, previous, encoder, memory_seq, sealed_embedding))
 
     # What a ballot needs ---------------------------------------------------------------------------------------------
 
     def known(self, memory_ids: Iterable[str]) -> dict[str, Known]:
         """What is known about those of the memories that are."""
-        rows = self._db.execute(_KNOWN, (json.dumps(list(memory_ids)),))
+        rows = self._db.execute(sql.KNOWN, (json.dumps(list(memory_ids)),))
         return {row[0]: Known._make(row) for row in rows}
 
     def fading(self, memory_ids: Sequence[str]) -> list[Fading]:
         """Of those of the memories that are known, what a vote needs that looks at no content."""
-        return self._db.execute(_FADING, (json.dumps(memory_ids),)).fetchall()
+        return self._db.execute(sql.FADING, (json.dumps(memory_ids),)).fetchall()
+
+    def sealed(self, memory_ids: Sequence[str]) -> list[Fading]:
+        """The same, of those that were forgotten and whose grace time is not over; the last access means nothing."""
+        rows = self._db.execute(sql.SEALED, (json.dumps(memory_ids),)).fetchall()
+        return [row[:6] for row in rows if row[6] or self.is_forgotten(row[1])]
 
     def recent(self, namespace: str, *, through: int, most: int) -> list[Recent]:
         """The late episodes of the member's own agents in a namespace, oldest first.
 
         Of each agent the last `most` up to the accepted offset `through`: a vote speaks of a moment.
         """
-        rows = self._db.execute(_RECENT, (namespace, through, most)).fetchall()
+        rows = self._db.execute(sql.RECENT, (namespace, through, most)).fetchall()
         found = {row[0] for row in rows}
         gone = set[str]().union(*(found & of_shard for of_shard in self._forgotten.values()))
         return [Recent._make(row) for row in rows if row[0] not in gone]
@@ -341,15 +292,19 @@ class View:
         commits: Sequence[bytes],
         decisions: bytes,
         forgotten: Sequence[str],
+        until: int = 0,
+        restored: Sequence[str] = (),
+        restored_at: int = 0,
         accepted_offset: int,
         read: int,
     ) -> None:
         """Sequence `seq` decided `epoch`, nominated at `accepted_offset`. `read`: the next accepted offset.
 
-        `commits` prove it, `decisions` is the rolling hash with it.
+        `commits` prove it, `decisions` is the rolling hash with it. `until`: when the grace time of what it forgets is
+        over; `restored`: what comes back, asked for at `restored_at`.
 
-        The facts of a forgotten memory stay for two more epochs, and until they have been read at all: an access that
-        crossed the decision voids it.
+        A forgotten memory is known for two more epochs, and until it has been read at all: an access that crossed the
+        decision voids it. Then it rests sealed, known to nobody but who is asked to restore it.
         """
         self._write(
             "INSERT INTO shard (shard, seq, epoch, decisions) VALUES (?1, ?2, ?3, ?4) "
@@ -359,17 +314,53 @@ class View:
         self._write("DELETE FROM proof WHERE shard = ?", (shard,))
         self._write_many("INSERT INTO proof VALUES (?, ?, ?)", [(shard, *commit) for commit in enumerate(commits)])
         if forgotten:
-            row = (shard, epoch, accepted_offset, json.dumps(forgotten))
-            self._write("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?)", row)
+            row = (shard, epoch, accepted_offset, json.dumps(forgotten), until)
+            self._write("INSERT OR IGNORE INTO forgotten VALUES (?, ?, ?, ?, ?)", row)
+        if restored:
+            self._restore(shard, restored, restored_at, accepted_offset)
         if read > accepted_offset:
-            over = self._db.execute(_OVER, (shard, epoch - 2)).fetchall()
-            # Of some nothing was ever read.
-            self._write_many(_KEEP_ID, [(memory_id, None) for memory_id, at in over if at is None])
-            self._write(_PURGE.format(table="memory", column="at"), (json.dumps([at for _, at in over]),))
-            ids = json.dumps([memory_id for memory_id, _ in over])
-            for table in ("recent", "anew"):
-                # Mostly nothing was encoded anew, and to look for each costs.
-                if self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():
-                    self._write(_PURGE.format(table=table, column="memory_id"), (ids,))
-            self._write("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, epoch - 2))
+            self._seal(shard, epoch - 2)
         self._forgotten[shard] = self._load_forgotten_of(shard)
+
+    def _seal(self, shard: int, through: int) -> None:
+        """What an epoch up to this one forgot, and nobody touched since, rests until its grace time is over."""
+        over = self._db.execute(sql.OVER, (shard, through)).fetchall()
+        self._write("DELETE FROM forgotten WHERE shard = ? AND epoch <= ?", (shard, through))
+        if not over:
+            return
+        # Of some nothing was ever read.
+        self._write_many(sql.KEEP_ID, [(memory_id, None) for memory_id, at, *_ in over if at is None])
+        places: dict[tuple[int, int], list[int]] = {}
+        for _, at, until, epoch in over:
+            if at is not None:
+                places.setdefault((until, epoch), []).append(at)
+        rows = [(shard, *when, json.dumps(there)) for when, there in places.items()]
+        self._write_many("INSERT OR IGNORE INTO sealed VALUES (?, ?, ?, ?)", rows)
+        ids = json.dumps([memory_id for memory_id, *_ in over])
+        self._write(sql.SEAL, (ids,))
+        if self._db.execute("SELECT 1 FROM recent LIMIT 1").fetchone():
+            self._write(sql.PURGE.format(table="recent", column="memory_id"), (ids,))
+
+    def _restore(self, shard: int, restored: Sequence[str], at: int, offset: int) -> None:
+        """What was sealed, or was forgotten so lately that it is not yet, is known again, and was used just now."""
+        rows = self._db.execute("SELECT epoch, memory_ids FROM forgotten WHERE shard = ?", (shard,)).fetchall()
+        left = {epoch: [i for i in json.loads(ids) if i not in set(restored)] for epoch, ids in rows}
+        self._write_many(
+            "UPDATE forgotten SET memory_ids = ? WHERE shard = ? AND epoch = ?",
+            [(json.dumps(ids), shard, epoch) for epoch, ids in left.items()],
+        )
+        for memory_id in restored:
+            self._write(sql.BACK, (memory_id, at, offset))
+            self._write(sql.PLACE_BACK, (memory_id,))
+
+    def _end_sealed(self, shard: int, as_of: int) -> None:
+        """What rests sealed until then, and was not restored, is let go of; its key goes, too."""
+        if not self._db.execute("SELECT 1 FROM sealed WHERE shard = ? AND until <= ?", (shard, as_of)).fetchone():
+            return
+        ended = self._db.execute(sql.ENDED, (shard, as_of)).fetchall()
+        self._write(sql.PURGE.format(table="memory", column="at"), (json.dumps([at for _, at in ended]),))
+        # Mostly nothing was encoded anew, and to look for each costs.
+        if self._db.execute("SELECT 1 FROM anew LIMIT 1").fetchone():
+            ids = json.dumps([memory_id for memory_id, _ in ended])
+            self._write(sql.PURGE.format(table="anew", column="memory_id"), (ids,))
+        self._write("DELETE FROM sealed WHERE shard = ? AND until <= ?", (shard, as_of))

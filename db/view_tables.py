@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 7
+VERSION = 8
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
-# pages. `place` says where, for good: an id whose memory is not there any more was forgotten, and must not come back.
+# pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
+# forgotten, and must not come back.
 TABLES = """
 CREATE TABLE IF NOT EXISTS shard (
     shard INTEGER PRIMARY KEY, seq INTEGER NOT NULL DEFAULT 1, epoch INTEGER NOT NULL DEFAULT 1,
@@ -40,9 +41,12 @@ CREATE TABLE IF NOT EXISTS anew (
     memory_id TEXT PRIMARY KEY, first TEXT NOT NULL, encoder TEXT NOT NULL, memory_seq INTEGER NOT NULL,
     sealed_embedding BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS forgotten (
-    shard INTEGER, epoch INTEGER, accepted_offset INTEGER NOT NULL, memory_ids TEXT NOT NULL,
+    shard INTEGER, epoch INTEGER, accepted_offset INTEGER NOT NULL, memory_ids TEXT NOT NULL, until INTEGER NOT NULL,
     PRIMARY KEY (shard, epoch)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS erasure (
+CREATE TABLE IF NOT EXISTS sealed (
+    shard INTEGER, until INTEGER, epoch INTEGER, places TEXT NOT NULL,
+    PRIMARY KEY (shard, until, epoch)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ordered (
     shard INTEGER, accepted_offset INTEGER, digest BLOB NOT NULL, accepted_at INTEGER NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (

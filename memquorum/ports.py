@@ -182,6 +182,12 @@ class Schedule(Protocol):
         """What was decided of orders of another membership, in the order of the decisions."""
         ...
 
+    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
+        """The journal's entries of requests to restore that no epoch up to `through` has voted on, the first few, in
+        their order. `since`: the journal's time that they have at least; `before`: the accepted offset that they stand
+        before. The answer does not depend on when it is asked for."""
+        ...
+
     def erasures(self, shard: int) -> list[Unattested]:
         """The erasures that the members have not attested yet, in the order of the journal."""
         ...

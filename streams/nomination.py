@@ -27,12 +27,14 @@ from memquorum.core.crypto.stamps import Writer
 from memquorum.core.erasure import attestation
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
+from memquorum.core.restoring import asking
 from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
 from streams.erasures import Erasures
 from streams.members import Members
+from streams.restores import Restores
 from streams.stage import Arrival, Begin, Output
 
 log = logging.getLogger(__name__)
@@ -54,6 +56,7 @@ class Nomination:
         self._sent: dict[int, Attempt] = {}
         self._members = Members(codec, genesis, schedule, orders)
         self._erasures = Erasures(codec, genesis, schedule)
+        self._restores = Restores(codec, genesis, schedule)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """At most one nomination per shard. ValueError for a record that is no answer to a tick of its partition."""
@@ -98,6 +101,9 @@ class Nomination:
         erasure = self._erasures.due(standing, tick)
         if erasure is not None:
             return attestation.build(self._codec, genesis, standing, tick, erasure)
+        asked = self._restores.due(standing, tick)
+        if asked is not None:
+            return asking.build(self._codec, genesis, standing, tick, asked)
         why = nomination.trigger(standing, tick.as_of, policy)
         if why is None:
             return None

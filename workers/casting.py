@@ -8,13 +8,16 @@ from collections.abc import Callable
 
 from db.view import View
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.columns import packed
+from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.consensus.certificate import Nominated
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
 from memquorum.core.consensus.orders import RESIZES
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.policy import PPM
-from memquorum.core.records import ErasureFound, MembersOrdered, NominationProposed, Opinion, Signed
+from memquorum.core.records import ErasureFound, MembersOrdered, NominationProposed, Opinion, RestoreFound, Signed
+from memquorum.core.restoring import asking
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock
@@ -105,21 +108,27 @@ class Casting:
         return BallotReady(nominated.digest, opinions)
 
     def _opinions(self, nominated: Nominated) -> bytes | tuple[Opinion, ...]:
-        if nominated.record.order is not None:
+        if asking.is_one(nominated.record):
+            found = self._codec.decode_as(RestoreFound, nominated.record.order or b"")
+            if not self._stands(found):
+                return packed([RESTORE.abstain(0)] * len(nominated.record.proposals), nominated.places)
+        elif nominated.record.order is not None:
             return (self._on_order(nominated),)
         return self._judge.opinions(nominated.record, nominated.places)
 
     def _on_order(self, nominated: Nominated) -> Opinion:
         """Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know
         itself."""
-        holds = self._stands(nominated) if nominated.makes is None else self._fits(nominated)
+        if nominated.makes is None:
+            holds = self._stands(self._codec.decode_as(ErasureFound, nominated.record.order or b""))
+        else:
+            holds = self._fits(nominated)
         score = PPM if holds else 0
         return Opinion(holds, score, (score,))
 
-    def _stands(self, nominated: Nominated) -> bool:
-        """Whether it has read an order to erase where the nomination says that it stands."""
-        found = self._codec.decode_as(ErasureFound, nominated.record.order or b"")
-        read = self._view.erasure_at(self._shard, found.offset)
+    def _stands(self, found: ErasureFound | RestoreFound) -> bool:
+        """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands."""
+        read = self._view.order_at(self._shard, found.offset)
         return read == (hashlib.sha256(found.order).digest(), found.accepted_at)
 
     def _fits(self, nominated: Nominated) -> bool:

@@ -40,6 +40,7 @@ from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import Outbox, Outgoing
 from workers.ownclock import OwnClock
 from workers.patience import Patience
+from workers.recalling import Recalling
 from workers.strangers import Strangers
 
 __all__ = ["DigestConflict", "Fenced", "run"]
@@ -100,7 +101,7 @@ def run(
             try:
                 rules = Rules(codec, genesis)
                 session = _Session(
-                    rules, store, vault, consumer,
+                    rules, store, vault, consumer, bootstrap,
                     outbox=outbox, strangers=strangers, last=last, own_clock=own_clock, stop=stop, shown=shown,
                     residue_ms=residue_ms,
                 )  # fmt: skip
@@ -133,6 +134,7 @@ class _Session:
         store: PostgresStore,
         vault: Vault,
         consumer: Consumer,
+        bootstrap: str,
         *,
         outbox: Outbox,
         strangers: Strangers,
@@ -149,6 +151,7 @@ class _Session:
         destroy = partial(self._patiently, vault.destroy)
         self._destruction = Destruction(rules, store, destroy, own_clock, shown.health)
         self._erasing = Erasing(rules, store, destroy, outbox.signed_head, residue_ms)
+        self._recalling = Recalling(rules.codec, bootstrap, store, partial(self._patiently, vault.open))
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
@@ -285,6 +288,10 @@ class _Session:
 
     def _write(self, batches: Mapping[int, Batch], since_ns: int) -> None:
         contents, vectors = self._open(batches)
+        for shard, batch in batches.items():
+            if back := batch.restores():
+                batch.recalled, found = self._recalling.recall(shard, back)
+                contents |= found
         lines = {shard: self._lines[shard] for shard in batches}
         wanted = {line.state: batches[shard].keys(line.tombstones) for shard, line in lines.items()}
         with self._store.transaction(wanted) as transaction:

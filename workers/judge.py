@@ -14,7 +14,7 @@ from db.view_rows import Fading, Known, Recent
 from memquorum.core.ballots.columns import Places, packed, packed_columns, places_of
 from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
 from memquorum.core.ballots.judging import judged
-from memquorum.core.ballots.kinds import Kind, Terms
+from memquorum.core.ballots.kinds import RESTORE, Kind, Terms
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
 from memquorum.core.quick import maker
@@ -59,7 +59,7 @@ class Judge:
         """
         places = places or places_of(nomination)
         ids = {kind: [nomination.proposals[at].memory_id for at in where] for kind, where in places}
-        fading = {kind: self._view.fading(of_kind) for kind, of_kind in ids.items() if kind.fade is not None}
+        fading = {kind: self._fading(kind, ids[kind], nomination) for kind in ids if kind.fade is not None}
         known = self._view.known(i for kind, of_kind in ids.items() if kind not in fading for i in of_kind)
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})
@@ -75,6 +75,13 @@ class Judge:
             else self._by_facts(asked, kind, where, known)
             for kind, where in places
         )
+
+    def _fading(self, kind: Kind, memory_ids: Sequence[str], nomination: NominationProposed) -> Sequence[Fading]:
+        """What the member knows of memories. One that rests sealed was used last when somebody asked for it."""
+        if kind is not RESTORE:
+            return self._view.fading(memory_ids)
+        asked_at = nomination.proposals[0].last_access  # the request's, the same in all
+        return [(at, i, space, asked_at, data, by) for at, i, space, _, data, by in self._view.sealed(memory_ids)]
 
     def _in_columns(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Sequence[Fading]) -> bytes:
         """The opinions of a kind that judges by last access and embedding: those in a namespace are made together."""

@@ -13,6 +13,7 @@ from db.store import Clear, Start
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import DecodeError
+from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.commit import applying, assembly
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
@@ -30,6 +31,8 @@ from memquorum.core.records import (
     EpisodeScored,
     ErasureAccepted,
     MemoryReencoded,
+    RestoreAccepted,
+    Restored,
 )
 from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
@@ -54,7 +57,8 @@ class Batch:
     """What is applied to one shard in one transaction: at most one decision, records of the spine, embeddings anew; or
     an order to erase, alone (`erasure`).
 
-    `parents`: the traces of the decision's commits, in the order of their arrival.
+    `parents`: the traces of the decision's commits, in the order of their arrival. `recalled`: of the memories that the
+    decision restores, what the journal tells of those whose content can be opened.
 
     Filled by `apply`: the changes, each with the record that it comes from, and why a decision could not be applied.
     """
@@ -65,6 +69,7 @@ class Batch:
     anew: list[Anew] = field(default_factory=list)
     changes: list[tuple[Change, Item | None]] = field(default_factory=list)
     rejected: OutOfTurn | None = None
+    recalled: dict[str, Restored] = field(default_factory=dict)
     reencoded: dict[str, Vector] = field(default_factory=dict)
 
     @property
@@ -84,6 +89,11 @@ class Batch:
             frozenset(key for keys in found for key in keys.events),
             frozenset(key for keys in found for key in keys.erased if tombstones.stand_in(key[0])),
         )
+
+    def restores(self) -> list[str]:
+        """The memories that its decision restores."""
+        outcomes = self.certified.checked.outcomes if self.certified is not None else ()
+        return [o.memory_id for o in outcomes if o.decided and o.kind == RESTORE.name]
 
     def sealed(self) -> list[str]:
         """The memories whose keys it takes to read the batch."""
@@ -132,7 +142,9 @@ class Batch:
         place = applying.Place(topics.PRE_PREPARES, work.rows.state.shard, certified.offset)
         rules = replace(rules, verified=certified.verified)
         try:
-            change = applying.apply_decision(rules, work.rows, place, certified.checked, certified.commits)
+            change = applying.apply_decision(
+                rules, work.rows, place, certified.checked, certified.commits, recalled=self.recalled
+            )
         except OutOfTurn as error:
             self.rejected = error
             return
@@ -335,5 +347,7 @@ def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], 
         )  # fmt: skip
     if isinstance(record, AccessAccepted):
         return applying.apply_access(rules, rows, place, record)
+    if isinstance(record, RestoreAccepted):
+        return applying.apply_restore(rules, rows, place, record)
     assert isinstance(record, ClockTicked)
     return applying.apply_tick(rules, rows, place, record)

@@ -107,8 +107,7 @@ class Job:
         with ExitStack() as stack:
             journal = _open(stack, self.bootstrap, topics.JOURNAL, shard, Strangers(_LOG, self.stamps))
             links = course.along(shard, _links(replay, journal, self.until_as_of, last))
-            shelves = [_open(stack, self.bootstrap, topic, shard) for topic in _SHELVES]
-            contents = _Contents(self.codec, self.vault, *(Shelf(shelf) for shelf in shelves))
+            contents = Contents(self.codec, self.vault.open, *open_shelves(stack, self.bootstrap, shard))
             store = PostgresStore(self.memory_dsn)
             stack.callback(store.close)
             return _rebuild_shard(replay, links, contents, store)
@@ -138,6 +137,12 @@ def _open(stack: ExitStack, bootstrap: str, topic: str, shard: int, strangers: S
     return partition
 
 
+def open_shelves(stack: ExitStack, bootstrap: str, shard: int) -> tuple[Shelf, Shelf, Shelf]:
+    """The accepted, scored and re-encoded records of a shard. Raises KafkaException."""
+    accepted, scored, reencoded = (Shelf(_open(stack, bootstrap, topic, shard)) for topic in _SHELVES)
+    return accepted, scored, reencoded
+
+
 def _links(
     replay: Replay, partition: Partition, until_as_of: int | None, last: int | None
 ) -> Iterator[tuple[int, Read]]:
@@ -158,7 +163,7 @@ def _links(
             return
 
 
-def _rebuild_shard(replay: Replay, links: Iterable[Read], contents: _Contents, store: PostgresStore) -> Counts:
+def _rebuild_shard(replay: Replay, links: Iterable[Read], contents: Contents, store: PostgresStore) -> Counts:
     """One shard, once it is written."""
     done = Counts()
     for batch in _batches(links):
@@ -183,17 +188,25 @@ def _batches(links: Iterable[Read]) -> Iterator[list[Read]]:
         yield batch
 
 
-class _Contents:
+class Contents:
     """Opens what the journal names. The topics are read beside it: accepted order is the journal's order."""
 
-    def __init__(self, codec: Codec, vault: Vault, accepted: Shelf, scored: Shelf, reencoded: Shelf) -> None:
-        self._codec, self._vault = codec, vault
+    def __init__(
+        self,
+        codec: Codec,
+        keys: Callable[[list[str]], dict[str, bytes]],
+        accepted: Shelf,
+        scored: Shelf,
+        reencoded: Shelf,
+    ) -> None:
+        """`keys`: of those memories that have one, as `Vault.open`."""
+        self._codec, self._keys = codec, keys
         self._accepted, self._scored, self._reencoded = accepted, scored, reencoded
 
     def of(self, wanted: Iterable[Sealed]) -> dict[str, Clear]:
         """What can be opened, by memory; absent is what the vault has no key for. Raises CannotReplay."""
         listed = list(wanted)
-        keys = self._vault.open([sealed.memory_id for sealed in listed]) if listed else {}
+        keys = self._keys([sealed.memory_id for sealed in listed]) if listed else {}
         found = {}
         for sealed in listed:
             key = keys.get(sealed.memory_id)
@@ -205,7 +218,7 @@ class _Contents:
 
     def anew(self, wanted: Sequence[SealedAnew]) -> dict[str, Vector]:
         """The embeddings that took another's place and can be opened, by memory. Raises CannotReplay."""
-        keys = self._vault.open([sealed.memory_id for sealed in wanted]) if wanted else {}
+        keys = self._keys([sealed.memory_id for sealed in wanted]) if wanted else {}
         found = {}
         for sealed in sorted(wanted, key=lambda sealed: sealed.offset):
             key = keys.get(sealed.memory_id)

@@ -13,7 +13,7 @@ from functools import partial
 from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import ERASE
+from memquorum.core.ballots.kinds import ERASE, RESTORE
 from memquorum.core.commit.applying import Accepted
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, follow
@@ -79,6 +79,7 @@ class Seat:
         fleet's time is driven.
         """
         genesis = follow(codec, genesis, view.configured(shard))
+        self._grace_ms = genesis.policy.forget.grace_ms
         self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
@@ -356,6 +357,9 @@ class Seat:
             commits=decided.commits,
             decisions=decided.decisions,
             forgotten=forgotten,
+            until=checked.nomination.as_of + self._grace_ms,
+            restored=[o.memory_id for o in decided_now if o.kind == RESTORE.name],
+            restored_at=checked.nomination.proposals[0].last_access,
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )

@@ -15,7 +15,14 @@ from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, ErasureAccepted
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    ErasureAccepted,
+    RestoreAccepted,
+)
 
 _STEP = 1_000
 
@@ -79,8 +86,8 @@ class Walk:
         match item.record:
             case ClockTicked(as_of=as_of):
                 self._view.ticked(self._shard, item.offset, as_of, self._stream)
-            case ErasureAccepted(order=order, accepted_at=accepted_at):
-                self._view.erased(self._shard, item.offset, hashlib.sha256(order).digest(), accepted_at)
+            case ErasureAccepted(order=order, accepted_at=at) | RestoreAccepted(order=order, accepted_at=at):
+                self._view.ordered(self._shard, item.offset, hashlib.sha256(order).digest(), at)
             case AccessAccepted() as access:
                 self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
             case EpisodeAccepted() as episode:

@@ -15,7 +15,7 @@ What a record may hold:
 - `source`: as an agent's name.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
-for signatures (`core.crypto.signatures`). An order to erase is Avro, and signed in itself (`core.erasure.orders`).
+for signatures (`core.crypto.signatures`). Orders to erase and requests to restore are Avro, and signed in themselves.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeRecorded,
     ErasureAccepted,
+    RestoreAccepted,
     Signed,
 )
+from memquorum.core.restoring import orders as restoring
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -105,8 +107,9 @@ class TickIntent:
 
 
 Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
-Intent = EpisodeIntent | AccessAccepted | ErasureAccepted | TickIntent
-LetIn = EpisodeAccepted | AccessAccepted | ErasureAccepted
+Ordered = ErasureAccepted | RestoreAccepted
+Intent = EpisodeIntent | AccessAccepted | Ordered | TickIntent
+LetIn = EpisodeAccepted | AccessAccepted | Ordered
 
 
 class _Refused(Exception):
@@ -140,7 +143,7 @@ def accept(
         if isinstance(record, ClockRequested):
             return _tick(record, origin, clock)
         if isinstance(record, Signed):
-            return _erasure(codec, genesis, data or b"", origin, clock)
+            return _ordered(codec, genesis, data or b"", origin, clock)
         intent = (
             _episode(record, origin, clock) if isinstance(record, EpisodeRecorded) else _access(record, origin, clock)
         )
@@ -201,6 +204,7 @@ _EXPECTED: dict[str, type[Outside]] = {
     topics.ACCESSES: AccessRecorded,
     topics.CLOCK: ClockRequested,
     topics.ERASURES: Signed,
+    topics.RESTORES: Signed,
 }
 
 
@@ -215,7 +219,9 @@ def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
         return _from_avro(codec, data, expected)
     if data.lstrip(b" \t\r\n")[:1] == b"{":
         if expected is Signed:
-            told = "an order is signed, and so is Avro: use `memquorum erase` or `python -m infra erase`"
+            told = (
+                "an order is signed, and so is Avro: use `memquorum erase`, or `restore`, or those of `python -m infra`"
+            )
             raise _Refused(Reason.UNSIGNED, None, told)
         try:
             return jsontext.parse(data, expected)
@@ -286,24 +292,21 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
     return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
 
 
-def _erasure(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> ErasureAccepted:
-    """An order of whoever may give it. It takes effect at the time that it comes in, whatever time it says itself."""
+def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> Ordered:
+    """An order, or a request, of whoever may give it. It counts from when it comes in, whatever time it says itself."""
     if genesis is None:
         raise _Refused(Reason.NOT_ENTITLED, None, "nobody may order anything here: no genesis file says who may")
+    # Before its first tick a driven clock says nothing.
+    at = clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None)
+    place = origin.topic, origin.partition, origin.offset
     try:
+        if origin.topic == topics.RESTORES:
+            _, asked = restoring.open_order(codec, genesis, data)
+            return RestoreAccepted(asked.order_id, asked.namespace, asked.memory_ids, data, at, *place)
         _, order = orders.open_order(codec, genesis, data)
     except orders.BadOrder as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
-    return ErasureAccepted(
-        event_id=order.order_id,
-        namespace=order.namespace,
-        order=data,
-        # Before its first tick a driven clock says nothing.
-        accepted_at=clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None),
-        origin_topic=origin.topic,
-        origin_partition=origin.partition,
-        origin_offset=origin.offset,
-    )
+    return ErasureAccepted(order.order_id, order.namespace, data, at, *place)
 
 
 def _check_signature(

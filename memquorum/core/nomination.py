@@ -114,14 +114,14 @@ def build_order(
 ) -> NominationProposed:
     """The next epoch's nomination, of an order alone. `order`: as signed, its body, its id."""
     data, body, name = order
-    return alone(genesis, standing, tick, TRIGGER, (Proposal(name, "", CONFIGURE.name, body.action, 0, 0, 0), data))
+    return alone(genesis, standing, tick, TRIGGER, ((Proposal(name, "", CONFIGURE.name, body.action, 0, 0, 0),), data))
 
 
 def alone(
-    genesis: Genesis, standing: Standing, tick: DecayCrossed, why: str, ordered: tuple[Proposal, bytes]
+    genesis: Genesis, standing: Standing, tick: DecayCrossed, why: str, ordered: tuple[tuple[Proposal, ...], bytes]
 ) -> NominationProposed:
-    """The next epoch's nomination, of one thing that was ordered. `ordered`: what it proposes, and the order."""
-    proposal, order = ordered
+    """The next epoch's nomination, of one order. `ordered`: what it proposes, and the order."""
+    proposals, order = ordered
     return NominationProposed(
         cluster=genesis.cluster,
         config=genesis.config,
@@ -130,7 +130,7 @@ def alone(
         as_of=tick.as_of,
         accepted_offset=tick.accepted_offset,
         trigger=why,
-        proposals=(proposal,),
+        proposals=proposals,
         order=order,
     )
 

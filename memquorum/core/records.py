@@ -24,8 +24,26 @@ from memquorum.core.erasure.records import (
 from memquorum.core.erasure.records import (
     ErasureOrdered as ErasureOrdered,
 )
+from memquorum.core.restoring.records import (
+    RestoreAccepted as RestoreAccepted,
+)
+from memquorum.core.restoring.records import (
+    Restored as Restored,
+)
+from memquorum.core.restoring.records import (
+    RestoreFound as RestoreFound,
+)
+from memquorum.core.restoring.records import (
+    RestoreOrdered as RestoreOrdered,
+)
+from memquorum.core.restoring.records import (
+    RestoreRequested as RestoreRequested,
+)
 from memquorum.core.signed import (
     BallotCast as BallotCast,
+)
+from memquorum.core.signed import (
+    Checkpoint as Checkpoint,
 )
 from memquorum.core.signed import (
     Commit as Commit,
@@ -253,25 +271,6 @@ class NominationProposed:
 
 
 @dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """What a member has decided and read up to a sequence; q alike make it stable.
-
-    `decisions`: the rolling hash of the proposals decided; `stream`: that of the accepted stream with its scores, up to
-    `accepted_offset`, where the last nomination stood (core.consensus.checkpoints).
-    """
-
-    cluster: bytes
-    config: int
-    shard: int
-    seq: int
-    epoch: int
-    accepted_offset: int
-    member: int
-    decisions: bytes
-    stream: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class JournalEntry:
     """One change of a shard. Its encoded bytes are what the chain hashes."""
 
@@ -363,6 +362,7 @@ class Decided:
     pre_prepare: bytes
     commits: tuple[bytes, ...]
     results: tuple[Result, ...]
+    restored: tuple[Restored, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

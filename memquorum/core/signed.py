@@ -121,6 +121,25 @@ class Misbehaved:
 
 
 @dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """What a member has decided and read up to a sequence; q alike make it stable.
+
+    `decisions`: the rolling hash of the proposals decided; `stream`: that of the accepted stream with its scores, up to
+    `accepted_offset`, where the last nomination stood (core.consensus.checkpoints).
+    """
+
+    cluster: bytes
+    config: int
+    shard: int
+    seq: int
+    epoch: int
+    accepted_offset: int
+    member: int
+    decisions: bytes
+    stream: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class MembersOrdered:
     """The operator orders another membership of a shard."""
 

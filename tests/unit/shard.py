@@ -25,6 +25,10 @@ from memquorum.core.records import (
     ErasedEpisode,
     ErasureAccepted,
     Proposal,
+    RestoreAccepted,
+    Restored,
+    RestoreFound,
+    RestoreOrdered,
 )
 from tests.unit import votes
 
@@ -167,6 +171,33 @@ class Shard:
         for one in self.work.net().erasures:
             self.tombstones.add(Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at))
         return done
+
+    def ask(self, order: RestoreOrdered, at: int) -> Change:
+        """A request to restore."""
+        data = votes.signed(self.rules.codec, self.rules.genesis, "operator", order)
+        record = RestoreAccepted(order.order_id, order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 7)
+        return self._absorb(applying.apply_restore(self.rules, self.rows, self._place(record), record))
+
+    def restore(
+        self, order: RestoreOrdered, *told: Restored, vote: votes.Vote = votes.everybody, offset: int | None = None
+    ) -> Change:
+        """What was asked for last is decided; `told`: what could be opened."""
+        at = max(i for i, one in enumerate(self.accepted) if isinstance(one, RestoreAccepted))
+        record = self.accepted[at]
+        assert isinstance(record, RestoreAccepted)
+        state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
+        found = RestoreFound(record.order, record.accepted_at, at if offset is None else offset)
+        pre_prepare, commits = votes.restoring(
+            codec, genesis, found, order, vote,
+            epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
+            accepted_offset=max(self.offset, found.offset + 1),
+        )  # fmt: skip
+        checked = check_decision(codec, genesis, pre_prepare, commits)
+        place, recalled = (
+            applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq),
+            {r.memory_id: r for r in told},
+        )
+        return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
 
     def destroy(self, *memory_ids: str) -> Change:
         return self._absorb(applying.apply_destroyed(self.rules, self.rows, memory_ids))

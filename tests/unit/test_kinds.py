@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.ballots.kinds import CONFIGURE, FORGET, KINDS, PROMOTE, Kind, all_sound, check_opinion, nth_highest
+from memquorum.core.ballots.kinds import (
+    CONFIGURE,
+    FORGET,
+    KINDS,
+    PROMOTE,
+    RESTORE,
+    Kind,
+    all_sound,
+    check_opinion,
+    nth_highest,
+)
 from memquorum.core.decay import decay_ppm, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Opinion, Proposal
@@ -41,13 +51,16 @@ def forget_terms(age: int, relevance: int) -> tuple[int, ...]:
 def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
     if kind is FORGET:
         return forget_terms(draw(st.integers(0, 10**10)), draw(ppm))
+    if kind is RESTORE:
+        holds = (PPM, *forget_terms(draw(st.integers(0, 10**10)), draw(ppm)))
+        return holds if draw(st.booleans()) else kind.abstain(NOW)
     if kind.ordered:
         return (draw(st.sampled_from([0, PPM])),)
     return draw(st.tuples(ppm, ppm, ppm, ppm))
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
-    assert set(KINDS) == {"forget", "promote", "configure", "erase"}
+    assert set(KINDS) == {"forget", "promote", "configure", "erase", "restore"}
     assert all(kind.name == name for name, kind in KINDS.items())
     assert (FORGET.effect, PROMOTE.effect, CONFIGURE.effect) == ("seal", "promote", "configure")
     with pytest.raises(TypeError):
@@ -72,6 +85,24 @@ def test_promote_is_the_cdcp_vote() -> None:
     assert PROMOTE.yes(600_000, POLICY)
     assert not PROMOTE.yes(599_999, POLICY)
     assert PROMOTE.needed(POLICY) == Fraction(67, 100)
+
+
+def test_a_member_restores_what_it_would_not_forget_just_now() -> None:
+    def votes(age: int, relevance: int, holds: int = PPM) -> bool:
+        terms = (holds, *forget_terms(age, relevance)) if holds else RESTORE.abstain(NOW)
+        return bool(opinion(RESTORE, terms).yes)
+
+    span = span_ms(POLICY)
+    assert votes(0, 0) and votes(span - 1, 0)  # it would not even be nominated
+    assert not votes(span + 1, 0)
+    assert votes(span + 1, 500_000)  # C = 0.4·0.3 + 0.6·0.5 ≥ 0.4
+    assert not votes(0, PPM, holds=0)
+    assert RESTORE.needed(POLICY) == Fraction(1, 3) and RESTORE.votes(3, 1) == 2 and FORGET.votes(3, 1) == 3
+
+
+def test_who_knows_nothing_says_no_to_restoring_whatever_the_threshold() -> None:
+    policy = Policy(forget=ForgetPolicy(theta_ppm=0))
+    assert not opinion(RESTORE, RESTORE.abstain(NOW), policy).yes
 
 
 def test_who_may_be_nominated_to_be_forgotten() -> None:
@@ -138,6 +169,11 @@ def test_the_opinion_of_one_who_cannot_judge_is_a_no_that_passes(kind: Kind) -> 
         (FORGET, (PPM - 1, 0, NOW), "decay 999999 does not follow from last_access, which gives 1000000"),
         (FORGET, (602_596, 0, NOW - 60_000), "decay 602596 does not follow from last_access, which gives 602595"),
         (CONFIGURE, (1,), "holds 1 is neither 0 nor 1000000"),
+        (RESTORE, (1, PPM, 0, NOW), "holds 1 is neither 0 nor 1000000"),
+        (RESTORE, (0, PPM, 0, NOW), "it does not hold, and has other terms"),
+        (RESTORE, (PPM, PPM - 1, 0, NOW), "decay 999999 does not follow"),
+        (RESTORE, (PPM, PPM, PPM + 1, NOW), "relevance 1000001 lies outside"),
+        (RESTORE, (PPM, PPM, 0, NOW + 1), "the time that the vote speaks of"),
         (PROMOTE, (PPM, PPM, PPM), "3 terms where promote has 4"),
         (PROMOTE, (PPM + 1, 0, 0, 0), "bfs 1000001 lies outside"),
         (PROMOTE, (0, -1, 0, 0), "grounded -1 lies outside"),

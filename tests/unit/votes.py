@@ -8,7 +8,7 @@ from typing import Any
 
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import packed, places_of
-from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
+from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, RESTORE
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.membership import Genesis
@@ -25,7 +25,10 @@ from memquorum.core.records import (
     Opinion,
     PrePrepare,
     Proposal,
+    RestoreFound,
+    RestoreOrdered,
 )
+from memquorum.core.restoring import asking
 from tests.unit.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
@@ -82,6 +85,23 @@ def attesting(
     return decision(codec, genesis, wanted, vote or everybody, order=data, trigger="erasure", **more)
 
 
+def restore(genesis: Genesis, *memory_ids: str, **changes: Any) -> RestoreOrdered:
+    """A request for memories, as the operator would write it."""
+    id = "7f0f3f3e-2222-5c3a-9d2f-0d5c0f6f1a11"
+    return replace(RestoreOrdered(genesis.cluster, id, GREENHOUSE, memory_ids, "ops", 1_000_000), **changes)
+
+
+def restoring(
+    codec: Codec, genesis: Genesis, found: RestoreFound, order: RestoreOrdered, vote: Vote | None = None, **more: Any
+) -> tuple[bytes, list[bytes]]:
+    """As `decision`, of a request that stands somewhere."""
+    at = found.accepted_at
+    wanted = [Proposal(i, order.namespace, "restore", asking.REASON, at, at, 0) for i in order.memory_ids]
+    more = {"accepted_offset": found.offset + 1} | more
+    why = asking.trigger(order.order_id)
+    return decision(codec, genesis, wanted, vote or everybody, order=codec.encode(found), trigger=why, **more)
+
+
 def ordered(codec: Codec, order: MembersOrdered) -> Proposal:
     """The proposal of an order."""
     return Proposal(order_id(codec.encode(order)), "", "configure", order.action, 0, 0, 0)
@@ -95,6 +115,9 @@ def opinion(proposal: Proposal, yes: bool, as_of: int, policy: Policy) -> Opinio
     kind = KINDS[proposal.kind]
     if not yes:
         terms = kind.abstain(as_of)
+    elif kind is RESTORE:
+        at = min(proposal.last_access, as_of)
+        terms = (PPM, decay_ppm(at, as_of, policy), PPM, at)
     elif kind.ordered:
         terms = (PPM,)
     elif kind is PROMOTE:

@@ -23,6 +23,8 @@ from memquorum.core.records import (
     Erased,
     ErasureAccepted,
     JournalEntry,
+    RestoreAccepted,
+    RestoreRequested,
     Stored,
     Ticked,
 )
@@ -135,6 +137,8 @@ def _stands(record: Accepted) -> tuple[object, ...]:
         return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
     if isinstance(record, ErasureAccepted):
         return "erasure", record.event_id, record.namespace, record.order.hex(), record.accepted_at
+    if isinstance(record, RestoreAccepted):
+        return "restore", record.event_id, record.namespace, record.order.hex(), record.accepted_at
     return "tick", record.event_id, record.as_of
 
 
@@ -148,6 +152,8 @@ def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
     if isinstance(detail, Erased):
         return "erasure", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
+    if isinstance(detail, RestoreRequested):
+        return "restore", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
     if isinstance(detail, (Ticked, ClockTicked)):
         return "tick", entry.event_id, detail.as_of
     return None

@@ -23,6 +23,7 @@ from memquorum.core import ids
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
+from memquorum.core.audit.restores import Restores
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import EFFECTS, Rules, perform
@@ -35,6 +36,7 @@ from memquorum.core.records import (
     Erased,
     JournalEntry,
     Reencoded,
+    RestoreRequested,
     Stored,
     Ticked,
 )
@@ -59,6 +61,7 @@ class History:
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
         self.erasures = Erasures(rules)
+        self.restores = Restores(rules)
         self._accepted = self._reencoded = -1
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
@@ -197,6 +200,9 @@ class History:
     def _judge_erased(self, entry: JournalEntry, detail: Erased) -> None:
         self.erasures.judge(entry, detail, Known(self.memories, self.dropped, self._echoes))
 
+    def _judge_requested(self, entry: JournalEntry, detail: RestoreRequested) -> None:
+        self.restores.judge(entry, detail, self.memories, self.state.as_of)
+
     def _judge_place(self, entry: JournalEntry) -> None:
         if entry.namespace is None or entry.memory_id is None:
             raise _effect("a namespace and a memory", "none")
@@ -226,11 +232,13 @@ class History:
             self._note(
                 entry, Kind.NOMINATION_UNTIMELY, f"a vote about time {tick}, {where}", f"about {nomination.as_of}"
             )
-        for expected, found in zip(decisions.results(self.rows, checked), detail.results, strict=False):
+        back = {told.memory_id for told in detail.restored}
+        for expected, found in zip(decisions.results(self.rows, checked, back), detail.results, strict=False):
             if expected != found:
                 raise Impossible(Kind.RESULTS_WRONG, expected, found)
         if len(detail.results) != len(checked.outcomes):
             raise Impossible(Kind.RESULTS_WRONG, f"{len(checked.outcomes)} results", f"{len(detail.results)}")
+        self.restores.judge_restored(detail)
 
     def _judge_destroyed(self, entry: JournalEntry, detail: Destroyed) -> None:
         for memory_id in detail.memory_ids:
@@ -266,6 +274,7 @@ class History:
 
     def _make(self, change: Change, detail: Any) -> None:
         self.state = change.state
+        self.restores.absorb(change, self.strengths)
         for memory in change.memories:
             self.memories[memory.id] = self._compact(memory)
         for strength in change.strengths:
@@ -332,6 +341,8 @@ _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingPro
         "destroyed": History._judge_destroyed,
         "reencoded": History._judge_reencoded,
         "erased": History._judge_erased,
+        "requested": History._judge_requested,
+        "declined": History._judge_requested,
     }
 )
 

@@ -1,7 +1,7 @@
 """The kinds of proposals, as data: who may be nominated, how a member judges, what a quorum needs, what then happens.
 
 The consensus asks a kind for everything that differs between forgetting and promoting, so a further kind (merge,
-supersede, demote, restore) is a further entry in `KINDS`, and no further branch anywhere else.
+supersede, demote) is a further entry in `KINDS`, and no further branch anywhere else.
 
 Terms, scores and thresholds are integers in millionths. A score is a weighted sum of the terms divided by 1,000,000 and
 rounded down; as thresholds are whole millionths too, rounding never changes on which side of one a score lies.
@@ -83,6 +83,8 @@ class Kind:
     """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
     ordered: bool = False
     """Whether it is about an order: then the nomination holds that, and proposes nothing else."""
+    votes: Callable[[int, int], int] = lambda quorum, faulty: quorum
+    """(q, f) → how many distinct members have to say yes."""
 
 
 def check_opinion(kind: Kind, opinion: Opinion, proposal: Proposal, as_of: int, policy: Policy) -> str | None:
@@ -333,5 +335,62 @@ CONFIGURE = _ordered("configure", "configure", "configured")
 ERASE = _ordered("erase", "attest", "attested")
 """That an order to erase is genuine, and where it stands (erasure/attestation). What it names is erased by then."""
 
-KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE, CONFIGURE, ERASE)})
+# restore: what was forgotten comes back (core/restoring) --------------------------------------------------------------
+
+
+def _restore_judge(
+    facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, evidence: Evidence
+) -> Sequence[Terms | None]:
+    """Of memories that the member knows to be sealed; their last access is the request's time."""
+    return [(PPM, *terms) for terms in _forget_judge(facts, context, as_of, policy, evidence) if terms is not None]
+
+
+def _restore_fade(
+    last_accesses: NDArray[np.int64], relevances: NDArray[np.int64], as_of: int, policy: Policy
+) -> Columns:
+    terms = _forget_fade(last_accesses, relevances, as_of, policy)
+    return np.vstack([np.full(terms.shape[1], PPM, np.int64), terms])
+
+
+def _restore_check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    if terms[0] == 0:
+        return "it does not hold, and has other terms" if any(terms) else None
+    return _whole_or_nothing(terms, as_of, policy) or _forget_check(terms[1:], as_of, policy)
+
+
+def _restore_sound(terms: Columns, as_of: int, policy: Policy) -> bool:
+    holds = terms[0] == PPM
+    return not terms[:, ~holds].any() and _forget_sound(terms[1:, holds], as_of, policy)
+
+
+def _restore_score(terms: Any, policy: Policy) -> Any:
+    """What decay has not reached since the request would not even be nominated: that counts whole, the rest by C."""
+    holds, decay, relevant, last_access = terms
+    kept = _forget_score((decay, relevant, last_access), policy)
+    return (kept + (PPM - kept) * (decay >= round(policy.decay.delta * PPM))) * (holds // PPM)
+
+
+RESTORE = Kind(
+    name="restore",
+    terms=("holds", "decay", "relevance", "last_access"),
+    widths=(4, 4, 4, 8),
+    eligible=lambda candidate, as_of, policy: None,
+    judge=_restore_judge,
+    fade=_restore_fade,
+    abstain=lambda as_of: (0, 0, 0, 0),
+    check=_restore_check,
+    sound=_restore_sound,
+    score=_restore_score,
+    yes=lambda score, policy: (score > 0) & (score >= policy.forget.theta_ppm),
+    needed=lambda policy: Fraction(1, 3),
+    gate=None,
+    effect="restore",
+    outcome="restored",
+    reads=False,
+    ordered=True,
+    # It can be undone by another vote, and a destroyed key by none: as few as may be, and one of them honest.
+    votes=lambda quorum, faulty: faulty + 1,
+)
+
+KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE, CONFIGURE, ERASE, RESTORE)})
 """Every kind by its name."""

@@ -6,19 +6,21 @@ effect a record has, in the shard as it is now: whether an event is repeated, a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
+from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.erasure.orders import BadOrder, open_order
 from memquorum.core.erasure.tombstones import Episode
-from memquorum.core.journal import decisions, links
+from memquorum.core.journal import decisions, links, restores
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.records import (
@@ -35,11 +37,15 @@ from memquorum.core.records import (
     JournalEntry,
     MemoryReencoded,
     Reencoded,
+    RestoreAccepted,
+    Restored,
+    RestoreRequested,
     Stored,
     Ticked,
 )
+from memquorum.core.restoring import orders as restoring
 
-Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | ClockTicked
+Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ClockTicked
 """What the accepted stream holds."""
 
 UNSCORED = "unscored"
@@ -136,19 +142,38 @@ def apply_tick(rules: Rules, rows: Rows, place: Place, tick: ClockTicked) -> Cha
     return _apply(rules, rows, place, effect="ticked", detail=detail, event_id=tick.event_id, as_of=as_of)
 
 
-def apply_decision(rules: Rules, rows: Rows, place: Place, checked: Checked, commits: Sequence[bytes]) -> Change:
+def apply_restore(rules: Rules, rows: Rows, place: Place, record: RestoreAccepted) -> Change:
+    """A request to restore: it is voted on if any of its memories rests sealed, and changes nothing before."""
+    as_of, namespace = rows.state.as_of, record.namespace
+    sealed = any(restores.restorable(rows.memories.get(i), namespace, as_of) for i in record.memory_ids)
+    effect, detail = "requested" if sealed else "declined", RestoreRequested(record.order, record.accepted_at)
+    return _apply(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
+
+
+def apply_decision(
+    rules: Rules,
+    rows: Rows,
+    place: Place,
+    checked: Checked,
+    commits: Sequence[bytes],
+    *,
+    recalled: Mapping[str, Restored] = MappingProxyType({}),
+) -> Change:
     """A decision whose certificate was checked: what it does to each memory, as the shard is now.
 
+    `recalled`: of the memories that are to be restored, those whose content can be opened.
     Raises decisions.OutOfTurn unless it is the next sequence and the next epoch.
     """
     decisions.check_turn(rows.state, checked)
+    results = decisions.results(rows, checked, recalled)
     detail = Decided(
         epoch=checked.body.epoch,
         view=checked.body.view,
         seq=checked.body.seq,
         pre_prepare=checked.data,
         commits=tuple(commits),
-        results=decisions.results(rows, checked),
+        results=results,
+        restored=tuple(recalled[r.memory_id] for r in results if r.outcome == RESTORE.outcome),
     )
     return _apply(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
 
@@ -300,6 +325,8 @@ def touches(record: Accepted | Checked, scored: Scored | None = None) -> Keys:
     touch nothing: no row can have them."""
     if isinstance(record, ClockTicked | ErasureAccepted):
         return Keys()
+    if isinstance(record, RestoreAccepted):
+        return Keys(frozenset(record.memory_ids))
     if isinstance(record, Checked):
         return Keys(frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in record.nomination.proposals))))
     related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
@@ -316,14 +343,27 @@ def touches(record: Accepted | Checked, scored: Scored | None = None) -> Keys:
 def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
     """What keeps a record from being applied, or None: it cannot be stored, or is an order that does not hold."""
     wrong = storable(record)
-    if wrong is not None or not isinstance(record, ErasureAccepted):
+    if wrong is not None or not isinstance(record, ErasureAccepted | RestoreAccepted):
         return wrong
+    if isinstance(record, RestoreAccepted):
+        return _unfit_request(codec, genesis, record)
     try:
         _, order = open_order(codec, genesis, record.order)
     except BadOrder as error:
         return f"an order to erase that does not hold: {error}"
     if (record.event_id, record.namespace) != (order.order_id, order.namespace):
         return f"an order to erase that is not {record.event_id[:40]!r} in {record.namespace!r}"
+    return None
+
+
+def _unfit_request(codec: Codec, genesis: Genesis, record: RestoreAccepted) -> str | None:
+    try:
+        _, order = restoring.open_order(codec, genesis, record.order)
+    except BadOrder as error:
+        return f"a request to restore that does not hold: {error}"
+    said = (record.event_id, record.namespace, record.memory_ids)
+    if said != (order.order_id, order.namespace, order.memory_ids):
+        return f"a request to restore that is not {record.event_id[:40]!r} in {record.namespace!r}"
     return None
 
 

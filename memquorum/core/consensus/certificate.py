@@ -29,6 +29,7 @@ from memquorum.core.erasure import attestation
 from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
+from memquorum.core.restoring import asking
 
 _PROPOSAL = b"memquorum/proposal/1"
 
@@ -141,6 +142,9 @@ def _check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed)
     try:
         if nomination.trigger == attestation.TRIGGER:
             attestation.check(codec, genesis, nomination)
+            return None
+        if asking.is_one(nomination):
+            asking.check(codec, genesis, nomination)
             return None
         return check_order(codec, genesis, nomination)
     except (GenesisError, BadOrder) as error:

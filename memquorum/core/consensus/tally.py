@@ -2,7 +2,8 @@
 
 A proposal is decided iff
 
-1. at least q distinct members say yes, q = ⌈(N+f+1)/2⌉: then at least f+1 of them are honest;
+1. at least q distinct members say yes, q = ⌈(N+f+1)/2⌉: then at least f+1 of them are honest; for a kind that can be
+   undone f+1, of whom one is;
 2. their voices reach the kind's share of *all* voices: Σ_yes w·c ≥ α·Σ w·c, the sum on the right over every configured
    member, voting or not (SPEC A, decision 0);
 3. the kind's own gate holds (promote: SPEC B's validity gate, on q-th highest values).
@@ -75,7 +76,8 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
         if count is None:
             yes = tuple(sorted(member for member, vote in zip(members, votes, strict=True) if vote))
             kind = KINDS[proposal.kind]
-            count = _count(genesis, kind, yes, votes=genesis.quorum, needed=needed_ppm(genesis, kind))
+            votes_needed = kind.votes(genesis.quorum, genesis.f)
+            count = _count(genesis, kind, yes, votes=votes_needed, needed=needed_ppm(genesis, kind))
             counts[proposal.kind, votes] = count
         found.append(_outcome(genesis, proposal.memory_id, count, at, ballots))
     return tuple(found)

@@ -43,7 +43,7 @@ def build(
     """The next epoch's nomination, of an erasure alone."""
     found, order = erasure
     return nomination.alone(
-        genesis, standing, tick, TRIGGER, (_proposal(order, found.accepted_at), codec.encode(found))
+        genesis, standing, tick, TRIGGER, ((_proposal(order, found.accepted_at),), codec.encode(found))
     )
 
 

@@ -6,17 +6,18 @@ meanwhile is not forgotten, one that is not there any more is left alone; both a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import ERASE, KINDS
+from memquorum.core.ballots.kinds import ERASE, KINDS, RESTORE
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import KEPT, Outcome
 from memquorum.core.ids import is_uuid
+from memquorum.core.journal import restores
 from memquorum.core.journal.rows import (
     LONG_TERM,
     SEALED,
@@ -62,26 +63,31 @@ def check_turn(state: ShardState, checked: Checked) -> None:
         )
 
 
-def results(rows: Rows, checked: Checked) -> tuple[Result, ...]:
-    """How each proposal ends in the shard as it is now, in the order of the nomination."""
+def results(rows: Rows, checked: Checked, recalled: Collection[str] = ()) -> tuple[Result, ...]:
+    """How each proposal ends in the shard as it is now, in the order of the nomination.
+
+    `recalled`: of the memories that are to be restored, those whose content can be opened.
+    """
     pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
-    return tuple(_result(rows, checked, proposal, outcome) for proposal, outcome in pairs)
+    return tuple(_result(rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs)
 
 
-def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> Result:
-    why = _void(rows, checked, proposal, outcome)
+def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> Result:
+    why = _void(rows, checked, proposal, outcome, recalled)
     if why is not None:
         return _result_of(proposal.memory_id, proposal.kind, VOIDED, why)
     return _result_of(proposal.memory_id, proposal.kind, outcome.outcome, outcome.reason)
 
 
-def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome) -> str | None:
+def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> str | None:
     """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
-    if KINDS[proposal.kind].ordered:
+    if proposal.kind not in _ABOUT_MEMORIES:
         return None
     memory = rows.memories.get(proposal.memory_id)
     if memory is None or memory.namespace != proposal.namespace:
         return UNKNOWN
+    if proposal.kind == RESTORE.name:
+        return restores.void(memory, rows.state.as_of, recalled if outcome.decided else None)
     strength = rows.strengths.get(proposal.memory_id)
     if strength is None:
         return GONE_ALREADY
@@ -104,7 +110,7 @@ def do_decided(
     removed: list[str] = []
     for result, outcome in zip(detail.results, checked.outcomes, strict=True):
         if result.outcome == VOIDED or KINDS[result.kind].ordered:
-            continue
+            continue  # what is restored comes below
         strength = rows.strengths[result.memory_id]
         if result.outcome == KEPT:
             strengths.append(_KEEP[result.kind](strength, detail.epoch, genesis.policy))
@@ -115,10 +121,15 @@ def do_decided(
             removed.append(result.memory_id)
         else:
             strengths.append(left)
+    for memory, strength in _restored(rows, change, detail, checked, genesis.policy):
+        memories.append(memory)
+        strengths.append(strength)
     attested = next((r.memory_id for r in detail.results if r.outcome == ERASE.outcome), None)
     state = _moved(change.state, last_epoch=detail.epoch, decided_seq=detail.seq)
     if attested is not None:
         state = _moved(state, unattested=state.unattested - 1)
+    if detail.restored:
+        state = _moved(state, alive=state.alive + len(detail.restored))
     if checked.nomination.order is None:
         # An epoch about an order was none about memories: that one is as due as before.
         alive = change.state.alive - len(removed)
@@ -132,7 +143,25 @@ def do_decided(
         decision=_row(change, detail, checked),
         configures=checked.configures,
         attested=attested,
+        restored=detail.restored,
     )
+
+
+def _restored(
+    rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy
+) -> list[tuple[Memory, Strength]]:
+    """The rows of what comes back. Raises NotTheOutcome where the detail tells of other memories than its results."""
+    back = [(at, r.memory_id) for at, r in enumerate(detail.results) if r.outcome == RESTORE.outcome]
+    if [told.memory_id for told in detail.restored] != [memory_id for _, memory_id in back]:
+        raise NotTheOutcome(f"epoch {detail.epoch}: what is told of restored memories is not about the results")
+    entry, nomination = change.entry, checked.nomination
+    return [
+        restores.rows(
+            rows.memories[told.memory_id], told, nomination.proposals[at],
+            as_of=entry.as_of, seq=entry.seq, nominated_at=nomination.accepted_offset, policy=policy,
+        )
+        for told, (at, _) in zip(detail.restored, back, strict=True)
+    ]  # fmt: skip
 
 
 def _check_results(detail: Decided, checked: Checked) -> None:
@@ -173,8 +202,9 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
                 needed_ppm=outcome.needed_ppm,
             )
             for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))
-            # What is no UUID is no memory and has no row; the journal's entry tells of it all the same.
-            if is_uuid(result.memory_id)
+            # What is no UUID is no memory and has no row; the journal's entry tells of it all the same. Nor has what
+            # somebody asked for who does not have it: it may be somebody else's.
+            if is_uuid(result.memory_id) and (result.kind, result.reason) != (RESTORE.name, UNKNOWN)
         ),
         ballots=checked.ballots,
     )
@@ -211,6 +241,8 @@ class _Effect:
 _EFFECTS: Mapping[str, _Effect] = MappingProxyType(
     {"seal": _Effect(_seal_void, _seal), "promote": _Effect(_promote_void, _promote)}
 )
+
+_ABOUT_MEMORIES = frozenset(name for name, kind in KINDS.items() if kind.effect in _EFFECTS or kind is RESTORE)
 
 
 def _keep_forget(strength: Strength, epoch: int, policy: Policy) -> Strength:

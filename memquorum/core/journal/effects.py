@@ -45,6 +45,7 @@ from memquorum.core.records import (
     JournalAppended,
     JournalEntry,
     Reencoded,
+    RestoreRequested,
     Stored,
     Ticked,
 )
@@ -289,6 +290,8 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),
         "erased": Effect((Erased,), _do_erased),
+        "requested": Effect((RestoreRequested,), _do_nothing),
+        "declined": Effect((RestoreRequested,), _do_nothing),
     }
 )
 """Every effect that a journal entry may have."""

@@ -29,6 +29,7 @@ from memquorum.core.records import (
     JournalEntry,
     MemoryReencoded,
     Reencoded,
+    Restored,
     Stored,
 )
 
@@ -47,6 +48,15 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class Lies:
+    """Where a memory's content lies that comes back, and the commitment that it must have."""
+
+    accepted_offset: int
+    scored_offset: int
+    commitment: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Sealed:
     """A memory whose content is to be stored: where it lies, and what it must be."""
 
@@ -54,12 +64,13 @@ class Sealed:
     memory_id: str
     namespace: str
     event_id: str
-    detail: Stored
+    detail: Stored | Lies
 
 
 @dataclass(frozen=True, slots=True)
 class SealedAnew:
-    """A memory whose embedding was replaced: where the latest one lies, and by which encoder it must be."""
+    """A memory whose embedding was replaced: where the latest one lies, and by which encoder it must be. The encoder
+    before it is not known (empty) of a memory that comes back."""
 
     seq: int
     memory_id: str
@@ -119,13 +130,19 @@ class Replay:
                     sealed.append(_sealed(change.revealed, read))
                 if change.reencoded is not None:
                     anew[change.reencoded] = _sealed_anew(change.reencoded, read)
+                for told in change.restored:
+                    back, encoded = sealed_again(work.rows.memories[told.memory_id], told)
+                    sealed.append(back)
+                    if encoded is not None:
+                        anew[told.memory_id] = encoded
         except (links.BrokenChain, BadCertificate) as error:
             raise CannotReplay(f"shard {self.state.shard}: {error}") from error
         net = work.net()
         self._keep(net)
         net = self._narrowed(net)
-        kept = tuple(s for s in sealed if s.memory_id in net.revealed)
-        return Step(net, kept, tuple(anew[memory_id] for memory_id in net.reencoded))
+        # One that came back within the batch is named twice.
+        kept = {s.memory_id: s for s in sealed if s.memory_id in net.revealed}
+        return Step(net, tuple(kept.values()), tuple(anew[memory_id] for memory_id in net.reencoded))
 
     def _rows(self, batch: Sequence[Read]) -> Rows:
         """The rows that the links touch; events decide nothing any more once an entry is written."""
@@ -176,13 +193,24 @@ def _sealed_anew(memory_id: str, read: Read) -> SealedAnew:
     return SealedAnew(read.entry.seq, memory_id, read.entry.namespace, read.entry.source_offset, read.detail)
 
 
+def sealed_again(memory: Memory, told: Restored) -> tuple[Sealed, SealedAnew | None]:
+    """What a memory that comes back is to be opened from. `memory`: its row."""
+    lies = Lies(told.accepted_offset, told.scored_offset, memory.commitment)
+    sealed = Sealed(memory.seq, memory.id, memory.namespace, memory.event_id, lies)
+    if told.reencoded_offset < 0:
+        return sealed, None
+    encoded = Reencoded(previous="", encoder=memory.encoder)
+    return sealed, SealedAnew(memory.seq, memory.id, memory.namespace, told.reencoded_offset, encoded)
+
+
 def open_embedding(key: bytes, wanted: SealedAnew, record: MemoryReencoded) -> NDArray[np.float32]:
     """The embedding that replaced a memory's, in the clear, from the record that the journal names.
 
     Raises CannotReplay where the record is about something else, or cannot be opened.
     """
     where = f"entry {wanted.seq}, memory {wanted.memory_id}"
-    expected = (wanted.memory_id, wanted.namespace, wanted.detail.previous, wanted.detail.encoder)
+    previous = wanted.detail.previous or record.previous
+    expected = (wanted.memory_id, wanted.namespace, previous, wanted.detail.encoder)
     if (record.memory_id, record.namespace, record.previous, record.encoder) != expected:
         raise CannotReplay(f"{where}: the embedding that it names is of memory {record.memory_id} by {record.encoder}")
     try:

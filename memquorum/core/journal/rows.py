@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.records import JournalAppended, JournalEntry, Standing
+from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
 
 SHORT_TERM = "short-term"
 LONG_TERM = "long-term"
@@ -254,10 +254,10 @@ class Change:
     """What one journal entry does to its shard.
 
     `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
-    and strength. `revealed`: the memory whose content and embedding are stored now. `reencoded`: the memory whose
-    embedding is replaced. `dropped`: the episode that became no memory. `destroyed`: the ids whose keys are gone.
-    `provenance`: what the episode was made of. `erased`: the episodes that an order took, or kept out; `erasure`: that
-    order, with the counts of this entry alone.
+    and strength. `revealed`: the memory whose content and embedding are stored now; `restored`: those that come back
+    with theirs. `reencoded`: the memory whose embedding is replaced. `dropped`: the episode that became no memory.
+    `destroyed`: the ids whose keys are gone. `provenance`: what the episode was made of. `erased`: the episodes that an
+    order took, or kept out; `erasure`: that order, with the counts of this entry alone.
     `cursors`: the next offset to read of each source that the entry used up. `configures`: by whom the shard's next
     decisions are taken, where the entry changes that. `attested`: the order to erase that the members
     found genuine.
@@ -281,3 +281,4 @@ class Change:
     cursors: tuple[tuple[str, int], ...] = ()
     configures: Genesis | None = None
     attested: str | None = None
+    restored: tuple[Restored, ...] = ()

@@ -98,10 +98,7 @@ class Workset:
             self._touched_strengths[memory_id] = None
             self._revealed.pop(memory_id, None)
             self._reencoded.pop(memory_id, None)
-        if change.revealed is not None:
-            self._revealed[change.revealed] = None
-        if change.reencoded is not None:
-            self._reencoded[change.reencoded] = None
+        self._absorb_content(change)
         if change.event is not None:
             self._events[change.event.namespace, change.event.event_id] = change.event
             self._new_events.append(change.event)
@@ -118,6 +115,16 @@ class Workset:
         for topic, next_offset in change.cursors:
             # A cursor never moves back: a redo of old entries after newer ones would not be a journal's order.
             self._cursors[topic] = max(self._cursors.get(topic, 0), next_offset)
+
+    def _absorb_content(self, change: Change) -> None:
+        if change.revealed is not None:
+            self._revealed[change.revealed] = None
+        if change.reencoded is not None:
+            self._reencoded[change.reencoded] = None
+        for told in change.restored:
+            self._revealed[told.memory_id] = None
+            if told.reencoded_offset >= 0:
+                self._reencoded[told.memory_id] = None
 
     def _absorb_erasure(self, change: Change) -> None:
         self._erased += change.erased
@@ -143,7 +150,8 @@ class Workset:
             new_strengths=tuple(s for s in strengths if s.memory_id not in before.strengths),
             changed_strengths=tuple(s for s in strengths if s.memory_id in before.strengths),
             removed=tuple(i for i in self._touched_strengths if i not in self._strengths and i in before.strengths),
-            revealed=tuple(self._revealed),
+            # What was forgotten and restored within the batch never left the store.
+            revealed=tuple(i for i in self._revealed if i not in before.strengths),
             reencoded=tuple(self._reencoded),
             events=tuple(self._new_events),
             journal=tuple(self._journal),

@@ -1,0 +1,88 @@
+"""The statements of a replica's view; what they are for, `db.view` says."""
+
+from __future__ import annotations
+
+FACTS = """
+FROM json_each(?) w
+CROSS JOIN place p ON p.memory_id = w.value
+CROSS JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
+"""
+KNOWN = f"""
+SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
+       reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
+{FACTS}"""
+FADING = f"""
+SELECT w.key, m.memory_id, namespace, last_access,
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
+{FACTS}"""
+TRIM = """
+DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
+    SELECT accepted_offset FROM recent WHERE namespace = ?1 AND agent = ?2
+    ORDER BY accepted_offset DESC LIMIT 1 OFFSET ?3)
+"""
+# The ages are counted in the key alone, so that no row is read that is too old.
+RECENT = """
+SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder)
+FROM (
+    SELECT rowid, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
+    FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) late
+JOIN recent r ON r.rowid = late.rowid
+LEFT JOIN anew a ON a.memory_id = r.memory_id AND a.first = r.encoder
+WHERE age <= ?3
+ORDER BY accepted_offset, agent
+"""
+ANEW = """
+INSERT INTO anew VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT DO UPDATE SET encoder = ?3, memory_seq = ?4, sealed_embedding = ?5
+WHERE encoder = ?2 AND memory_seq < ?4
+"""
+TOUCH = """
+UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced = reinforced + ?3,
+       salience_ppm = max(salience_ppm, ?4)
+WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND namespace = ?6
+"""
+# Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
+OVER = """
+SELECT w.value, m.at, f.until, f.epoch
+FROM forgotten f CROSS JOIN json_each(f.memory_ids) w
+LEFT JOIN place p ON p.memory_id = w.value
+LEFT JOIN memory m ON m.at = p.at AND m.memory_id = p.memory_id
+WHERE f.shard = ?1 AND f.epoch <= ?2 AND coalesce(m.touched, 0) <= f.accepted_offset
+"""
+# Sealed: its place is turned below zero, so that no question finds it but this one, and can be turned back.
+SEAL = "UPDATE place SET at = -at WHERE at > 0 AND memory_id IN (SELECT value FROM json_each(?))"
+# Back, at another place: forgotten again, it does not rest until the time of before.
+BACK = """
+UPDATE memory SET at = (SELECT max(at) + 1 FROM memory), last_access = max(last_access, ?2), touched = ?3
+WHERE at = (SELECT abs(at) FROM place WHERE memory_id = ?1) AND memory_id = ?1
+"""
+PLACE_BACK = """
+UPDATE place SET at = (SELECT max(at) FROM memory)
+WHERE memory_id = ?1 AND EXISTS (
+    SELECT FROM memory m WHERE m.at = (SELECT max(at) FROM memory) AND m.memory_id = ?1)
+"""
+SEALED = """
+SELECT w.key, m.memory_id, namespace, last_access,
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), p.at < 0
+FROM json_each(?) w
+CROSS JOIN place p ON p.memory_id = w.value
+CROSS JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
+LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
+"""
+# Of those whose grace time is over, what was not restored meanwhile.
+ENDED = """
+SELECT p.memory_id, m.at
+FROM sealed s CROSS JOIN json_each(s.places) w
+JOIN memory m ON m.at = w.value
+JOIN place p ON p.memory_id = m.memory_id AND p.at = -m.at
+WHERE s.shard = ?1 AND s.until <= ?2
+"""
+PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
+REMEMBER = f"""
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 16))}
+WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
+"""
+# Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
+KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"

@@ -1,0 +1,59 @@
+"""Requests to restore and what came back, judged by the journal's own history.
+
+Kept: of each memory that rests sealed, what its use had made of it when it was forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memquorum.core.audit.findings import Impossible, Kind
+from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.ids import shard_of
+from memquorum.core.journal import restores
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import SEALED, Change, Memory, Strength
+from memquorum.core.records import Decided, JournalEntry, RestoreRequested
+from memquorum.core.restoring.orders import open_order
+
+
+class Restores:
+    """Of one shard."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self._resting: dict[str, tuple[int, int, int]] = {}
+
+    def judge(self, entry: JournalEntry, detail: RestoreRequested, memories: Mapping[str, Memory], as_of: int) -> None:
+        """A request is one, and it is voted on if something that it names rests sealed. Raises Impossible."""
+        try:
+            _, order = open_order(self._rules.codec, self._rules.genesis, detail.order)
+        except BadOrder as error:
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, "a request of who may ask", error) from None
+        told = (entry.event_id, entry.namespace, entry.memory_id)
+        if told != (order.order_id, order.namespace, None):
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"request {order.order_id} in {order.namespace!r}", told)
+        if shard_of(order.namespace, self._rules.genesis.shards) != entry.shard:
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a namespace of shard {entry.shard}", order.namespace)
+        sealed = any(restores.restorable(memories.get(i), order.namespace, as_of) for i in order.memory_ids)
+        expected = "requested" if sealed else "declined"
+        if entry.effect != expected:
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, expected, entry.effect)
+
+    def judge_restored(self, detail: Decided) -> None:
+        """What comes back is as it was. Raises Impossible."""
+        for told in detail.restored:
+            expected = self._resting.get(told.memory_id)
+            found = (told.salience_ppm, told.accesses, told.reinforced)
+            if expected != found:
+                where = f"memory {told.memory_id} with (salience, accesses, reinforced)"
+                raise Impossible(Kind.RESULTS_WRONG, f"{where} {expected}", found)
+
+    def absorb(self, change: Change, strengths: Mapping[str, Strength]) -> None:
+        """An entry's change; `strengths` as they were before it."""
+        for memory in change.memories:
+            lost = strengths.get(memory.id)
+            if memory.tier == SEALED and lost is not None:
+                self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced)
+            else:
+                self._resting.pop(memory.id, None)

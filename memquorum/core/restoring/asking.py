@@ -1,0 +1,74 @@
+"""How a request to restore is put to the vote: an epoch of its own, one proposal for each memory that it names.
+
+That the request is signed by who may ask, and names what the nomination proposes, everybody checks of the nomination.
+What is left is the vote: each member says for each memory whether it has read the request where it is said to stand,
+knows the memory to be sealed and within its grace time, can still open it, and would keep it if it had been used when
+it was asked for (`ballots.kinds.RESTORE`).
+"""
+
+from __future__ import annotations
+
+from memquorum.core import nomination
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.ballots.kinds import RESTORE
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.ids import shard_of
+from memquorum.core.records import (
+    DecayCrossed,
+    NominationProposed,
+    Proposal,
+    RestoreFound,
+    RestoreOrdered,
+    Standing,
+)
+from memquorum.core.restoring.orders import open_order
+
+REASON = "requested"
+_BEFORE = "restore/"
+
+
+def trigger(order_id: str) -> str:
+    """What the epoch of a request is opened by: it names the request, so the store can tell which were voted on."""
+    return _BEFORE + order_id
+
+
+def is_one(proposed: NominationProposed) -> bool:
+    """Whether a nomination is about a request to restore."""
+    return proposed.trigger.startswith(_BEFORE)
+
+
+def check(codec: Codec, genesis: Genesis, proposed: NominationProposed) -> tuple[RestoreFound, RestoreOrdered]:
+    """What a nomination of kind `restore` asks for, and the request. Raises BadOrder."""
+    try:
+        found = codec.decode_as(RestoreFound, proposed.order or b"")
+    except DecodeError as error:
+        raise BadOrder("bad_avro", "restore", str(error)) from None
+    _, order = open_order(codec, genesis, found.order)
+    if shard_of(order.namespace, genesis.shards) != proposed.shard:
+        raise BadOrder("bad_order", "namespace", f"not of shard {proposed.shard}")
+    if proposed.trigger != trigger(order.order_id):
+        raise BadOrder("bad_order", "trigger", f"{proposed.trigger[:60]!r} names another request")
+    if not 0 <= found.offset < proposed.accepted_offset:
+        told = f"{found.offset} is not before the nomination's, {proposed.accepted_offset}"
+        raise BadOrder("out_of_range", "offset", told)
+    if proposed.proposals != _proposals(order, found.accepted_at):
+        raise BadOrder("bad_order", "proposals", "not the memories of the request, in its order")
+    return found, order
+
+
+def build(
+    codec: Codec, genesis: Genesis, standing: Standing, tick: DecayCrossed, asked: tuple[RestoreFound, RestoreOrdered]
+) -> NominationProposed:
+    """The next epoch's nomination, of a request alone."""
+    found, order = asked
+    proposals = _proposals(order, found.accepted_at)
+    return nomination.alone(genesis, standing, tick, trigger(order.order_id), (proposals, codec.encode(found)))
+
+
+def _proposals(order: RestoreOrdered, accepted_at: int) -> tuple[Proposal, ...]:
+    """The request counts as the memories' last use: decay is counted from it."""
+    return tuple(
+        Proposal(memory_id, order.namespace, RESTORE.name, REASON, accepted_at, accepted_at, 0)
+        for memory_id in order.memory_ids
+    )

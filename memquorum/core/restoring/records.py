@@ -1,0 +1,65 @@
+"""The records of a restore. They belong to `core.records`, which says what is common to all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreOrdered:
+    """Outside, within a Signed. Somebody asks for memories back that were forgotten."""
+
+    cluster: bytes
+    order_id: str
+    namespace: str
+    memory_ids: tuple[str, ...]
+    ordered_by: str
+    ordered_at: int
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreAccepted:
+    """A request to restore behind the wall: the Signed as received, the memories that it names, and when it came."""
+
+    event_id: str
+    namespace: str
+    memory_ids: tuple[str, ...]
+    order: bytes
+    accepted_at: int
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreFound:
+    """A request and where in the accepted stream it stands: what members vote on."""
+
+    order: bytes
+    accepted_at: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequested:
+    """Detail of 'requested' and 'declined': the request as it came in."""
+
+    order: bytes
+    accepted_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """Of a memory that came back: what its use had made of it, and where its content and its embedding lie.
+
+    `reencoded_offset`: of the record that holds the embedding, if another encoder made it anew; -1 if none did.
+    """
+
+    memory_id: str
+    salience_ppm: int
+    accesses: int
+    reinforced: int
+    accepted_offset: int
+    scored_offset: int
+    reencoded_offset: int = -1
