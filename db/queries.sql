@@ -78,13 +78,13 @@ LEFT JOIN journal j ON j.shard = s.shard AND j.seq = 1
 
 -- :name shard_standing
 -- Where every shard stands.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, published_seq
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at, published_seq
 FROM shard
 ORDER BY shard
 
 -- :name shard_lock
 -- Holds the shards for the transaction, in one order for everyone, and tells where they stand.
-SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested
+SELECT shard, seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at
 FROM shard
 WHERE shard = ANY(%(shards)s)
 ORDER BY shard
@@ -95,7 +95,7 @@ FOR UPDATE
 UPDATE shard
 SET seq = %(seq)s, hash = %(hash)s, as_of = %(as_of)s, interactions = %(interactions)s, last_epoch = %(last_epoch)s,
     last_epoch_at = %(last_epoch_at)s, decided_seq = %(decided_seq)s, alive = %(alive)s,
-    unattested = %(unattested)s
+    unattested = %(unattested)s, asked_at = %(asked_at)s
 WHERE shard = %(shard)s
 
 -- :name shard_published
@@ -343,12 +343,12 @@ LIMIT %(limit)s
 -- :name restore_shown
 -- A request to restore, and what became of each of its memories that the reader sees; one row without a memory where
 -- nothing was decided yet.
-SELECT j.namespace, j.shard, j.seq, j.effect, j.as_of, d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason
+SELECT j.namespace, j.shard, j.seq, j.effect, d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason
 FROM journal j
 LEFT JOIN decision d ON d.shard = j.shard AND d.trigger = 'restore/' || j.event_id
 LEFT JOIN outcome o ON o.shard = d.shard AND o.epoch = d.epoch
-WHERE j.namespace = %(namespace)s AND j.event_id = %(id)s AND j.effect IN ('requested', 'declined')
-ORDER BY j.seq, o.position
+WHERE j.event_id = %(id)s AND j.effect IN ('requested', 'declined')
+ORDER BY j.shard, j.seq, d.epoch, o.position
 
 -- :name restore_asked
 -- Memories as somebody sees them who wants them back.
@@ -779,7 +779,7 @@ SELECT EXISTS (SELECT FROM content WHERE memory_id = %(id)s::uuid)
 -- :name audit_shard
 -- Where a shard stands, and the next record of the accepted stream, as an audit compares them.
 SELECT s.shard, s.seq, s.hash, s.as_of, s.interactions, s.last_epoch, s.last_epoch_at, s.decided_seq,
-    s.alive, s.unattested, c.next_offset AS accepted
+    s.alive, s.unattested, s.asked_at, c.next_offset AS accepted
 FROM shard s
 LEFT JOIN cursor c ON c.shard = s.shard AND c.topic = %(accepted)s
 WHERE s.shard = %(shard)s

@@ -18,7 +18,7 @@ from pgvector import HalfVector
 from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from db import erasure_rows, explain_rows, receipt_rows
+from db import erasure_rows, explain_rows, receipt_rows, restore_rows
 from db.connection import READER, TENANT, Link, patient
 from db.erasure_rows import Found
 from db.queries import QUERIES
@@ -30,6 +30,7 @@ from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.query import Hit, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
+from memquorum.core.retrieval.restoring import Resting, Restore
 from memquorum.ports import StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")
@@ -156,6 +157,16 @@ class Reads:
         rows = await self._all("erasure_shown", {"id": order_id}, sight)
         found = erasure_rows.shown(rows[0]) if rows else None
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
+
+    async def resting(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Resting]:
+        """Those of the memories that the namespace has, and what keeps them from coming back."""
+        wanted = {"namespace": namespace, "ids": list(memory_ids)}
+        return restore_rows.resting(await self._all("restore_asked", wanted, sight))
+
+    async def restore(self, sight: Sight, order_id: str) -> Restore | None:
+        """A request to restore that has come in."""
+        found = restore_rows.shown(order_id, await self._all("restore_shown", {"id": order_id}, sight))
+        return found if found is not None and covers(sight.namespaces, found.namespace) else None
 
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
         """What proves an erasure; None where no such order was carried out."""

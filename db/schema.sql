@@ -15,7 +15,8 @@ CREATE TABLE shard (
     decided_seq        bigint  NOT NULL DEFAULT 0, -- PBFT sequence
     published_seq      bigint  NOT NULL DEFAULT 0, -- journal entries known to be in the topic
     alive              bigint  NOT NULL DEFAULT 0, -- memories that have strength
-    unattested         bigint  NOT NULL DEFAULT 0  -- erasures that the members have not attested yet
+    unattested         bigint  NOT NULL DEFAULT 0, -- erasures that the members have not attested yet
+    asked_at           bigint  NOT NULL DEFAULT 0  -- the time of the last request to restore
 );
 
 -- The next offset to read of every source; moves in the transaction that applies the record.
@@ -439,5 +440,5 @@ GRANT SELECT ON provenance, erased, erasure TO memquorum_tenant;
 
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
 CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect = 'requested';
-CREATE INDEX journal_request ON journal (namespace, event_id) WHERE effect IN ('requested', 'declined');
+CREATE INDEX journal_request ON journal (event_id) WHERE effect IN ('requested', 'declined');
 CREATE INDEX decision_trigger ON decision (shard, trigger);

@@ -61,7 +61,7 @@ WHERE at = (SELECT abs(at) FROM place WHERE memory_id = ?1) AND memory_id = ?1
 PLACE_BACK = """
 UPDATE place SET at = (SELECT max(at) FROM memory)
 WHERE memory_id = ?1 AND EXISTS (
-    SELECT FROM memory m WHERE m.at = (SELECT max(at) FROM memory) AND m.memory_id = ?1)
+    SELECT 1 FROM memory m WHERE m.at = (SELECT max(at) FROM memory) AND m.memory_id = ?1)
 """
 SEALED = """
 SELECT w.key, m.memory_id, namespace, last_access,

@@ -6,13 +6,14 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from rich.console import Console
 
-from infra import apikeys, dlq, erase, evidence, logs, members, prune, roles, settings, sweep
+from infra import apikeys, dlq, erase, evidence, logs, members, prune, restore, roles, settings, sweep
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -91,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     anew = command("reencode", _reencode, "Encode all memories anew with the settings' encoder, while the fleet works.")
     anew.add_argument("--json", action="store_true", help="the outcome as JSON")
     dlq.options(command("dlq", _dlq, "List what intake refused, or publish it again where it came from."))
-    erase.options(command("erase", _erase, "Show what an erasure takes; with --yes, order it with the operator's key."))
+    _orders(command)
     evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
     prune.options(command("prune", _prune, "Delete the consensus messages that a stable checkpoint covers."))
     sweep.options(command("sweep", _sweep, "Make what was erased and forgotten go from the databases' files, too."))
@@ -102,6 +103,12 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--member", type=int, help="the replica's member id")
     run.set_defaults(process=lambda parsed: roles.named(parsed.role, parsed.member))
     return root
+
+
+def _orders(command: Callable[..., argparse.ArgumentParser]) -> None:
+    """What the operator orders with its own key, beside who is a member."""
+    erase.options(command("erase", _erase, "Show what an erasure takes; with --yes, order it with the operator's key."))
+    restore.options(command("restore", _restore, "Ask for memories back that rest sealed, with the operator's key."))
 
 
 def _up(given: Settings, parsed: argparse.Namespace) -> int:
@@ -260,6 +267,13 @@ def _erase(given: Settings, parsed: argparse.Namespace) -> int:
         return erase.run(given, parsed)
     except erase.UNREACHABLE as error:
         sys.exit(f"memquorum: the store cannot be asked, or no order be given: {error}")
+
+
+def _restore(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return restore.run(given, parsed)
+    except restore.UNREACHABLE as error:
+        sys.exit(f"memquorum: the store cannot be asked, or no request be given: {error}")
 
 
 def _members(given: Settings, parsed: argparse.Namespace) -> int:

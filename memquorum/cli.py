@@ -31,6 +31,7 @@ from memquorum.client import (
     Receipt,
     erasing,
     reading,
+    restoring,
     settings,
 )
 from memquorum.client.signer import make_key, seed_of
@@ -111,6 +112,9 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
     verify.set_defaults(passes_on=True)
     erasing.options(command("erase", erasing.run, "Show everything that an erasure would take; with --yes, order it."))
+    restoring.options(
+        command("restore", restoring.run, "Ask for memories back that were forgotten: members vote on it.")
+    )
     _receipt_options(command("receipt", _receipt, "Get the receipt of an erasure, or verify one without any server."))
     letters = command("dlq", _dlq, "List what intake refused, or publish it again: `dlq list`, `dlq replay`.")
     letters.set_defaults(passes_on=True)

@@ -34,6 +34,9 @@ class Restores:
         Each is voted on once: who is refused may ask again.
         """
         since = tick.as_of - self._genesis.policy.forget.grace_ms
+        # Nobody has asked since what rests sealed now was forgotten.
+        if not standing.asked_at or standing.asked_at < since:
+            return None
         asked = self._schedule.restores(
             tick.shard, since=since, before=tick.accepted_offset, through=standing.last_epoch
         )

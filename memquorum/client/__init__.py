@@ -22,7 +22,7 @@ from memquorum.client.errors import (
 )
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
-from memquorum.client.values import Context, Erasure, Explanation, Found, LeftOut, Receipt
+from memquorum.client.values import Context, Erasure, Explanation, Found, LeftOut, Receipt, Restore
 from memquorum.core.retrieval.query import Hit
 
 __all__ = [
@@ -41,5 +41,6 @@ __all__ = [
     "NotConfigured",
     "NotFound",
     "Receipt",
+    "Restore",
     "Unreachable",
 ]

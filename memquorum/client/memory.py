@@ -22,7 +22,7 @@ from memquorum import cloudevents, topics
 from memquorum.client import settings, traces
 from memquorum.client.errors import Invalid, NoOutcome, NotAllowed, NotFound, Unreachable
 from memquorum.client.signer import Signer
-from memquorum.client.values import Context, Erasure, Explanation, Receipt, context
+from memquorum.client.values import Context, Erasure, Explanation, Receipt, Restore, context
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import signatures
@@ -249,6 +249,19 @@ class AsyncMemory:
         """An erasure that was carried out. Raises NotFound."""
         return _erasure(await self._get(f"/erasures/{quote(order_id, safe='')}"))
 
+    async def restore(self, *memory_ids: str, reference: str | None = None, timeout: float = 10.0) -> Restore:
+        """Asks for memories back that were forgotten and rest sealed: the members vote on it. Returns once they have,
+        or after `timeout` seconds. What is alive, destroyed or erased is told as that. Raises Invalid, Unreachable.
+        """
+        asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "reference": reference}
+        asked = {name: value for name, value in asked.items() if value is not None}
+        wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
+        return _restore(await self._ask("POST", "/restore", json=asked, params={"wait_ms": wait_ms}))
+
+    async def restore_outcome(self, order_id: str) -> Restore:
+        """What became of a request to restore. Raises NotFound."""
+        return _restore(await self._get(f"/restores/{quote(order_id, safe='')}"))
+
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         given = {name: value for name, value in episode.items() if value is not None}
         value = {"namespace": self.namespace, "event_id": str(uuid.uuid4()), **given}
@@ -322,6 +335,10 @@ class AsyncMemory:
 
 def _erasure(found: dict[str, Any]) -> Erasure:
     return Erasure(**found | {"going": tuple(found["going"])})
+
+
+def _restore(found: dict[str, Any]) -> Restore:
+    return Restore(**found | {"memories": tuple(found["memories"])})
 
 
 def _body(answer: httpx.Response) -> dict[str, Any]:

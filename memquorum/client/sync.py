@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from memquorum.client.memory import AsyncMemory
-from memquorum.client.values import Context, Erasure, Explanation, Receipt
+from memquorum.client.values import Context, Erasure, Explanation, Receipt, Restore
 from memquorum.core.retrieval.query import Hit
 
 T = TypeVar("T")
@@ -112,6 +112,14 @@ class Memory:
     def erasure(self, order_id: str) -> Erasure:
         """An erasure that was carried out."""
         return self._run(self._memory.erasure(order_id))
+
+    def restore(self, *memory_ids: str, **asked: Any) -> Restore:
+        """Asks for memories back that were forgotten and rest sealed."""
+        return self._run(self._memory.restore(*memory_ids, **asked))
+
+    def restore_outcome(self, order_id: str) -> Restore:
+        """What became of a request to restore."""
+        return self._run(self._memory.restore_outcome(order_id))
 
     def _run(self, work: Coroutine[Any, Any, T]) -> T:
         if self._loop.is_closed():

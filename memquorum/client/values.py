@@ -52,6 +52,23 @@ class Erasure:
 
 
 @dataclass(frozen=True, slots=True)
+class Restore:
+    """What was asked back, and what became of it. `status`: "nothing to restore", "asked" (not decided in time; it will
+    be) or "decided". `memories`: of each its id, its status (sealed, restored, alive, destroyed, erased, unknown) and
+    why. `restored`: how many came back.
+    """
+
+    namespace: str
+    status: str
+    memories: tuple[dict[str, Any], ...]
+    order_id: str | None = None
+    shard: int | None = None
+    epoch: int | None = None
+    journal_seq: int | None = None
+    restored: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a memory is where it is: `account` as plain values, `lines` in words."""
 

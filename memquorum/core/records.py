@@ -228,6 +228,7 @@ class Standing:
     interactions: int
     alive: int
     unattested: int = 0
+    asked_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)

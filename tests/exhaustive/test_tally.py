@@ -17,6 +17,14 @@ Claimed and checked, for weights of which the f heaviest stay below a third:
    for, no liar prevents it. To forget takes two thirds, which they always have. To promote takes 67 hundredths, which
    they have unless the liars hold nearly a third: then f heavy members can delay a promotion for as long as they like.
 
+To restore takes less, f+1 members and a third of the weight, since another vote undoes it. So the second and the fourth
+hold, and of the others:
+
+6. What is restored has an honest member behind it; liars alone restore nothing.
+7. What all honest members want back comes back, whoever lies, and whosever ballots the primary leaves out: nobody
+   delays it while the key's time runs.
+8. Members with more than a third of the weight, who could have prevented a forgetting, can undo it.
+
 Not claimed: that two certificates end the same way. A primary that leaves a yes out, or a liar that says yes here and
 no there, can make one keep what another would forget. That delays, and which of the two counts is PBFT's to say.
 """
@@ -31,7 +39,7 @@ import numpy as np
 import pytest
 
 from memquorum.core.ballots.columns import Ballot
-from memquorum.core.ballots.kinds import KINDS, PROMOTE
+from memquorum.core.ballots.kinds import KINDS, PROMOTE, RESTORE
 from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.tally import tally
 from memquorum.core.policy import PPM
@@ -48,6 +56,8 @@ WEIGHTS = {
 }
 TOO_UNEVEN = [(1500, 1000, 1000, 1000), (1000, 1000, 1000, 0), (1250, 1250, *(1000,) * 5), (*(1000,) * 6, 0)]
 EVERY = [(n, kind, weights) for n in (4, 7) for kind in ("forget", "promote") for weights in WEIGHTS[n]]
+BACK = [(n, "restore", weights) for n in (4, 7) for weights in WEIGHTS[n]]
+each_restore = pytest.mark.parametrize(("n", "kind", "weights"), BACK)
 each_election = pytest.mark.parametrize(("n", "kind", "weights"), EVERY)
 
 
@@ -75,6 +85,10 @@ def codes(kind: str) -> tuple[int, ...]:
 
 
 def opinion(kind: str, code: int, genesis: Genesis) -> Opinion:
+    if kind == "restore":
+        terms = (PPM, PPM, PPM, 1_000) if code == YES else RESTORE.abstain(1_000)
+        assert RESTORE.yes(RESTORE.score(terms, genesis.policy), genesis.policy) == (code == YES)
+        return Opinion(code == YES, RESTORE.score(terms, genesis.policy), terms)
     if kind == "forget":
         return Opinion(code == YES, 0 if code == YES else PPM, (0, 0, 0) if code == YES else (PPM, PPM, 0))
     terms = {NO: (0, 0, 0, PPM), WEAK: (PPM, PPM, 100_000, 0), YES: (PPM, PPM, PPM, 0)}[code]
@@ -117,7 +131,7 @@ def test_nothing_is_decided_without_a_majority_of_the_honest(n: int, kind: str, 
         assert (2 * (theirs >= WEAK) @ shares > shares.sum()).all()
 
 
-@each_election
+@pytest.mark.parametrize(("n", "kind", "weights"), EVERY + BACK)
 def test_leaving_a_ballot_out_or_a_no_for_a_yes_never_decides(n: int, kind: str, weights: tuple[int, ...]) -> None:
     _, decides = election(n, kind, weights)
     lower = {YES: tuple(code for code in codes(kind) if code < YES), WEAK: (NO,), NO: (), ABSENT: ()}
@@ -129,7 +143,9 @@ def test_leaving_a_ballot_out_or_a_no_for_a_yes_never_decides(n: int, kind: str,
             assert not any(decides[changed(certificate, member, less)] for less in lower[code])
 
 
-@pytest.mark.parametrize(("n", "kind", "weights"), [each for each in EVERY if each[0] == 4 or each[1] == "forget"])
+@pytest.mark.parametrize(
+    ("n", "kind", "weights"), [each for each in EVERY + BACK if each[0] == 4 or each[1] == "forget"]
+)
 def test_certificates_that_end_differently(n: int, kind: str, weights: tuple[int, ...]) -> None:
     """Every pair: of those who signed one opinion only, who decides needs q; who keeps has left out a yes."""
     genesis, decides = election(n, kind, weights)
@@ -140,7 +156,7 @@ def test_certificates_that_end_differently(n: int, kind: str, weights: tuple[int
     for certificate in every[outcome]:
         both = (certificate != ABSENT) & (kept != ABSENT)
         twice = (both & (certificate != kept)).sum(axis=1)
-        assert (twice[against] > genesis.f).all()
+        assert kind == "restore" or (twice[against] > genesis.f).all()
         left_out = ((certificate >= WEAK) & (kept == ABSENT)).any(axis=1)
         assert left_out[twice == 0].all()
         together = np.maximum(kept, certificate)[twice == 0]
@@ -157,3 +173,29 @@ def test_no_liar_prevents_what_all_honest_members_say(n: int, kind: str, weights
             weight = sum(weights[member] for member, code in enumerate(certificate) if code in (WEAK, YES))
             assert decides[certificate] == (weight >= KINDS[kind].needed(genesis.policy) * sum(weights))
             assert decides[certificate] or (kind == "promote" and max(weights) != min(weights))
+
+
+@each_restore
+def test_nothing_comes_back_by_liars_alone(n: int, kind: str, weights: tuple[int, ...]) -> None:
+    genesis, decides = election(n, kind, weights)
+    restored = np.array([certificate for certificate, yes in decides.items() if yes])
+    assert len(restored) and genesis.f + 1 == (restored == YES).sum(axis=1).min()
+    for lying in liars(genesis):
+        honest = [member for member in range(n) if member not in lying]
+        assert (restored[:, honest] == YES).any(axis=1).all()
+
+
+@each_restore
+def test_what_all_honest_members_want_back_nobody_withholds(n: int, kind: str, weights: tuple[int, ...]) -> None:
+    genesis, decides = election(n, kind, weights)
+    every, restored = np.array(list(decides), np.int8), np.array(list(decides.values()))
+    for lying in liars(genesis):
+        honest = [member for member in range(n) if member not in lying]
+        assert restored[(every[:, honest] != NO).all(axis=1)].all()
+
+
+@each_restore
+def test_who_could_have_prevented_a_forgetting_can_undo_it(n: int, kind: str, weights: tuple[int, ...]) -> None:
+    _, decides = election(n, kind, weights)
+    every, restored = np.array(list(decides), np.int8), np.array(list(decides.values()))
+    assert restored[3 * ((every == YES) @ np.array(weights)) > sum(weights)].all()

@@ -104,7 +104,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Works
     state = work.rows.state
     assert rows(
         databases,
-        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested "
+        "SELECT seq, hash, as_of, interactions, last_epoch, last_epoch_at, decided_seq, alive, unattested, asked_at "
         "FROM shard WHERE shard = %s",
         shard,
     ) == [
@@ -118,6 +118,7 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Works
             state.decided_seq,
             state.alive,
             state.unattested,
+            state.asked_at,
         )
     ]
     tiers = dict(rows(databases, "SELECT id::text, tier FROM memory WHERE shard = %s", shard))

@@ -12,15 +12,18 @@ from starlette.testclient import TestClient
 from db import erasure_rows
 from db.erasure_rows import Found
 from db.reads import _shown
+from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import ErasedEpisode
+from memquorum.core.restoring import orders as restoring
 from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
+from memquorum.core.retrieval.restoring import Resting, Restore, decided
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry.bundle import Telemetry
 from tests.unit import erasures, genesis
@@ -45,6 +48,8 @@ class Store:
 
     def __init__(self) -> None:
         self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
+        self.resting_rows: dict[str, Resting] = {}
+        self.restores = {ORDER: Restore("greenhouse", "asked", (), ORDER, 0)}
 
     async def search(self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int) -> list[Hit]:
         assert covers(sight.namespaces, namespace)
@@ -88,6 +93,15 @@ class Store:
         found = self.erasures.get(order_id)
         return found if found and covers(sight.namespaces, found["namespace"]) else None
 
+    async def resting(self, sight: Sight, namespace: str, memory_ids: tuple[str, ...]) -> list[Resting]:
+        assert covers(sight.namespaces, namespace)
+        mine = [self.resting_rows[i] for i in memory_ids if i in self.resting_rows]
+        return [one for one in mine if OWNERS.get(one.memory_id, namespace) == namespace]
+
+    async def restore(self, sight: Sight, order_id: str) -> Restore | None:
+        found = self.restores.get(order_id)
+        return found if found and covers(sight.namespaces, found.namespace) else None
+
     async def ping(self) -> None:
         pass
 
@@ -129,12 +143,25 @@ class Served(Service):
 
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         self.sent.append((topic, namespace, data))
+        if topic == topics.RESTORES:
+            self._restore(event_id, namespace, data)
+            return
         _, order = open_order(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)
         if self.carries_out:
             said = (order.selector, order.value, order.ordered_by)
             store: Any = self.reads
             store.erasures[event_id] = _carried_out(event_id, namespace, *said)
+
+    def _restore(self, order_id: str, namespace: str, data: bytes) -> None:
+        """All but the last of the memories come back."""
+        _, asked = restoring.open_order(self.codec, self.genesis, data)
+        assert (asked.order_id, asked.namespace) == (order_id, namespace)
+        if self.carries_out:
+            *back, last = asked.memory_ids
+            told = (*(decided(i, "restored", "quorum") for i in back), decided(last, "kept", "too_few_votes"))
+            store: Any = self.reads
+            store.restores[order_id] = Restore(namespace, "decided", told, order_id, 0, 7, 9, len(back))
 
 
 GENESIS = genesis.make(**erasures.entitled(signed=()))

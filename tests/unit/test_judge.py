@@ -155,3 +155,27 @@ def test_a_memory_is_not_near_to_itself(bench: Bench) -> None:
     assert [o.terms[1] for o in bench.says(nomination)] == [0]
     bench.memory("n", "here", (1, 0), mine=True)
     assert [o.terms[1] for o in bench.says(replace(nomination, accepted_offset=9))] == [PPM // 2]
+
+
+def test_a_member_restores_what_it_knows_to_rest_and_can_open(bench: Bench) -> None:
+    """Asked for a second ago, it would not be nominated; asked for long ago, it has to mean something."""
+
+    def asks(*ids: str, at: int, space: str = "here") -> NominationProposed:
+        wanted = tuple(Proposal(i, space, "restore", "requested", at, at, 0) for i in ids)
+        return replace(bench.asked(), proposals=wanted, trigger="restore/x", order=b"")
+
+    bench.memory("e", "here", (0, 1), mine=True)
+    for name, vector in (("near", (0, 1)), ("far", (1, 0)), ("lost", (0, 1)), ("alive", (0, 1))):
+        bench.memory(name, "here", vector)
+    bench.view.decided(
+        0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=["near", "far", "lost"], until=2 * NOW,
+        accepted_offset=bench.offset, read=bench.offset + 1,
+    )  # fmt: skip
+    del bench.keys["lost"]
+    names = ("near", "far", "lost", "alive", "unknown")
+    fresh = bench.says(asks(*names, at=NOW - 1_000))
+    assert [opinion.yes for opinion in fresh] == [True, True, False, False, False]
+    assert [opinion.terms[0] for opinion in fresh] == [PPM, PPM, 0, 0, 0]
+    assert fresh[0].terms[3] == NOW - 1_000
+    assert [opinion.yes for opinion in bench.says(asks(*names, at=0))] == [True, False, False, False, False]
+    assert not any(opinion.yes for opinion in bench.says(asks(*names, at=NOW, space="there")))

@@ -46,6 +46,7 @@ def client(service: Served) -> TestClient:
 def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
         "search": SEARCH, "publish": EPISODE, "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
+        "restore": {"memory_ids": [HERS]},
     }  # fmt: skip
     return samples[endpoint.name] if endpoint.body else None
 

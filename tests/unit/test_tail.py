@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memquorum.client import Invalid
@@ -10,6 +12,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import FORGET, PROMOTE
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change
+from memquorum.core.records import Restored
 from memquorum.core.retrieval.tail import Tail
 from tests.unit import erasures, votes
 from tests.unit import genesis as cluster
@@ -40,6 +43,11 @@ def shard(codec: Codec) -> Shard:
     order = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 2_000)
     made.erase(order, erasures.among(erasures.NAMESPACE, {"b": "short-term", "c": "reinforced"}))
     made.erase(order, [], repeated=True)
+    asked = votes.restore(GENESIS, A)
+    made.ask(asked, 3_000)
+    made.work._memories[A] = replace(made.rows.memories[A], tier="sealed", sealed_until=2_000_000_000)
+    made.ask(asked, 3_000)
+    made.restore(asked, Restored(A, 600_000, 0, 0, 0, 0))
     return made
 
 
@@ -50,7 +58,7 @@ def told(codec: Codec, changes: list[Change], namespace: str | None = None, *, t
 
 def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
     lines = told(codec, shard.changes, ticks=True)
-    took = {B: "short-term", memory_id("c"): "reinforced"}
+    took, asked = {B: "short-term", memory_id("c"): "reinforced"}, votes.restore(GENESIS, A).order_id
     assert lines == [
         f"1970-01-01 00:00:00  0/1     stored      {A}  by planner in greenhouse: 23 characters, salience 0.6",
         "1970-01-01 00:00:00  0/2     repeated    event a in greenhouse: it came before and changes nothing",
@@ -70,6 +78,11 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         *(f"                               erased    {one}, {was}" for one, was in sorted(took.items())),
         f"1970-01-12 13:46:40  0/13    repeated    order {erasures.ORDER} in greenhouse: it was carried out before and "
         "changes nothing",
+        f"1970-01-12 13:46:40  0/14    declined    a restore in greenhouse, request {asked}: nothing that it names "
+        "rests sealed",
+        f"1970-01-12 13:46:40  0/15    requested   a restore in greenhouse, request {asked}: to be voted on",
+        "1970-01-12 13:46:40  0/16    decided     epoch 2 by 4 members: 1 restored",
+        f"                               restored  {A} in greenhouse, proposed as requested: votes and weight suffice",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -32,12 +32,24 @@ def recent(view: View, through: int = 1000, most: int = 64) -> list[str]:
     return [r.memory_id for r in view.recent("space", through=through, most=most)]
 
 
-def decide(view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000) -> None:
+def decide(
+    view: View, epoch: int, *forgotten: str, accepted_offset: int = 10, read: int = 1000, back: str | None = None
+) -> None:
+    """What is forgotten rests until 1,000 times the epoch; `back`: what is restored, asked for at 500."""
     commits = [b"commit", b"another"]
     view.decided(
-        0, seq=epoch, epoch=epoch, commits=commits, decisions=b"decisions", forgotten=forgotten,
-        accepted_offset=accepted_offset, read=read,
+        0, seq=epoch, epoch=epoch, commits=commits, decisions=b"decisions", forgotten=forgotten, until=1000 * epoch,
+        restored=[back] if back else [], restored_at=500, accepted_offset=accepted_offset, read=read,
     )  # fmt: skip
+
+
+def held(view: View) -> set[str]:
+    """What the file holds of memories, known or sealed."""
+    return {memory_id for (memory_id,) in view._db.execute("SELECT memory_id FROM memory")}
+
+
+def sealed(view: View, *memory_ids: str) -> list[str]:
+    return [row[1] for row in view.sealed(memory_ids or ["m1"])]
 
 
 def test_the_first_of_an_id_is_kept(view: View) -> None:
@@ -222,7 +234,67 @@ def test_an_embedding_goes_with_its_memory(view: View) -> None:
     view.reencoded("m1", "minilm", "bert", memory_seq=5, sealed_embedding=b"new")
     for epoch in (1, 2, 3):
         decide(view, epoch, *(["m1"] if epoch == 1 else []))
+    # Still: it may come back.
+    assert view.sealed(["m1"]) == [(0, "m1", "space", 100, b"new", "bert")]
+    view.ticked(0, 20, 1_000, b"")
     assert view._db.execute("SELECT count(*) FROM anew").fetchone() == (0,)
+
+
+def test_what_was_forgotten_rests_sealed_until_its_grace_time_is_over(view: View) -> None:
+    view.remember(KNOWN)
+    assert sealed(view) == []
+    decide(view, 1, "m1")
+    assert sealed(view) == ["m1"]  # at once, although an access may still void it
+    for epoch in (2, 3):
+        decide(view, epoch)
+    assert sealed(view, "m2", "m1") == ["m1"] and view.known(["m1"]) == {}
+    assert not view.touch("m1", "space", at=300, offset=30)
+    view.ticked(0, 20, 999, b"")
+    assert sealed(view) == ["m1"]
+    view.ticked(0, 21, 1_000, b"")
+    assert sealed(view) == [] and held(view) == set()
+    # The id stays: a record of it that comes again does not bring it back.
+    assert not view.remember(KNOWN)
+
+
+@pytest.mark.parametrize("soon", [True, False])
+def test_what_is_restored_is_known_as_if_used_just_now(view: View, soon: bool) -> None:
+    view.remember(KNOWN)
+    view.remember(KNOWN._replace(memory_id="m2"))
+    decide(view, 1, "m1", "m2")
+    if not soon:
+        decide(view, 2)
+        decide(view, 3)
+    decide(view, 4, accepted_offset=40, back="m1")
+    for epoch in (5, 6, 7):
+        decide(view, epoch, accepted_offset=40 + epoch)
+    assert one(view) == KNOWN._replace(last_access=500, touched=40)
+    assert not view.is_forgotten("m1") and sealed(view, "m1", "m2") == ["m2"]
+    view.ticked(0, 50, 1_000, b"")
+    assert held(view) == {"m1"}
+    assert view.touch("m1", "space", at=600, offset=51) and one(view).last_access == 600
+
+
+def test_what_is_forgotten_again_rests_for_the_whole_of_its_second_grace_time(view: View) -> None:
+    view.remember(KNOWN)
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []))
+    decide(view, 4, accepted_offset=40, back="m1")
+    for epoch in (5, 6, 7):
+        decide(view, epoch, *(["m1"] if epoch == 5 else []), accepted_offset=50)
+    view.ticked(0, 60, 1_000, b"")  # the end of the first
+    assert sealed(view) == ["m1"]
+    view.ticked(0, 61, 5_000, b"")
+    assert held(view) == set()
+
+
+def test_what_was_never_read_cannot_be_restored(view: View) -> None:
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []))
+    decide(view, 4, back="m1")
+    assert sealed(view) == [] and view.known(["m1"]) == {}
+    view.ordered(0, 7, b"digest", 500)
+    assert (view.order_at(0, 7), view.order_at(0, 8)) == ((b"digest", 500), None)
 
 
 def test_a_file_of_an_earlier_version_is_filled_again(tmp_path: Path) -> None:

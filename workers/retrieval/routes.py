@@ -10,12 +10,13 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from memquorum.core.access import AUDIT, ERASE, NOBODY, PUBLISH, READ, Caller
+from memquorum.core.access import AUDIT, ERASE, FORGET, NOBODY, PUBLISH, READ, Caller
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval.erasing import ErasureRequest
 from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
-from workers.retrieval import erasures, health, memories, publishing, receipts, retrieving, search, shapes
+from memquorum.core.retrieval.restoring import Restore, RestoreRequest
+from workers.retrieval import erasures, health, memories, publishing, receipts, restores, retrieving, search, shapes
 from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
@@ -24,6 +25,10 @@ from workers.retrieval.service import Service
 _WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
 _ERASED = Parameter(
     "wait_ms", int, f"Wait until an order is carried out, so many milliseconds at most (default: {erasures.WAIT_MS})."
+)
+
+_DECIDED = Parameter(
+    "wait_ms", int, f"Wait until it is decided on, so many milliseconds at most (default: {restores.WAIT_MS})."
 )
 
 
@@ -49,6 +54,11 @@ ENDPOINTS = (
     ),
     Endpoint("GET", "/erasures/{order_id}", erasures.erasure, (ERASE, AUDIT), answer=shapes.Erasure),
     Endpoint("GET", "/receipts/{order_id}", receipts.receipt, (ERASE, AUDIT), answer=shapes.ErasureReceipt),
+    Endpoint(
+        "POST", "/restore", restores.restore, (FORGET,), RestoreRequest, Restore,
+        query=(_DECIDED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
+    Endpoint("GET", "/restores/{order_id}", restores.restored, (FORGET, AUDIT), answer=Restore),
     Endpoint("GET", "/metrics", health.metrics, (AUDIT,)),
     Endpoint("GET", "/livez", health.livez, (), answer=shapes.Alive),
     Endpoint("GET", "/readyz", health.readyz, (), answer=shapes.Ready),

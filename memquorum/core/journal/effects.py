@@ -261,6 +261,12 @@ def _do_erased(rules: Rules, rows: Rows, change: Change, detail: Erased) -> Chan
     return erasures.do_erased(rules.codec, rules.genesis, rows, change, detail)
 
 
+def _do_requested(_: Rules, __: Rows, change: Change, ___: RestoreRequested) -> Change:
+    """The request stands in the journal, and is voted on; whoever nominates is told that there is one."""
+    # Before its first tick a shard's time is 0.
+    return _changed(change, state=_moved(change.state, asked_at=max(change.entry.as_of, 1)))
+
+
 def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Change:
     """Another encoder's embedding takes the place of the one that is there. Nothing else of the memory changes."""
     memory = rows.memories[change.entry.memory_id or ""]
@@ -290,7 +296,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),
         "erased": Effect((Erased,), _do_erased),
-        "requested": Effect((RestoreRequested,), _do_nothing),
+        "requested": Effect((RestoreRequested,), _do_requested),
         "declined": Effect((RestoreRequested,), _do_nothing),
     }
 )

@@ -37,11 +37,15 @@ class ShardState:
     """How many memories have strength."""
     unattested: int = 0
     """How many erasures the members have not attested yet."""
+    asked_at: int = 0
+    """The time of the last request to restore that is to be voted on."""
 
     @property
     def standing(self) -> Standing:
         """What a tick is journalled with."""
-        return Standing(self.last_epoch, self.last_epoch_at, self.interactions, self.alive, self.unattested)
+        return Standing(
+            self.last_epoch, self.last_epoch_at, self.interactions, self.alive, self.unattested, self.asked_at
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.tally import Outcome
 from memquorum.core.journal.rows import ALIVE, Memory, Strength
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
+from memquorum.core.restoring import asking
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +185,7 @@ class Vote:
     confidence_ppm: int | None = None
     certificate: Certificate | None = None
     complaint: str | None = None
+    asked_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,6 +346,7 @@ def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) 
             commits=commits,
             digest=checked.digest.hex(),
         ),
+        asked_by=asking.check(codec, genesis, nomination)[1].ordered_by if asking.is_one(nomination) else None,
     )
 
 
@@ -358,7 +361,8 @@ def _opinion(genesis: Genesis, ballot: Ballot, at: int, kind: str, as_of: int) -
     member, opinion = genesis.member(ballot.member), ballot.opinions[at]
     assert member is not None  # the certificate was checked
     terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
-    last_access = terms.get("last_access")
+    # Who does not know a memory to rest says nothing of its last use.
+    last_access = terms.get("last_access") if terms.get("holds") != 0 else None
     return MemberOpinion(
         member=member.id,
         name=member.name,

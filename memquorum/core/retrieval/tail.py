@@ -21,6 +21,7 @@ from memquorum.core.records import (
     PrePrepare,
     Proposal,
     Reencoded,
+    RestoreRequested,
     Signed,
     Stored,
 )
@@ -66,6 +67,9 @@ class Tail:
 
     def _episode_or_access(self, entry: JournalEntry) -> str:
         detail, where = self._codec.decode(entry.detail), f"in {entry.namespace}"
+        if isinstance(detail, RestoreRequested):
+            what = "to be voted on" if entry.effect == "requested" else "nothing that it names rests sealed"
+            return f"{entry.effect:<11} a restore {where}, request {entry.event_id}: {what}"
         if entry.effect == "repeated" and isinstance(detail, Erased):
             return f"repeated    order {entry.event_id} {where}: it was carried out before and changes nothing"
         if entry.effect == "repeated":
@@ -100,6 +104,8 @@ class Tail:
                 continue
             if result.outcome == "forgotten":
                 self._forgotten.add(result.memory_id)
+            elif result.outcome == "restored":
+                self._forgotten.discard(result.memory_id)
             proposal = proposals.get(result.memory_id)
             where = f" in {proposal.namespace}, proposed as {proposal.reason}" if proposal else ""
             yield f"  {result.outcome:<9} {result.memory_id}{where}: {WHY.get(result.reason, result.reason)}"

@@ -18,6 +18,7 @@ _PROPOSED = {
     "pressure": "because its shard held more than its capacity",
     "early": "early, because it was salient from the start",
     "salient": "because it is salient",
+    "requested": "because somebody asked for it back",
 }
 _TRIGGER = {
     "interactions": "opened after enough interactions",
@@ -33,8 +34,12 @@ WHY = {
     "gone already": "it was gone already",
     "promoted already": "it was promoted already",
     "unknown memory": "its shard does not know it",
+    "not forgotten": "it is not forgotten",
+    "key gone": "its key is destroyed: there is no way back",
+    "grace over": "its grace time was over before it was decided",
+    "unreadable": "its sealed copy could not be opened then: ask again",
 }
-_AIM = {"forget": "forget", "promote": "promote to long-term memory"}
+_AIM = {"forget": "forget", "promote": "promote to long-term memory", "restore": "restore"}
 
 
 def lines(account: Account, genesis: Genesis) -> list[str]:
@@ -125,8 +130,11 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
         yield f"{where}: {vote.outcome}, but the certificate proves nothing: {vote.complaint}"
         return
     yield f"{where}, {moment(vote.as_of)}: to {_AIM.get(vote.kind, vote.kind)}? {vote.outcome.capitalize()}"
-    trigger = _TRIGGER.get(vote.trigger, vote.trigger)
-    yield f"  Proposed {_PROPOSED.get(vote.proposed_because, vote.proposed_because)}; the epoch was {trigger}."
+    what, _, name = vote.trigger.partition("/")
+    trigger = f"opened by request {name}" if what == "restore" else _TRIGGER.get(vote.trigger, vote.trigger)
+    proposed = _PROPOSED.get(vote.proposed_because, vote.proposed_because)
+    proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
+    yield f"  Proposed {proposed}; the epoch was {trigger}."
     yield from _opinions(vote, genesis.policy)
     yield (
         f"  {vote.yes} of {vote.members} members are for it, {vote.quorum} are needed; their weight is "
@@ -170,6 +178,12 @@ def _score(kind: str, opinion: MemberOpinion, policy: Policy) -> str:
             f"{share(p.omega_relevance_ppm)}·{share(terms['relevance'])} = {score} {against} θ {share(p.theta_ppm)}: "
             f"{verb} {weight}"
         )
+    if kind == "restore":
+        if not terms["holds"]:
+            return f"does not know it to rest, or cannot open it: leave it sealed {weight}"
+        against, verb = ("≥", "restore") if opinion.yes else ("<", "leave it sealed")
+        fresh = "the request is fresh" if score == "1" else f"relevance {share(terms['relevance'])}: {score}"
+        return f"{fresh} {against} θ {share(policy.forget.theta_ppm)}: {verb} {weight}"
     parts = ", ".join(f"{name} {share(value)}" for name, value in terms.items())
     if kind == "promote":
         against, verb = ("≥", "promote") if opinion.yes else ("<", "not yet")

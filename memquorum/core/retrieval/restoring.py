@@ -1,0 +1,108 @@
+"""What may be asked of a restore: a request checked like a record, and what is told of each memory that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from memquorum.core import names
+from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.policy import Policy
+from memquorum.core.records import RestoreOrdered
+from memquorum.core.restoring import orders
+from memquorum.core.retrieval.query import BadRequest, read_body, read_namespace
+from memquorum.core.retrieval.telling import WHY, moment
+
+SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
+_NOBODY = "00000000-0000-0000-0000-000000000000"
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    """The body of a request: the memories that are to come back. `reference`: its name elsewhere."""
+
+    namespace: str | None = None
+    memory_ids: tuple[str, ...] = ()
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Restoring:
+    """Where one memory stands. `status`: sealed, restored, alive, destroyed, erased or unknown; `detail` says why."""
+
+    memory_id: str
+    status: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """What was asked for, and what became of it. `status`: "nothing to restore" (no memory rests sealed, so nobody is
+    asked), "asked" (to be voted on) or "decided".
+
+    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal.
+    """
+
+    namespace: str
+    status: str
+    memories: tuple[Restoring, ...]
+    order_id: str | None = None
+    shard: int | None = None
+    epoch: int | None = None
+    journal_seq: int | None = None
+    restored: int = field(default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Resting:
+    """A memory as its row has it: `changed` and `sealed_until` in milliseconds, `as_of` its shard's time."""
+
+    memory_id: str
+    tier: str
+    changed: int
+    sealed_until: int | None
+    as_of: int
+    erased: bool
+
+
+def read_restore(body: bytes, policy: Policy) -> RestoreOrdered:
+    """What a JSON body asks for; who asks, when and by which id is still open. Raises BadRequest."""
+    asked = read_body(body, RestoreRequest)
+    ids = tuple(dict.fromkeys(names.uuid(one) or one for one in asked.memory_ids))
+    wanted = RestoreOrdered(b"", _NOBODY, read_namespace(asked.namespace), ids, "x", 0, asked.reference)
+    try:
+        orders.check(wanted, policy)
+    except BadOrder as wrong:
+        raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+    return wanted
+
+
+def standing(memory_ids: Iterable[str], rows: Iterable[Resting]) -> tuple[Restoring, ...]:
+    """Where each memory stands, in the order asked for; those that rest sealed may be asked for."""
+    known = {row.memory_id: row for row in rows}
+    return tuple(_standing(memory_id, known.get(memory_id)) for memory_id in memory_ids)
+
+
+def decided(memory_id: str, outcome: str, reason: str) -> Restoring:
+    """What the members, and then the commit worker, made of one."""
+    why = WHY.get(reason, reason)
+    if outcome == "restored":
+        return Restoring(memory_id, RESTORED, "it is served again, and decays from the request on")
+    if outcome == "kept":
+        return Restoring(memory_id, SEALED, f"the members did not agree ({why}): it stays sealed; ask again")
+    status = {"not forgotten": ALIVE, "unreadable": SEALED, "unknown memory": UNKNOWN}.get(reason, DESTROYED)
+    return Restoring(memory_id, status, why)
+
+
+def _standing(memory_id: str, row: Resting | None) -> Restoring:
+    if row is None:
+        return Restoring(memory_id, UNKNOWN, "this namespace has no such memory")
+    if row.erased:
+        return Restoring(memory_id, ERASED, "it was erased: there is no way back")
+    if row.tier == "gone":
+        return Restoring(memory_id, DESTROYED, f"its key was destroyed on {moment(row.changed)}")
+    if row.tier != SEALED or row.sealed_until is None:
+        return Restoring(memory_id, ALIVE, "it is not forgotten")
+    if row.sealed_until <= row.as_of:
+        return Restoring(memory_id, DESTROYED, f"its grace time ended on {moment(row.sealed_until)}: its key goes")
+    return Restoring(memory_id, SEALED, f"its key is kept until {moment(row.sealed_until)}")

@@ -1,0 +1,76 @@
+"""Restores over HTTP: what was forgotten is asked back, and the members vote on it.
+
+The service signs as `service:erasure` for whoever has the right `forget` in the namespace: who may have memories
+forgotten may ask for them back. The request goes the way of all records; the answer waits for the decision.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from dataclasses import asdict, replace
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum import topics
+from memquorum.core.access import AUDIT, FORGET, Caller, Sight
+from memquorum.core.erasure.orders import SERVICE
+from memquorum.core.restoring import orders
+from memquorum.core.retrieval import query, restoring
+from memquorum.core.retrieval.query import BadRequest
+from memquorum.core.retrieval.restoring import Restore
+from workers.retrieval.answers import body, unknown
+from workers.retrieval.service import Service
+
+WAIT_MS = 10_000
+_LOOK_S = 0.05
+_NOBODY_SIGNS = (
+    "this service may not ask: the genesis file names no service `erasure`, or the service was not given its key. "
+    "The operator can: `python -m infra restore`"
+)
+
+
+async def restore(service: Service, request: Request, caller: Caller) -> Response:
+    """Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not."""
+    genesis = service.genesis
+    wanted = restoring.read_restore(await body(request), genesis.policy)
+    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    sight = caller.at(wanted.namespace, FORGET)
+    rows = await service.reads.resting(sight, wanted.namespace, wanted.memory_ids)
+    found = restoring.standing(wanted.memory_ids, rows)
+    sealed = tuple(one.memory_id for one in found if one.status == restoring.SEALED)
+    if not sealed:
+        return JSONResponse(asdict(Restore(wanted.namespace, "nothing to restore", found)))
+    if service.erasure_seed is None:
+        raise BadRequest("not_entitled", None, _NOBODY_SIGNS)
+    by, order_id = f"key {caller.id}" if caller.id is not None else "whoever is on this machine", str(uuid.uuid4())
+    order = replace(
+        wanted, cluster=genesis.cluster, order_id=order_id, memory_ids=sealed, ordered_by=by,
+        ordered_at=time.time_ns() // 1_000_000,
+    )  # fmt: skip
+    data = orders.make(service.codec, genesis, SERVICE, service.erasure_seed, order)
+    await service.send(topics.RESTORES, "Signed", order_id, wanted.namespace, data)
+    done = await _decided(service, sight, order_id, wait_ms / 1000)
+    if done is None or done.status != "decided":
+        return JSONResponse(asdict(Restore(wanted.namespace, "asked", found, order_id)), 202)
+    told = {one.memory_id: one for one in done.memories}
+    return JSONResponse(asdict(replace(done, memories=tuple(told.get(one.memory_id, one) for one in found))))
+
+
+async def restored(service: Service, request: Request, caller: Caller) -> Response:
+    """What became of a request to restore."""
+    order_id = query.read_order_id(request.path_params["order_id"])
+    found = await service.reads.restore(caller.sight(FORGET, AUDIT), order_id)
+    return JSONResponse(asdict(found)) if found else unknown("order_id", f"no request {order_id} has come in")
+
+
+async def _decided(service: Service, sight: Sight, order_id: str, seconds: float) -> Restore | None:
+    """The request once it is decided on; what there is of it after so many seconds."""
+    until = time.monotonic() + seconds
+    while True:
+        found: Restore | None = await service.reads.restore(sight, order_id)
+        if (found is not None and found.status != "asked") or time.monotonic() >= until:
+            return found
+        await asyncio.sleep(_LOOK_S)
