@@ -19,7 +19,7 @@ import pytest
 from infra import fleet, genesis, settings, status, supervisor, telemetry
 from infra.settings import Settings
 from memquorum import cli, topics
-from memquorum.client import AsyncMemory, Memory, NoOutcome, NotFound
+from memquorum.client import AsyncMemory, Memory, NoOutcome, NotFound, Restore
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics, reading
@@ -31,11 +31,11 @@ HOUR = 3_600_000
 
 @pytest.fixture(scope="module")
 def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
-    """The whole fleet with a driven clock, at START; keys of what is forgotten are destroyed at once."""
+    """The whole fleet with a driven clock, at START; keys of what is forgotten are destroyed half an hour later."""
     configured = replace(
         settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
     )
-    genesis.create(configured, policy={"forget": {"grace_ms": 0}})
+    genesis.create(configured, policy={"forget": {"grace_ms": HOUR // 2}})
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running
@@ -114,13 +114,15 @@ async def test_many_at_once(line: Settings) -> None:
             await memory.get("00000000-0000-4000-8000-000000000000")
 
 
-def test_the_fleet_forgets_and_says_why(line: Settings, memory: Memory) -> None:
+def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
+    line: Settings, memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     doomed = memory.add("Somebody left an umbrella.", wait=True)
     for agent in ("perception", "planner", "executor", "reviewer"):
         with client(line, memory.namespace, agent) as other:
             other.add(f"{agent} measured {len(agent)} litres of nitrate in tank {agent}", wait=True)
     tick(line, START + 2 * HOUR)
-    shown = until(lambda: (m := memory.get(doomed.memory_id))["tier"] == "gone" and m)
+    shown = until(lambda: (m := memory.get(doomed.memory_id))["tier"] == "sealed" and m)
     assert shown["text"] is None
     assert doomed.memory_id not in {hit.memory_id for hit in memory.search("umbrella", peek=True)}
     told = memory.explain(doomed.memory_id)
@@ -130,6 +132,40 @@ def test_the_fleet_forgets_and_says_why(line: Settings, memory: Memory) -> None:
     assert vote["weight_ppm"] >= vote["needed_ppm"]
     assert "All signatures hold." in str(told)
     assert "umbrella" not in str(told)
+
+    # Somebody wants it back: the members vote on that at the next tick.
+    asked = memory.restore(doomed.memory_id, reference="ticket 9", timeout=0)
+    assert (asked.status, asked.memories[0]["status"]) == ("asked", "sealed")
+    until(lambda: came_in(memory, asked))
+    tick(line, START + 2 * HOUR + 1_000)
+    done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
+    assert (done.restored, done.memories[0]["status"]) == (1, "restored")
+    shown = memory.get(doomed.memory_id)
+    assert (shown["tier"], shown["text"], shown["last_access"]) == (
+        "short-term", "Somebody left an umbrella.", START + 2 * HOUR,
+    )  # fmt: skip
+    assert doomed.memory_id in {hit.memory_id for hit in memory.search("umbrella", peek=True)}
+    told = memory.explain(doomed.memory_id)
+    vote = told.account["votes"][-1]
+    assert (vote["kind"], vote["outcome"], vote["yes"], vote["quorum"]) == ("restore", "restored", 4, 2)
+    assert f"asked for it back; the epoch was opened by request {asked.order_id}" in str(told)
+
+    # Nobody uses it: it is forgotten again, and after the grace time for good.
+    tick(line, START + 4 * HOUR)
+    until(lambda: memory.get(doomed.memory_id)["tier"] == "sealed")
+    tick(line, START + 5 * HOUR)
+    until(lambda: memory.get(doomed.memory_id)["tier"] == "gone")
+    late = memory.restore(doomed.memory_id)
+    assert late.status == "nothing to restore" and "its key was destroyed on" in late.memories[0]["detail"]
+    assert run(line, monkeypatch, "restore", "-n", memory.namespace, doomed.memory_id) == cli.FAILED
+    assert "its key was destroyed on" in capsys.readouterr().out
+
+
+def came_in(memory: Memory, asked: Restore) -> bool:
+    try:
+        return memory.restore_outcome(asked.order_id or "").status == "asked"
+    except NotFound:
+        return False
 
 
 def run(line: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
@@ -208,7 +244,9 @@ def test_one_trace_from_the_publication_to_the_last_key(
     monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
     with client(line, "traced") as memory:
         doomed = memory.add(f"A {CANARY} slept on the mat.", wait=True)
-    tick(line, START + 6 * HOUR)
+        tick(line, START + 6 * HOUR)
+        until(lambda: memory.get(doomed.memory_id)["tier"] == "sealed")
+    tick(line, START + 7 * HOUR)
     asked = doomed.memory_id.replace("-", "")
     everybody = MEMBERS | {"commit"}
 

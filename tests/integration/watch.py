@@ -12,6 +12,7 @@ import psycopg
 
 from db.vault import PostgresVault
 from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules, redo
 from memquorum.core.journal.rows import Rows
@@ -27,7 +28,13 @@ class Worker:
     """The worker in a thread; what it raised is kept."""
 
     def __init__(
-        self, bootstrap: str, codec: Codec, databases: tuple[str, str], vault: Vault | None = None, **more: Any
+        self,
+        bootstrap: str,
+        codec: Codec,
+        databases: tuple[str, str],
+        vault: Vault | None = None,
+        genesis: Genesis = GENESIS,
+        **more: Any,
     ) -> None:
         self.stop, self.error = Stop(), None
         self._ready = threading.Event()
@@ -35,11 +42,11 @@ class Worker:
             "memory_dsn": databases[0], "vault": vault or PostgresVault(databases[1], MASTER), "journal_seed": SEED,
             "stop": self.stop, "ready": self._ready.set, **more,
         }  # fmt: skip
-        self._thread = threading.Thread(target=self._run, args=(bootstrap, codec))
+        self._thread = threading.Thread(target=self._run, args=(bootstrap, genesis, codec))
 
-    def _run(self, bootstrap: str, codec: Codec) -> None:
+    def _run(self, bootstrap: str, genesis: Genesis, codec: Codec) -> None:
         try:
-            commit.run(bootstrap, GENESIS, codec, **self._arguments)
+            commit.run(bootstrap, genesis, codec, **self._arguments)
         except Exception as error:
             self.error = error
             self._ready.set()
@@ -92,13 +99,13 @@ def rows(databases: tuple[str, str], query: str, *parameters: Any) -> list[tuple
         return connection.execute(query, parameters).fetchall()  # type: ignore[arg-type]
 
 
-def check_journal(databases: tuple[str, str], codec: Codec, shard: int) -> Workset:
+def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis: Genesis = GENESIS) -> Workset:
     """The shard's journal in Postgres: gapless, hashed, and redone by the rules it gives the state that is stored."""
-    work = Workset(Rows(links.beginning(GENESIS.cluster, shard)))
+    work = Workset(Rows(links.beginning(genesis.cluster, shard)))
     columns = "entry, previous_hash, hash, seq, effect, event_id, source_offset"
     found = rows(databases, f"SELECT {columns} FROM journal WHERE shard = %s ORDER BY seq", shard)
     for entry, previous, this, *repeated in found:
-        change = redo(Rules(codec, GENESIS), work.rows, JournalAppended(entry, previous, this))
+        change = redo(Rules(codec, genesis), work.rows, JournalAppended(entry, previous, this))
         assert [change.entry.seq, change.entry.effect, change.entry.event_id, change.entry.source_offset] == repeated
         work.absorb(change)
     state = work.rows.state
