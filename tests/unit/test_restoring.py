@@ -23,6 +23,7 @@ from memquorum.core.records import (
     RestoreAccepted,
     Restored,
     RestoreFound,
+    Signed,
     Standing,
 )
 from memquorum.core.restoring import asking, orders
@@ -182,6 +183,22 @@ def test_who_may_ask(codec: Codec) -> None:
         with pytest.raises(BadOrder) as refused:
             orders.make(codec, GENESIS, name, seed_of(name), ORDER)
         assert refused.value.code == code
+
+
+def test_nobody_asks_with_another_key_or_in_other_words(codec: Codec) -> None:
+    with pytest.raises(BadOrder, match="signature"):
+        orders.make(codec, GENESIS, "operator", seed_of("service:journal"), ORDER)
+    sound = codec.decode_as(Signed, orders.make(codec, GENESIS, "operator", seed_of("operator"), ORDER))
+    other = codec.encode(replace(ORDER, memory_ids=(B,)))
+    with pytest.raises(BadOrder, match="signature"):
+        orders.open_order(codec, GENESIS, codec.encode(replace(sound, body=other)))
+
+
+def test_an_agent_may_ask_where_its_name_is_proven(codec: Codec) -> None:
+    orders.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), ORDER)
+    with pytest.raises(BadOrder, match="name proven"):
+        unsigned = replace(ORDER, namespace="elsewhere")
+        orders.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), unsigned)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+"""Members who have read a request where it stands restore what they know to rest; others cannot make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memquorum import topics
+from memquorum.core.consensus.certificate import check_pre_prepare
+from memquorum.core.consensus.tally import Outcome
+from memquorum.core.crypto import sealing
+from memquorum.core.records import (
+    ClockTicked,
+    DecayCrossed,
+    NominationProposed,
+    Proposal,
+    RestoreAccepted,
+    RestoreFound,
+    Standing,
+)
+from memquorum.core.restoring import asking
+from tests.unit import votes
+from tests.unit.genesis import make
+from tests.unit.seats import AS_OF, CODEC, Fleet
+from tests.unit.shard import accepted, memory_id, scored
+
+GENESIS = make(4)
+MINE = memory_id("umbrella")
+KEY = bytes(range(32))
+ORDER = votes.restore(GENESIS, MINE)
+SIGNED = votes.signed(CODEC, GENESIS, "operator", ORDER)
+# The accepted stream: a tick, the episode, a tick, the request, a tick.
+STANDS = RestoreFound(SIGNED, AS_OF, 3)
+
+
+class Keys:
+    """A vault with the memory's key."""
+
+    def __init__(self) -> None:
+        self.keys = {MINE: KEY}
+
+    def open(self, wanted: set[str]) -> dict[str, bytes]:
+        return {i: self.keys[i] for i in wanted if i in self.keys}
+
+
+@pytest.fixture
+def fleet(tmp_path: Path) -> Iterator[Fleet]:
+    """Four members who have read and forgotten a memory, in epoch 1."""
+    made = Fleet(tmp_path, GENESIS)
+    text = "Somebody left an umbrella."
+    episode = replace(
+        accepted("umbrella", AS_OF - 400_000_000), sealed_content=sealing.seal_text(KEY, bytes(12), text, MINE),
+        commitment=sealing.commitment(KEY, text),
+    )  # fmt: skip
+    score = replace(
+        scored(episode, 1), sealed_embedding=sealing.seal_vector(KEY, bytes(12), np.ones(4, np.float32), MINE)
+    )
+    request = RestoreAccepted(ORDER.order_id, ORDER.namespace, (MINE,), SIGNED, AS_OF, topics.RESTORES, 0, 7)
+    later = ClockTicked("later", AS_OF)
+    made.logs[topics.ACCEPTED] += [CODEC.encode(record) for record in (episode, later, request, later)]
+    made.logs[topics.SCORED] = [CODEC.encode(score)]
+    for member in range(4):
+        made.sit(member)
+        made.seats[member]._judge._vault = Keys()  # type: ignore[assignment]
+    at = AS_OF - 400_000_000
+    forget = Proposal(MINE, votes.GREENHOUSE, "forget", "decayed", at, at, 600_000)
+    decide(made, NominationProposed(GENESIS.cluster, 0, 0, 1, AS_OF, 2, "interval", (forget,)))
+    assert [one.outcome for one in outcomes(made)] == ["forgotten"]
+    yield made
+    made.close()
+
+
+def decide(fleet: Fleet, proposed: NominationProposed) -> None:
+    fleet.logs[topics.NOMINATIONS].append(votes.signed(CODEC, GENESIS, "service:nomination", proposed))
+    fleet.run()
+
+
+def asks(found: RestoreFound = STANDS) -> NominationProposed:
+    tick = DecayCrossed(0, AS_OF, 4, 9, ())
+    return asking.build(CODEC, GENESIS, Standing(1, AS_OF, 0, 0), tick, (found, ORDER))
+
+
+def outcomes(fleet: Fleet) -> list[Outcome]:
+    return [check_pre_prepare(CODEC, GENESIS, data).outcomes[0] for data in fleet.logs[topics.PRE_PREPARES]]
+
+
+def known(fleet: Fleet) -> list[bool]:
+    return [bool(view.known([MINE])) and not view.is_forgotten(MINE) for _, view in sorted(fleet.views.items())]
+
+
+def test_what_everybody_knows_to_rest_is_restored_by_all(fleet: Fleet) -> None:
+    assert known(fleet) == [False] * 4
+    decide(fleet, asks())
+    last = outcomes(fleet)[-1]
+    assert (last.outcome, last.yes, last.votes) == ("restored", (0, 1, 2, 3), 2)
+    assert known(fleet) == [True] * 4
+    assert {view.known([MINE])[MINE].last_access for view in fleet.views.values()} == {AS_OF}
+
+
+@pytest.mark.parametrize("found", [replace(STANDS, offset=2), replace(STANDS, accepted_at=AS_OF - 1)])
+def test_what_was_not_read_where_it_is_said_to_stand_is_not_restored(fleet: Fleet, found: RestoreFound) -> None:
+    decide(fleet, asks(found))
+    last = outcomes(fleet)[-1]
+    assert (last.outcome, last.yes) == ("kept", ()) and known(fleet) == [False] * 4
+
+
+@pytest.mark.parametrize(("blind", "expected"), [((3,), "restored"), ((1, 3), "restored"), ((0, 1, 3), "kept")])
+def test_who_has_lost_its_keys_or_lies_neither_withholds_nor_restores(
+    fleet: Fleet, blind: tuple[int, ...], expected: str
+) -> None:
+    for member in blind:
+        fleet.seats[member]._judge._vault.keys.clear()  # type: ignore[attr-defined]
+    decide(fleet, asks())
+    last = outcomes(fleet)[-1]
+    assert last.outcome == expected and set(last.yes) == {0, 1, 2, 3} - set(blind)
