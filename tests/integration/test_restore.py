@@ -158,6 +158,8 @@ def test_an_erasure_on_the_way_has_the_last_word_and_so_has_the_end_of_the_grace
     wanted = erasures.ordered(GENESIS, "memory", a, namespace=flow.namespace(SHARD))
     flow.accepted(SHARD, erasures.accepted(wanted, erasures.signed(flow.codec, GENESIS, wanted), 6_000))
     flow.tick(SHARD, 6_000)
+    flow.flush()
+    await_seq(databases, SHARD, 9, worker)
     decide(flow, asked)
     await_seq(databases, SHARD, 10, worker)
     assert rows(databases, "SELECT outcome, reason FROM outcome WHERE kind = 'restore'") == [("voided", "key gone")]
@@ -165,8 +167,9 @@ def test_an_erasure_on_the_way_has_the_last_word_and_so_has_the_end_of_the_grace
 
     late = ask(flow, 7_000, b, number="2")
     flow.tick(SHARD, 2_000_000)
+    flow.flush()
+    await_seq(databases, SHARD, 14, worker)
     decide(flow, late)
-    # Its key is destroyed at the tick or behind the decision: either way it stays gone.
     await_seq(databases, SHARD, 15, worker)
     assert rows(databases, "SELECT outcome FROM outcome WHERE kind = 'restore' ORDER BY epoch")[1:] == [("voided",)]
     assert rows(databases, "SELECT DISTINCT tier FROM memory") == [("gone",)] and not vault.open([a, b])
