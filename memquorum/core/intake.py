@@ -219,9 +219,8 @@ def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
         return _from_avro(codec, data, expected)
     if data.lstrip(b" \t\r\n")[:1] == b"{":
         if expected is Signed:
-            told = (
-                "an order is signed, and so is Avro: use `memquorum erase`, or `restore`, or those of `python -m infra`"
-            )
+            what = "restore" if topic == topics.RESTORES else "erase"
+            told = f"an order is signed, and so is Avro: use `memquorum {what}` or `python -m infra {what}`"
             raise _Refused(Reason.UNSIGNED, None, told)
         try:
             return jsontext.parse(data, expected)
