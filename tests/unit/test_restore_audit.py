@@ -100,7 +100,7 @@ def test_the_accepted_stream_has_to_hold_the_request(public: Published) -> None:
     assert Kind.RECORD_MISSING in kinds(public.audit(accepted=True))
 
 
-@pytest.mark.parametrize(("table", "change"), [("memory", {"tier": "gone"}), ("strength", {"accesses": 3})])
+@pytest.mark.parametrize(("table", "change"), [("memory", {"sealed_until": 7}), ("strength", {"accesses": 3})])
 def test_altered_rows_are_found(public: Published, table: str, change: dict[str, object]) -> None:
     public.tables[table][0] |= change
     assert Kind.ROW_ALTERED in kinds(public.audit(store=True))
