@@ -266,10 +266,11 @@ class View:
         """Of those of the memories that are known, what a vote needs that looks at no content."""
         return self._db.execute(sql.FADING, (json.dumps(memory_ids),)).fetchall()
 
-    def sealed(self, memory_ids: Sequence[str]) -> list[Fading]:
-        """The same, of those that were forgotten and whose grace time is not over; the last access means nothing."""
-        rows = self._db.execute(sql.SEALED, (json.dumps(memory_ids),)).fetchall()
-        return [row[:6] for row in rows if row[6] or self.is_forgotten(row[1])]
+    def resting(self, memory_ids: Sequence[str]) -> list[Fading]:
+        """The same, also of those that were forgotten, until their grace time is over.
+
+        Of those that somebody used just when they were forgotten, a view cannot know whether they were."""
+        return self._db.execute(sql.RESTING, (json.dumps(memory_ids),)).fetchall()
 
     def recent(self, namespace: str, *, through: int, most: int) -> list[Recent]:
         """The late episodes of the member's own agents in a namespace, oldest first.

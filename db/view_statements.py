@@ -63,9 +63,9 @@ UPDATE place SET at = (SELECT max(at) FROM memory)
 WHERE memory_id = ?1 AND EXISTS (
     SELECT 1 FROM memory m WHERE m.at = (SELECT max(at) FROM memory) AND m.memory_id = ?1)
 """
-SEALED = """
+RESTING = """
 SELECT w.key, m.memory_id, namespace, last_access,
-       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), p.at < 0
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
 FROM json_each(?) w
 CROSS JOIN place p ON p.memory_id = w.value
 CROSS JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id

@@ -77,11 +77,11 @@ class Judge:
         )
 
     def _fading(self, kind: Kind, memory_ids: Sequence[str], nomination: NominationProposed) -> Sequence[Fading]:
-        """What the member knows of memories. One that rests sealed was used last when somebody asked for it."""
+        """What the member knows of memories. One that is asked back was used last when somebody asked."""
         if kind is not RESTORE:
             return self._view.fading(memory_ids)
         asked_at = nomination.proposals[0].last_access  # the request's, the same in all
-        return [(at, i, space, asked_at, data, by) for at, i, space, _, data, by in self._view.sealed(memory_ids)]
+        return [(at, i, space, asked_at, data, by) for at, i, space, _, data, by in self._view.resting(memory_ids)]
 
     def _in_columns(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Sequence[Fading]) -> bytes:
         """The opinions of a kind that judges by last access and embedding: those in a namespace are made together."""

@@ -157,7 +157,7 @@ def test_a_memory_is_not_near_to_itself(bench: Bench) -> None:
     assert [o.terms[1] for o in bench.says(replace(nomination, accepted_offset=9))] == [PPM // 2]
 
 
-def test_a_member_restores_what_it_knows_to_rest_and_can_open(bench: Bench) -> None:
+def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
     """Asked for a second ago, it would not be nominated; asked for long ago, it has to mean something."""
 
     def asks(*ids: str, at: int, space: str = "here") -> NominationProposed:
@@ -174,8 +174,9 @@ def test_a_member_restores_what_it_knows_to_rest_and_can_open(bench: Bench) -> N
     del bench.keys["lost"]
     names = ("near", "far", "lost", "alive", "unknown")
     fresh = bench.says(asks(*names, at=NOW - 1_000))
-    assert [opinion.yes for opinion in fresh] == [True, True, False, False, False]
-    assert [opinion.terms[0] for opinion in fresh] == [PPM, PPM, 0, 0, 0]
+    # Whether it rests is the commit worker's to know: one that was used while it was forgotten, say.
+    assert [opinion.yes for opinion in fresh] == [True, True, False, True, False]
+    assert [opinion.terms[0] for opinion in fresh] == [PPM, PPM, 0, PPM, 0]
     assert fresh[0].terms[3] == NOW - 1_000
-    assert [opinion.yes for opinion in bench.says(asks(*names, at=0))] == [True, False, False, False, False]
+    assert [opinion.yes for opinion in bench.says(asks(*names, at=0))] == [True, False, False, True, False]
     assert not any(opinion.yes for opinion in bench.says(asks(*names, at=NOW, space="there")))

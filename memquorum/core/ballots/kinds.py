@@ -341,7 +341,7 @@ ERASE = _ordered("erase", "attest", "attested")
 def _restore_judge(
     facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, evidence: Evidence
 ) -> Sequence[Terms | None]:
-    """Of memories that the member knows to be sealed; their last access is the request's time."""
+    """Of memories that the member knows; their last access is the request's time."""
     return [(PPM, *terms) for terms in _forget_judge(facts, context, as_of, policy, evidence) if terms is not None]
 
 

@@ -2,8 +2,8 @@
 
 That the request is signed by who may ask, and names what the nomination proposes, everybody checks of the nomination.
 What is left is the vote: each member says for each memory whether it has read the request where it is said to stand,
-knows the memory to be sealed and within its grace time, can still open it, and would keep it if it had been used when
-it was asked for (`ballots.kinds.RESTORE`).
+knows the memory, within its grace time if it was forgotten, can still open it, and would keep it if it had been used
+when it was asked for (`ballots.kinds.RESTORE`).
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def _score(kind: str, opinion: MemberOpinion, policy: Policy) -> str:
         )
     if kind == "restore":
         if not terms["holds"]:
-            return f"does not know it to rest, or cannot open it: leave it sealed {weight}"
+            return f"does not know it, or the request, or cannot open it: leave it sealed {weight}"
         against, verb = ("≥", "restore") if opinion.yes else ("<", "leave it sealed")
         fresh = "the request is fresh" if score == "1" else f"relevance {share(terms['relevance'])}: {score}"
         return f"{fresh} {against} θ {share(policy.forget.theta_ppm)}: {verb} {weight}"
