@@ -27,23 +27,23 @@ from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 
 # What a filter or the rankings left out is counted and not named.
-_NOT_FOUND = "not_found"
+NOT_FOUND = "not_found"
 
 
 async def retrieve(service: Service, request: Request, caller: Caller) -> Response:
     """The memories that answer best and fit the budget, and what was left out and why."""
     wanted = requests.read_retrieve(await body(request))
     sight = caller.at(wanted.reader.namespace, READ)
-    ranked, counts = await _ranked(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
+    ranked, counts = await answering(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
     packed = await asyncio.to_thread(packing.pack, ranked, wanted.budget_tokens, wanted.k_max)
     answer = {
         "namespace": wanted.reader.namespace,
-        "items": [_item(item) | _scores(item) for item in packed.items],
+        "items": [shown(item) | _scores(item) for item in packed.items],
         "budget_tokens": wanted.budget_tokens,
         "tokens": packed.tokens,
     }
-    return JSONResponse(answer | await _used(service, request, wanted.reader, packed) | _left_out(packed, counts))
+    return JSONResponse(answer | await uses(service, request, wanted.reader, packed) | left_out(packed, counts))
 
 
 async def recall(service: Service, request: Request, caller: Caller) -> Response:
@@ -54,7 +54,7 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     if wanted.memory_id is not None:
         anchors = [wanted.memory_id]
     else:
-        ranked, _ = await _ranked(service, sight, namespace, wanted.query or "", Filters())
+        ranked, _ = await answering(service, sight, namespace, wanted.query or "", Filters())
         anchors = [s.candidate.hit.memory_id for s in ranked[: wanted.anchors]]
     reach = surroundings.Reach(wanted.steps, wanted.within_ms)
     found = await service.reads.around(sight, namespace, anchors, reach)
@@ -67,14 +67,14 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     answer = {
         "namespace": namespace,
         "anchors": anchors,
-        "items": [_item(item) | ways[item.scored.candidate.hit.memory_id] for item in surroundings.told(packed.items)],
+        "items": [shown(item) | ways[item.scored.candidate.hit.memory_id] for item in surroundings.told(packed.items)],
         "budget_tokens": wanted.budget_tokens,
         "tokens": packed.tokens,
     }
-    return JSONResponse(answer | await _used(service, request, wanted.reader, packed) | _left_out(packed, {}))
+    return JSONResponse(answer | await uses(service, request, wanted.reader, packed) | left_out(packed, {}))
 
 
-async def _ranked(
+async def answering(
     service: Service, sight: Sight, namespace: str, text: str, filters: Filters
 ) -> tuple[list[Scored], dict[str, int]]:
     """The candidates, best first, and how many were none, by reason."""
@@ -84,7 +84,7 @@ async def _ranked(
     )
     ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, service.genesis.policy)
     rest = max(0, sum(passed.values()) - len(ranked))
-    return ranked, kept | ({_NOT_FOUND: rest} if rest else {})
+    return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 
 
 async def _encode(service: Service, text: str) -> Mapping[str, NDArray[np.float32]]:
@@ -93,7 +93,8 @@ async def _encode(service: Service, text: str) -> Mapping[str, NDArray[np.float3
     return {encoder.name: vector for encoder, vector in zip(encoders, vectors, strict=True)}
 
 
-def _item(item: Item) -> dict[str, Any]:
+def shown(item: Item) -> dict[str, Any]:
+    """A memory as it is given."""
     hit = asdict(item.scored.candidate.hit)
     del hit["score"]
     return hit | {"tokens": item.tokens, "folded": list(item.folded)}
@@ -105,13 +106,15 @@ def _scores(item: Item) -> dict[str, float]:
     return {name: round(value, 6) for name, value in found.items()} | {"cosine": scored.candidate.hit.score}
 
 
-async def _used(service: Service, request: Request, reader: Reader, packed: Packed) -> dict[str, Any]:
+async def uses(service: Service, request: Request, reader: Reader, packed: Packed) -> dict[str, Any]:
+    """Counts what is given as used, unless the reader peeks; what the answer says of that."""
     hits = [item.scored.candidate.hit for item in packed.items]
     used, warning = await service.use(reader.search("", len(hits)), hits, request.headers.get(HEADER))
     return {"used": used} | ({"warning": warning} if warning else {})
 
 
-def _left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, Any]:
+def left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, Any]:
+    """What is not in, by reason: what was no candidate (`counts`), and what did not fit."""
     left = {reason: {"count": count, "memory_ids": list[str]()} for reason, count in sorted(counts.items())}
     left |= {why: {"count": told.count, "memory_ids": list(told.memory_ids)} for why, told in packed.left.items()}
     return {"left_out": left}
