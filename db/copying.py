@@ -39,7 +39,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "content_copy": ("bytea", "text", "text"),
         "embedding_copy": ("bytea", "text", "bytea", "text"),
         "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, *["int4"] * 3, "int8", "int4", "int8"),
-        "event_copy": ("text", "text", "int4", "text", "bytea", "int8", "text", "text", "text"),
+        "event_copy": ("text", "text", "int4", "text", "bytea", "int8", *["text"] * 4),
         "dropped_copy": ("bytea", "int4", "text", "int8"),
         "provenance_copy": ("int4", "int8", "text", "bytea", "bytea", "bool"),
         "erased_copy": ("bytea", "int4", "int8", "text", "text"),
@@ -117,7 +117,7 @@ def strength(row: Strength) -> Row:
 
 def event(row: Event) -> Row:
     """A row of `event_copy`."""
-    return *_EVENT(row), raw_id(row.memory_id), row.seq, row.agent, row.subject, row.source
+    return *_EVENT(row), raw_id(row.memory_id), row.seq, row.agent, row.subject, row.source, row.session
 
 
 def dropped(row: Dropped) -> Row:

@@ -141,7 +141,7 @@ WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name events
 -- First outcomes of (namespace, event id).
-SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq, e.agent, e.subject, e.source
+SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq, e.agent, e.subject, e.source, e.session
 FROM event e
 JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace, event_id) USING (namespace, event_id)
 
@@ -165,7 +165,8 @@ COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, due_a
 
 -- :name event_copy
 -- First outcomes.
-COPY event (namespace, event_id, shard, outcome, memory_id, seq, agent, subject, source) FROM STDIN (FORMAT BINARY)
+COPY event (namespace, event_id, shard, outcome, memory_id, seq, agent, subject, source, session)
+    FROM STDIN (FORMAT BINARY)
 
 -- :name journal_copy
 -- Journal entries, in order.
@@ -708,6 +709,28 @@ JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id
 
+-- :name traces
+-- The episodic buffer of an agent: what became of its newest episodes, of one session or of all, in the order of
+-- acceptance, 1 for the newest. A place whose memory is not alive any more is empty: it is in no row.
+WITH trace AS MATERIALIZED (
+    SELECT t.memory_id, t.event_id, row_number() OVER (ORDER BY t.seq DESC) AS place
+    FROM (
+        SELECT e.memory_id, e.event_id, e.seq
+        FROM event e
+        WHERE e.namespace = %(namespace)s AND e.agent = %(agent)s AND e.outcome IN ('stored', 'reinforced')
+          AND (%(session)s::text IS NULL OR e.session = %(session)s)
+        ORDER BY e.seq DESC
+        LIMIT %(places)s
+    ) t
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    0::float8, m.encoder, halfvec_send(e.vector), t.event_id, t.place
+FROM trace t
+JOIN memory m ON m.id = t.memory_id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id
+
 -- :name encoded
 -- How many of a namespace's memories each encoder has encoded.
 SELECT encoder, count(*) FROM memory
@@ -794,7 +817,7 @@ ORDER BY seq
 
 -- :name audit_event
 -- First outcomes of events, in the order of the journal.
-SELECT namespace, event_id, shard, outcome, memory_id::text, seq, agent, subject, source
+SELECT namespace, event_id, shard, outcome, memory_id::text, seq, agent, subject, source, session
 FROM event
 WHERE shard = %(shard)s
 ORDER BY seq, namespace, event_id

@@ -22,10 +22,13 @@ from db import erasure_rows, explain_rows, receipt_rows, restore_rows
 from db.connection import READER, TENANT, Link, patient
 from db.erasure_rows import Found
 from db.queries import QUERIES
+from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.receipts import Proof
 from memquorum.core.policy import PPM
+from memquorum.core.retrieval import buffer
+from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.query import Hit, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
@@ -42,7 +45,7 @@ _BACKOFF_MAX_S = 5.0
 _ANSWER_S = 5.0
 
 # Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
-_PREPARED = {"candidates": False, "around": False, "passed": False}
+_PREPARED = {"candidates": False, "around": False, "passed": False, "traces": False}
 
 Event = tuple[str, str]
 T = TypeVar("T")
@@ -122,6 +125,16 @@ class Reads:
         """Memories and what surrounds them, in no order; those that are not alive, or elsewhere, are left out."""
         wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)}
         return [_neighbour(row) for row in await self._all("around", wanted, sight)]
+
+    async def traces(self, sight: Sight, namespace: str, agent: str, session: str | None) -> list[Trace]:
+        """The agent's traces in a session, or in all: those of the newest that can be read, in no order."""
+        wanted = {"namespace": namespace, "agent": agent, "session": session, "places": buffer.PLACES}
+        rows = await self._all("traces", wanted, sight)
+        own = [ids.memory_id(namespace, row[-2]) for row in rows]
+        # What only repeated a memory may have been erased, and the memory not.
+        echoes = [episode for episode, row in zip(own, rows, strict=True) if episode != row[0]]
+        gone = {episode for _, episode in await self._all("erased", {"ids": echoes}, sight)} if echoes else set()
+        return [_trace(row) for episode, row in zip(own, rows, strict=True) if episode not in gone]
 
     async def encoded(self, sight: Sight, namespace: str) -> dict[str, int]:
         """How many memories of a namespace each encoder's name stands at, of those that are alive."""
@@ -263,6 +276,11 @@ def _candidate(row: tuple[Any, ...]) -> Candidate:
 def _neighbour(row: tuple[Any, ...]) -> Neighbour:
     hit, (encoder, sent, anchor, way, apart) = _hit(row[:11]), row[11:]
     return Neighbour(Candidate(hit, encoder, _vector(sent), False, None, ()), anchor, way, apart)
+
+
+def _trace(row: tuple[Any, ...]) -> Trace:
+    hit, (encoder, sent, _, place) = _hit(row[:11]), row[11:]
+    return Trace(Candidate(hit, encoder, _vector(sent), False, None, ()), place)
 
 
 def _share(ppm: int | None) -> float | None:

@@ -38,8 +38,13 @@ CREATE TABLE event (
     agent     text,            -- of an episode, what an order to erase may name
     subject   text,
     source    text,
+    session   text,
     PRIMARY KEY (namespace, event_id)
 );
+-- What an agent said last, in one session or in all: its episodic buffer, which is a question and no table.
+CREATE INDEX event_agent ON event (namespace, agent, seq) WHERE outcome IN ('stored', 'reinforced');
+CREATE INDEX event_session ON event (namespace, agent, session, seq)
+    WHERE outcome IN ('stored', 'reinforced') AND session IS NOT NULL;
 
 CREATE TABLE memory (
     id          uuid    PRIMARY KEY,

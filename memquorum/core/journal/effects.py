@@ -133,7 +133,9 @@ def _interaction(state: ShardState) -> ShardState:
 def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Event:
     assert entry.namespace is not None and entry.memory_id is not None
     event = entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq
-    return _event_row(*event) if said is None else _event_row(*event, said.agent, said.subject, said.source)
+    if said is None:
+        return _event_row(*event)
+    return _event_row(*event, said.agent, said.subject, said.source, said.session)
 
 
 def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:

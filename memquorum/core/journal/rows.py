@@ -96,7 +96,7 @@ class Strength:
 @dataclass(frozen=True, slots=True)
 class Event:
     """The first outcome of an event id in its namespace. `agent`, `subject`, `source`: what an order to erase may name;
-    of an access none."""
+    `session`: with the agent, whose episodic buffer it is in. Of an access none."""
 
     namespace: str
     event_id: str
@@ -107,6 +107,7 @@ class Event:
     agent: str | None = None
     subject: str | None = None
     source: str | None = None
+    session: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

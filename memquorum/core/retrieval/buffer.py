@@ -1,0 +1,42 @@
+"""The episodic buffer: what an agent said last (SPEC B, tier 1). It is a ring of the `PLACES` newest traces.
+
+A trace is an episode that became a memory or repeated one; what was not worth keeping leaves none. The ring is a
+question to the store and no place of its own: what is forgotten or erased leaves its place empty, and what fell out of
+the ring does not come back for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memquorum.core.retrieval.ranking import Candidate
+
+PLACES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A memory that the agent made or repeated. `place`: in the order of acceptance, 1 for the newest trace."""
+
+    candidate: Candidate
+    place: int
+
+
+def ring(traces: Iterable[Trace]) -> list[Trace]:
+    """The ring of an agent's traces: newest first, each memory once, where it came last."""
+    held: dict[str, Trace] = {}
+    for trace in sorted(traces, key=lambda trace: trace.place):
+        if trace.place <= PLACES:
+            held.setdefault(trace.candidate.hit.memory_id, trace)
+    return list(held.values())
+
+
+def by_salience(traces: Iterable[Trace]) -> list[Trace]:
+    """As they are read where not all can be: what mattered most first, the newer first of what mattered as much."""
+    return sorted(traces, key=lambda trace: (-trace.candidate.hit.salience, trace.place))
+
+
+def as_it_happened(traces: Iterable[Trace]) -> list[Trace]:
+    """As they are told: by the time at which they occurred, and as they were accepted where that is the same."""
+    return sorted(traces, key=lambda trace: (trace.candidate.hit.occurred_at, -trace.place))
