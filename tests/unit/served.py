@@ -20,6 +20,7 @@ from memquorum.core.erasure.orders import open_order
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import ErasedEpisode
 from memquorum.core.restoring import orders as restoring
+from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -69,6 +70,10 @@ class Store:
         hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
         found = [Candidate(hit, "e", np.ones(1, np.float32), False, None, ()) for hit in hits]
         return [Neighbour(one, memory_ids[0], "anchor", 0) for one in found if one.hit.memory_id in memory_ids]
+
+    async def traces(self, sight: Sight, namespace: str, _: str, __: str | None) -> list[Trace]:
+        hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
+        return [Trace(Candidate(hit, "e", np.ones(1, np.float32), False, None, ()), 1) for hit in hits]
 
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])

@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 from memquorum.core import names
 from memquorum.core.access import EVERYONE, Caller
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval import packing
+from memquorum.core.retrieval import packing, working
 from memquorum.core.retrieval.query import BODY_BYTES_MAX
 from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
 from workers.retrieval import limits, routes, shapes
@@ -47,6 +47,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
         "search": SEARCH, "publish": EPISODE, "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "restore": {"memory_ids": [HERS]},
+        "context": SEARCH | {"agent": "ann"},
     }  # fmt: skip
     return samples[endpoint.name] if endpoint.body else None
 
@@ -319,6 +320,10 @@ def test_what_is_packed_does_not_hold_up_the_loop(client: TestClient, monkeypatc
         answer = client.post(path, json=SEARCH | {"budget_tokens": 100})
         assert answer.status_code == 200, answer.text
     assert loops == [False, False]
+    loops.clear()
+    monkeypatch.setattr(working, "pack", noted)
+    assert client.post("/context", json=SEARCH | {"agent": "ann"}).status_code == 200
+    assert set(loops) == {False}
 
 
 async def test_strangers_who_ask_for_its_health_share_one_question_to_the_store(codec: Codec) -> None:

@@ -3,6 +3,7 @@
     POST /search                            {namespace, query, k, agent, peek} → hits by exact cosine, both tiers
     POST /retrieve                          {namespace, query, budget_tokens, k_max, …} → what answers best and fits
     POST /recall                            {namespace, memory_id or query, steps, …} → what surrounds it
+    POST /context                           {namespace, agent, session, query, budget_tokens, …} → a prompt's memories
     GET  /memories/{id}                     one memory; its text only while it is alive
     GET  /memories/{id}/explain             why it is where it is, in structure and in words
     GET  /events/{namespace}/{event_id}     what became of an event; ?wait_ms= waits until it has an outcome
@@ -17,7 +18,7 @@ Read in this order:
 
 1. `routes`: the one table of endpoints; who adds an endpoint adds a line there and its function in a module beside it;
 2. `endpoints`: what a line of that table says; `openapi`: the description made of it; `shapes`: what is answered;
-3. `search`, `retrieving`, `memories`, `publishing`, `health`: the endpoints; each is handed the
+3. `search`, `retrieving`, `context`, `memories`, `publishing`, `health`: the endpoints; each is handed the
    service, the request and who asks;
 4. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
 5. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;

@@ -12,11 +12,23 @@ from starlette.types import Receive, Scope, Send
 
 from memquorum.core.access import AUDIT, ERASE, FORGET, NOBODY, PUBLISH, READ, Caller
 from memquorum.core.records import EpisodeRecorded
+from memquorum.core.retrieval.context import ContextRequest
 from memquorum.core.retrieval.erasing import ErasureRequest
 from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.restoring import Restore, RestoreRequest
-from workers.retrieval import erasures, health, memories, publishing, receipts, restores, retrieving, search, shapes
+from workers.retrieval import (
+    context,
+    erasures,
+    health,
+    memories,
+    publishing,
+    receipts,
+    restores,
+    retrieving,
+    search,
+    shapes,
+)
 from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
@@ -41,6 +53,7 @@ ENDPOINTS = (
     Endpoint("POST", "/search", search.search, (READ,), SearchRequest, shapes.Found),
     Endpoint("POST", "/retrieve", retrieving.retrieve, (READ,), RetrieveRequest, shapes.Retrieved),
     Endpoint("POST", "/recall", retrieving.recall, (READ,), RecallRequest, shapes.Recalled),
+    Endpoint("POST", "/context", context.context, (READ,), ContextRequest, shapes.Context),
     Endpoint("POST", "/memories", publishing.publish, (PUBLISH,), EpisodeRecorded, shapes.Published, status=202),
     Endpoint("GET", "/memories/{memory_id}", memories.memory, (READ,), answer=shapes.Shown),
     Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained),

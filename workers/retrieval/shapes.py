@@ -62,6 +62,31 @@ class Around(_Item):
 
 
 @dataclass(frozen=True, slots=True)
+class Placed(_Item):
+    """A memory of a context, and `why` it is in: `buffer`, of what the agent said last, or `relevant` to the query.
+    `place`: in the agent's buffer, 1 for the newest, if it is there. `tokens`: of its part of the text."""
+
+    why: str
+    place: int | None
+    score: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What to put into a prompt, as `text` and in the order of the text: the buffer as it happened, then the others,
+    best first. `left_out`: by reason, as of a retrieval."""
+
+    namespace: str
+    items: tuple[Placed, ...]
+    text: str
+    tokens: int
+    budget_tokens: int
+    left_out: dict[str, LeftOut]
+    used: int
+    warning: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
     """Of a retrieval: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the reasons."""
 

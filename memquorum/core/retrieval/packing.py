@@ -7,12 +7,13 @@ long for what is left of the budget is passed over, and shorter ones after it ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
 
+from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
 
@@ -58,8 +59,13 @@ def tokens(text: str) -> int:
     return -(-len(text.encode("utf-8", "surrogatepass")) // TOKEN_BYTES)
 
 
-def pack(ranked: Sequence[Scored], budget: int, k_max: int) -> Packed:
-    """The best that fit, at most `k_max`. `ranked`: best first."""
+def of_text(hit: Hit) -> int:
+    """What a memory costs whose text alone is given."""
+    return tokens(hit.text)
+
+
+def pack(ranked: Sequence[Scored], budget: int, k_max: int, cost: Callable[[Hit], int] = of_text) -> Packed:
+    """The best that fit, at most `k_max`. `ranked`: best first. `cost`: of a memory, in tokens."""
     chosen: dict[int, Item] = {}  # by the place in the ranking
     left: dict[str, list[str]] = {DUPLICATE: [], MOST: [], BUDGET: []}
     spent = 0
@@ -72,11 +78,11 @@ def pack(ranked: Sequence[Scored], budget: int, k_max: int) -> Packed:
             left[DUPLICATE].append(hit.memory_id)
         elif len(chosen) == k_max:
             left[MOST].append(hit.memory_id)
-        elif spent + (cost := tokens(hit.text)) > budget:
+        elif spent + (price := cost(hit)) > budget:
             left[BUDGET].append(hit.memory_id)
         else:
-            chosen[place] = Item(scored, cost)
-            spent += cost
+            chosen[place] = Item(scored, price)
+            spent += price
     told = {reason: Left(len(ids), tuple(ids[:TOLD])) for reason, ids in left.items() if ids}
     return Packed(tuple(chosen.values()), spent, told)
 

@@ -1,0 +1,58 @@
+"""What is asked of working memory: for whom, about what, within how many tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memquorum.core.retrieval.query import BadRequest, read_body, read_name, read_namespace, read_number, read_query
+from memquorum.core.retrieval.requests import BUDGET_DEFAULT, BUDGET_MAX, K_MAX_DEFAULT, K_MAX_MOST, Reader
+from memquorum.core.retrieval.working import Frame
+
+SHARE_DEFAULT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """The body of a request for a context, as it comes."""
+
+    agent: str
+    query: str | None = None
+    namespace: str | None = None
+    session: str | None = None
+    budget_tokens: int | None = None
+    buffer_share: float | None = None
+    k_max: int | None = None
+    peek: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A context that may be made, for the agent that reads: of its `session`, or of all its sessions; without a query
+    of its buffer alone."""
+
+    reader: Reader
+    agent: str
+    session: str | None
+    query: str | None
+    frame: Frame
+
+
+def read_context(body: bytes) -> Asked:
+    """The context that a JSON body asks for. Raises BadRequest."""
+    asked = read_body(body, ContextRequest)
+    agent = read_name("agent", asked.agent)
+    share = SHARE_DEFAULT if asked.buffer_share is None else asked.buffer_share
+    if not 0 <= share <= 1:
+        raise BadRequest("out_of_range", "buffer_share", "must lie between 0 and 1: that part of the budget")
+    return Asked(
+        reader=Reader(read_namespace(asked.namespace), agent, bool(asked.peek)),
+        agent=agent,
+        session=None if asked.session is None else read_name("session", asked.session),
+        query=None if asked.query is None else read_query(asked.query),
+        frame=Frame(
+            budget=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+            share=share if asked.query is not None else 1.0,
+            k_max=read_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
+            session=asked.session is not None,
+        ),
+    )

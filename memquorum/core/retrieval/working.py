@@ -1,0 +1,104 @@
+"""Working memory: what goes into the prompt of one inference (SPEC B, tier 0), within a budget of tokens.
+
+It is put together anew for each inference and kept nowhere. First the agent's episodic buffer, up to its share of the
+budget: all of it, or what mattered most. Then what answers the query best, of everything. What is left of the budget
+goes to the rest of the buffer. Nothing is in twice, and what says the same as one that is in is folded into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
+from memquorum.core.retrieval.packing import Item, Packed, pack, tokens
+from memquorum.core.retrieval.query import Hit
+from memquorum.core.retrieval.ranking import Scored
+from memquorum.core.retrieval.telling import moment
+
+BUFFER, RELEVANT = "buffer", "relevant"
+# The headings of the two parts of the text.
+SESSION, LATELY, REMEMBERED = "This session:\n", "Lately:\n", "Remembered:\n"
+_MINUTES = len("2026-01-01 00:00")
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A memory that is in. `why`: it is in the agent's buffer, or it answers the query; `place`: in the buffer, if it
+    is there, 1 for the newest trace."""
+
+    item: Item
+    why: str
+    place: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """What is in, in the order of the `text`: the buffer as it happened, then the others, best first. `packed`: the
+    same, with the tokens of all of the text, and what is not in, by reason."""
+
+    placed: tuple[Placed, ...]
+    packed: Packed
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a working memory may hold: `budget` tokens, of which the buffer takes `share` before anything else is looked
+    at, and at most `k_max` memories beside those. `session`: whether the buffer is that of one session."""
+
+    budget: int
+    share: float
+    k_max: int
+    session: bool
+
+
+def line(hit: Hit) -> str:
+    """A memory in the text: when, who, what. Only a memory begins at the margin, whatever a memory's text holds."""
+    who = hit.agent if hit.role is None else f"{hit.agent} ({hit.role})"
+    said = "\n  ".join(hit.text.splitlines())
+    return f"- [{moment(hit.occurred_at)[:_MINUTES]}] {who}: {said}\n"
+
+
+def cost(hit: Hit) -> int:
+    """What a memory costs in the text, in tokens. A text never has more than its parts together."""
+    return tokens(line(hit))
+
+
+def assemble(traces: Sequence[Trace], ranked: Sequence[Scored], frame: Frame) -> Working:
+    """The working memory, of the agent's ring and of what answers the query, best first."""
+    heading = SESSION if frame.session else LATELY
+    budget = frame.budget - (tokens(heading) if traces else 0) - (tokens(REMEMBERED) if ranked else 0)
+    salient = [_scored(trace) for trace in by_salience(traces)]
+    first = pack(salient, min(budget, int(frame.budget * frame.share)), PLACES, cost).items
+    taken = {_id(item.scored) for item in first}
+    found = [one for one in ranked if _id(one) not in taken]
+    relevant = {_id(one) for one in found}
+    rest = [one for one in salient if _id(one) not in taken | relevant]
+    packed = pack([*(item.scored for item in first), *found, *rest], budget, len(first) + frame.k_max, cost)
+    items = {_id(item.scored): item for item in packed.items}
+    lately = [
+        Placed(items[_of(trace)], RELEVANT if _of(trace) in relevant else BUFFER, trace.place)
+        for trace in as_it_happened(traces)
+        if _of(trace) in items
+    ]
+    there = {_of(trace) for trace in traces}
+    remembered = [Placed(item, RELEVANT, None) for name, item in items.items() if name not in there]
+    parts = [(title, part) for title, part in ((heading, lately), (REMEMBERED, remembered)) if part]
+    text = "".join(title + "".join(line(one.item.scored.candidate.hit) for one in part) for title, part in parts)
+    spent = packed.tokens + sum(tokens(title) for title, _ in parts)
+    placed = (*lately, *remembered)
+    return Working(placed, Packed(tuple(one.item for one in placed), spent, packed.left), text)
+
+
+def _scored(trace: Trace) -> Scored:
+    salience = trace.candidate.hit.salience
+    return Scored(trace.candidate, 0.0, 1.0, salience)
+
+
+def _of(trace: Trace) -> str:
+    return trace.candidate.hit.memory_id
+
+
+def _id(scored: Scored) -> str:
+    return scored.candidate.hit.memory_id

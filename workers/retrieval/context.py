@@ -1,0 +1,59 @@
+"""Working memory: what to put into the prompt of one inference. What is given counts as used, unless it peeks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum.core.access import READ, Caller
+from memquorum.core.retrieval import buffer, working
+from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.context import read_context
+from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.ranking import Scored
+from memquorum.core.retrieval.working import Placed
+from workers.retrieval.answers import body
+from workers.retrieval.retrieving import NOT_FOUND, answering, left_out, shown, uses
+from workers.retrieval.service import Service
+
+
+async def context(service: Service, request: Request, caller: Caller) -> Response:
+    """What to put into a prompt: what the agent said last, and what answers the query best, within a budget."""
+    asked = read_context(await body(request))
+    namespace = asked.reader.namespace
+    sight = caller.at(namespace, READ)
+
+    async def found() -> tuple[list[Scored], dict[str, int]]:
+        return ([], {}) if asked.query is None else await answering(service, sight, namespace, asked.query, Filters())
+
+    traces, (ranked, counts) = await asyncio.gather(
+        service.reads.traces(sight, namespace, asked.agent, asked.session), found()
+    )
+    ring = buffer.ring(traces)
+    # Off the loop: it compares texts.
+    made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame)
+    answer = {
+        "namespace": namespace,
+        "items": [_placed(one) for one in made.placed],
+        "text": made.text,
+        "budget_tokens": asked.frame.budget,
+        "tokens": made.packed.tokens,
+    }
+    answer |= await uses(service, request, asked.reader, made.packed)
+    return JSONResponse(answer | left_out(made.packed, _without(counts, ring, ranked)))
+
+
+def _without(counts: Mapping[str, int], ring: Sequence[Trace], ranked: Sequence[Scored]) -> dict[str, int]:
+    """The counts, without those that the query did not find and the buffer holds."""
+    held = {trace.candidate.hit.memory_id for trace in ring} - {one.candidate.hit.memory_id for one in ranked}
+    less = {reason: count - (len(held) if reason == NOT_FOUND else 0) for reason, count in counts.items()}
+    return {reason: count for reason, count in less.items() if count > 0}
+
+
+def _placed(one: Placed) -> dict[str, Any]:
+    score = round(one.item.scored.score, 6) if one.why == working.RELEVANT else None
+    return shown(one.item) | {"why": one.why, "place": one.place, "score": score}
