@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 import uuid
@@ -18,21 +17,18 @@ import httpx
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
-from memquorum import cloudevents, topics
-from memquorum.client import settings, traces
-from memquorum.client.errors import Invalid, NoOutcome, NotAllowed, NotFound, Unreachable
+from memquorum import topics
+from memquorum.client import settings, traces, wire
+from memquorum.client.errors import NoOutcome, Unreachable
 from memquorum.client.signer import Signer
 from memquorum.client.values import Context, Erasure, Explanation, Receipt, Restore, context
-from memquorum.core import ids, intake
-from memquorum.core.avro import Codec
+from memquorum.core import ids
 from memquorum.core.crypto import signatures
-from memquorum.core.intake import EpisodeIntent, Origin, Refusal
+from memquorum.core.intake import EpisodeIntent
 from memquorum.core.retrieval.query import Hit
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 _LOG = logging.getLogger("memquorum.client")
-_SOURCE = "memquorum/client"
-_NO_CODEC = Codec([])
 # One request of a long poll; proxies cut longer ones.
 _POLL_MS = 20_000
 _AGAIN_S = 0.5
@@ -172,6 +168,26 @@ class AsyncMemory:
         }  # fmt: skip
         return context(await self._read("/recall", asked, "items", peek))
 
+    async def context(
+        self,
+        query: str | None = None,
+        budget_tokens: int = 2_000,
+        *,
+        session: str | None = None,
+        buffer_share: float = 0.5,
+        k_max: int = 20,
+        peek: bool = False,
+    ) -> Context:
+        """What to put into a prompt; str() of it is the text. First what this agent said last, in a `session` or in
+        all, as far as `buffer_share` of the budget goes; then what answers best, at most `k_max`. It counts as used.
+        Without a query the first alone. Raises Invalid, Unreachable.
+        """
+        asked = {
+            "agent": self._place.need_agent(), "query": query, "budget_tokens": budget_tokens, "session": session,
+            "buffer_share": buffer_share, "k_max": k_max,
+        }  # fmt: skip
+        return context(await self._read("/context", asked, "items", peek))
+
     async def _read(self, path: str, asked: Mapping[str, Any], given: str, peek: bool) -> dict[str, Any]:
         """Asks, and sees to it that what is `given` counts as used, unless we peek."""
         # Who signs says itself what it used: the retrieval service cannot sign in its place.
@@ -203,7 +219,7 @@ class AsyncMemory:
             for r in receipts
         ]
         records = [
-            (r.namespace, r.event_id, _checked(topics.ACCESSES, value)[1])
+            (r.namespace, r.event_id, wire.checked(topics.ACCESSES, value)[1])
             for r, value in zip(receipts, values, strict=True)
         ]
         await self._send(topics.ACCESSES, "AccessRecorded", records)
@@ -267,7 +283,7 @@ class AsyncMemory:
         value = {"namespace": self.namespace, "event_id": str(uuid.uuid4()), **given}
         if "agent" not in value:
             value["agent"] = self._place.need_agent()
-        intent, data = _checked(topics.EPISODES, value)
+        intent, data = wire.checked(topics.EPISODES, value)
         assert isinstance(intent, EpisodeIntent)
         return Receipt(intent.namespace, intent.event_id, intent.memory_id), data
 
@@ -281,7 +297,10 @@ class AsyncMemory:
                     topic,
                     value,
                     key=namespace.encode(),
-                    headers=[*_headers(kind, event_id, hop.send(topic, None, event_id)), *self._signed(topic, value)],
+                    headers=[
+                        *wire.headers(kind, event_id, hop.send(topic, None, event_id)),
+                        *self._signed(topic, value),
+                    ],
                 )
                 for hop, (namespace, event_id, value) in zip(hops, records, strict=True)
             ]
@@ -330,7 +349,7 @@ class AsyncMemory:
                 f"the retrieval service at {self._place.url} does not answer: does it run (`make status`)? "
                 f"({error or type(error).__name__})"
             ) from error
-        return _body(answer)
+        return wire.body(answer)
 
 
 def _erasure(found: dict[str, Any]) -> Erasure:
@@ -341,47 +360,9 @@ def _restore(found: dict[str, Any]) -> Restore:
     return Restore(**found | {"memories": tuple(found["memories"])})
 
 
-def _body(answer: httpx.Response) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = answer.json()
-    except ValueError:
-        found = {"error": "unreadable", "field": None, "detail": answer.text[:200]}
-    if answer.is_success:
-        return found
-    detail = str(found.get("detail", ""))
-    if answer.status_code == httpx.codes.NOT_FOUND:
-        raise NotFound(detail)
-    if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
-        raise NotAllowed(detail)
-    if answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
-        raise Unreachable(f"the retrieval service has enough to do: {detail}")
-    if answer.is_client_error:
-        raise Invalid(str(found.get("error")), found.get("field"), detail)
-    raise Unreachable(f"the retrieval service says {answer.status_code}: {detail}")
-
-
-def _checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
-    """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here. Only the
-    clock is left out, for only intake knows what time it is there."""
-    try:
-        # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
-        data = json.dumps(value).encode()
-    except (TypeError, ValueError) as error:
-        raise Invalid("wrong_type", None, f"not plain JSON values: {error}") from None
-    answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True)
-    if isinstance(answer, Refusal):
-        raise Invalid(answer.reason, answer.field, answer.detail)
-    return answer, data
-
-
 def _list(names: Sequence[str] | None) -> list[str] | None:
     return None if names is None else list(names)
 
 
 def _nothing() -> None:
     """No traces were begun."""
-
-
-def _headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, bytes]]:
-    told = cloudevents.headers(kind, _SOURCE, event_id, parent, content=cloudevents.JSON)
-    return [(name, value.encode()) for name, value in told]

@@ -1,4 +1,5 @@
-"""The commands that read: search, retrieve, recall. They show a line for a text, and a line for where it is from."""
+"""The commands that read: search, retrieve, recall, context. Each shows a line for a text, and a line for where it is
+from; a context is shown as it goes into a prompt."""
 
 from __future__ import annotations
 
@@ -57,9 +58,15 @@ def add(command: Command, opens: Opens) -> None:
     recall.add_argument(
         "--within", type=float, default=0, metavar="S", help="also what else occurred so near, in seconds"
     )
-    for reads in (retrieve, recall):
+    said = "Print what to put into a prompt: what the agent (-a) said last, and what answers QUERY. It counts as used."
+    prompt = command("context", partial(_prompt, opens), said)
+    prompt.add_argument("query", metavar="QUERY", nargs="?", help="without it, what the agent said last alone")
+    prompt.add_argument("--session", help="what it said in this session (default: in all)")
+    prompt.add_argument("--share", type=float, default=0.5, help="of the budget, for that at first (default: 0.5)")
+    prompt.add_argument("-k", type=int, default=20, help="how many beside that at most (default: 20)")
+    for reads in (retrieve, recall, prompt):
         reads.add_argument("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
-    for reads in (search, retrieve, recall):
+    for reads in (search, retrieve, recall, prompt):
         reads.add_argument("--peek", action="store_true", help="only look: nothing counts as used")
 
 
@@ -94,6 +101,23 @@ def _recall(opens: Opens, parsed: argparse.Namespace) -> int:
             budget_tokens=parsed.budget, peek=parsed.peek,
         )  # fmt: skip
     return _context(parsed, found)
+
+
+def _prompt(opens: Opens, parsed: argparse.Namespace) -> int:
+    with opens(parsed) as memory:
+        found = memory.context(
+            parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
+            peek=parsed.peek,
+        )  # fmt: skip
+    if parsed.json:
+        print(json.dumps(asdict(found)))
+        return 0
+    print(found, end="")
+    # Beside the text, so that it can be piped into a prompt.
+    console = Console(highlight=False, stderr=True)
+    for line in _counts(found):
+        console.print(Text(line), style="dim", soft_wrap=True)
+    return 0
 
 
 def _context(parsed: argparse.Namespace, found: Context) -> int:

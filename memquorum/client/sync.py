@@ -89,6 +89,10 @@ class Memory:
         """What surrounds a memory, or those that answer a `query` best, in the order of time; it counts as used."""
         return self._run(self._memory.recall(memory_id, **asked))
 
+    def context(self, query: str | None = None, budget_tokens: int = 2_000, **asked: Any) -> Context:
+        """What to put into a prompt: what this agent said last, and what answers best; str() of it is the text."""
+        return self._run(self._memory.context(query, budget_tokens, **asked))
+
     def use(self, memory_id: str) -> Receipt:
         """Says that a memory was used."""
         return self._run(self._memory.use(memory_id))

@@ -85,7 +85,8 @@ class Found:
 
     Of a retrieval: `score` = `relevance` × `strength` × the factor of its tier, and the `cosine`. Of a recall: the
     `way` that led here from which `anchor` (anchor, session, time), and how far `apart` they are, in steps of the
-    session or in milliseconds, below 0 where it came before.
+    session or in milliseconds, below 0 where it came before. Of a context: `why` it is in (buffer, relevant), and
+    its `place` among what the agent said last, 1 for the newest, if it is there.
     """
 
     memory_id: str
@@ -107,6 +108,8 @@ class Found:
     way: str | None = None
     anchor: str | None = None
     apart: int | None = None
+    why: str | None = None
+    place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +123,20 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class Context:
     """Memories that fit a budget, and what did not come in, by reason: duplicate, budget, k_max, not_found, and the
-    filters tier, agent, session, time."""
+    filters tier, agent, session, time. `text`: for a prompt, where a context was asked for."""
 
     items: tuple[Found, ...]
     tokens: int
     budget_tokens: int
     left_out: Mapping[str, LeftOut]
+    text: str | None = None
 
     def __str__(self) -> str:
-        return "\n".join(item.text for item in self.items)
+        return self.text if self.text is not None else "\n".join(item.text for item in self.items)
 
 
 def context(answer: Mapping[str, Any]) -> Context:
     """What the service answered."""
     items = tuple(Found(**{**item, "folded": tuple(item["folded"])}) for item in answer["items"])
     left = {why: LeftOut(told["count"], tuple(told["memory_ids"])) for why, told in answer["left_out"].items()}
-    return Context(items, answer["tokens"], answer["budget_tokens"], left)
+    return Context(items, answer["tokens"], answer["budget_tokens"], left, answer.get("text"))

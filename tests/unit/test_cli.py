@@ -62,6 +62,10 @@ class Recorded:
         self.named = {"memory_id": memory_id, **asked}
         return replace(CONTEXT, items=(replace(FOUND, score=None, way="session"),), left_out={})
 
+    def context(self, query: str | None, budget_tokens: int, **asked: Any) -> Context:
+        self.named |= {"query": query, "budget_tokens": budget_tokens, **asked}
+        return replace(CONTEXT, text="Lately:\n- [1970-01-01 00:00] ann: t\n")
+
     def explain(self, memory_id: str) -> str:
         raise NotFound(f"no memory {memory_id}")
 
@@ -144,6 +148,19 @@ def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixt
     assert (client.named["memory_id"], client.named["query"]) == (None, "q")
 
 
+def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["context", "q", "-a", "ann", "--session", "s1", "--budget", "9", "--share", "0.25", "-k", "3"]
+    assert cli.main(command) == cli.OK
+    asked = {"query": "q", "budget_tokens": 9, "session": "s1", "buffer_share": 0.25, "k_max": 3, "peek": False}
+    assert asked | {"agent": "ann"} == {name: client.named[name] for name in (*asked, "agent")}
+    told = capsys.readouterr()
+    assert told.out == "Lately:\n- [1970-01-01 00:00] ann: t\n"
+    assert told.err.startswith("1 memories, some 1 of 9 tokens\nleft out: 2 say")
+    assert cli.main(["context", "--peek", "--json"]) == cli.OK
+    assert json.loads(capsys.readouterr().out)["items"][0]["text"] == "t"
+    assert (client.named["query"], client.named["peek"]) == (None, True)
+
+
 def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["explain", "x"]) == cli.NOT_FOUND
     assert cli.main(["publish", "--event-id", "e", "one", "two"]) == cli.FAILED
@@ -155,7 +172,9 @@ def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
         assert caught.value.code == cli.USAGE
 
 
-@pytest.mark.parametrize("command", ["", "publish", "search", "retrieve", "recall", "explain", "verify", "rebuild"])
+@pytest.mark.parametrize(
+    "command", ["", "publish", "search", "retrieve", "recall", "context", "explain", "verify", "rebuild"]
+)
 def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main([*command.split(), "--help"])

@@ -218,7 +218,7 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append({"path": request.url.path} | json.loads(request.content))
-        more = {"score": 0.5, "relevance": 0.6, "strength": 0.8, "cosine": 0.1}
+        more: dict[str, Any] = {"score": 0.5, "relevance": 0.6, "strength": 0.8, "cosine": 0.1}
         if request.url.path == "/recall":
             more = {"way": "time", "anchor": "a", "apart": -5}
         left = {"budget": {"count": 2, "memory_ids": ["x", "y"]}}
@@ -239,6 +239,28 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
     assert (found.tokens, found.budget_tokens, found.left_out["budget"].memory_ids) == (1, 5, ("x", "y"))
     assert str(found) == "t"
     assert (around.items[0].way, around.items[0].apart, around.items[0].score) == ("time", -5, None)
+
+
+async def test_a_context_is_the_text_of_a_prompt() -> None:
+    asked: list[dict[str, Any]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append({"path": request.url.path} | json.loads(request.content))
+        item = ITEM | {"why": "buffer", "place": 2, "score": None}
+        told = {"items": [item], "tokens": 1, "budget_tokens": 5, "left_out": {}, "used": 1, "namespace": "n"}
+        return httpx.Response(200, json=told | {"text": "This session:\n- t\n"})
+
+    async with answering(answer, agent="ann") as memory:
+        found = await memory.context("q", 5, session="s1")
+        await memory.context(peek=True)
+    common: dict[str, Any] = {"path": "/context", "namespace": "default", "agent": "ann"}
+    common |= {"buffer_share": 0.5, "k_max": 20}
+    assert asked == [
+        common | {"query": "q", "budget_tokens": 5, "session": "s1", "peek": False},
+        common | {"query": None, "budget_tokens": 2_000, "session": None, "peek": True},
+    ]
+    assert str(found) == found.text == "This session:\n- t\n"
+    assert (found.items[0].why, found.items[0].place, found.items[0].score) == ("buffer", 2, None)
 
 
 def test_the_synchronous_client_closes_once_and_says_so() -> None:

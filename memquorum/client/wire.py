@@ -1,0 +1,57 @@
+"""What crosses the wire: records as they are published, answers of the service as they are read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+
+from memquorum import cloudevents
+from memquorum.client.errors import Invalid, NotAllowed, NotFound, Unreachable
+from memquorum.core import intake
+from memquorum.core.avro import Codec
+from memquorum.core.intake import Origin, Refusal
+
+_SOURCE = "memquorum/client"
+_NO_CODEC = Codec([])
+
+
+def checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
+    """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here. Only the
+    clock is left out, for only intake knows what time it is there. Raises Invalid."""
+    try:
+        # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
+        data = json.dumps(value).encode()
+    except (TypeError, ValueError) as error:
+        raise Invalid("wrong_type", None, f"not plain JSON values: {error}") from None
+    answer = intake.accept(_NO_CODEC, data, Origin(topic, 0, 0, intake.NEWEST_MS), 0, driven=True)
+    if isinstance(answer, Refusal):
+        raise Invalid(answer.reason, answer.field, answer.detail)
+    return answer, data
+
+
+def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, bytes]]:
+    """A record's headers, as aiokafka takes them. `parent`: a traceparent."""
+    told = cloudevents.headers(kind, _SOURCE, event_id, parent, content=cloudevents.JSON)
+    return [(name, value.encode()) for name, value in told]
+
+
+def body(answer: httpx.Response) -> dict[str, Any]:
+    """The answer's JSON object, where it is one of success. Raises Invalid, NotFound, NotAllowed, Unreachable."""
+    try:
+        found: dict[str, Any] = answer.json()
+    except ValueError:
+        found = {"error": "unreadable", "field": None, "detail": answer.text[:200]}
+    if answer.is_success:
+        return found
+    detail = str(found.get("detail", ""))
+    if answer.status_code == httpx.codes.NOT_FOUND:
+        raise NotFound(detail)
+    if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+        raise NotAllowed(detail)
+    if answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
+        raise Unreachable(f"the retrieval service has enough to do: {detail}")
+    if answer.is_client_error:
+        raise Invalid(str(found.get("error")), found.get("field"), detail)
+    raise Unreachable(f"the retrieval service says {answer.status_code}: {detail}")
