@@ -12,7 +12,19 @@ import time
 import traceback
 from collections.abc import Callable
 
-from tests.benchmarks import epochs, flatness, ingest, kept, members, page, rebuilding, recovery, resident, searchable
+from tests.benchmarks import (
+    context,
+    epochs,
+    flatness,
+    ingest,
+    kept,
+    members,
+    page,
+    rebuilding,
+    recovery,
+    resident,
+    searchable,
+)
 from tests.benchmarks.kept import Row
 
 ROWS: dict[str, Callable[[bool], Row]] = {
@@ -25,6 +37,7 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "rebuild": rebuilding.measure,
     "flatness": flatness.measure,
     "resident": resident.measure,
+    "context": context.measure,
 }
 
 

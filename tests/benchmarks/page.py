@@ -24,6 +24,7 @@ _ORDER = (
     "rebuild",
     "flatness",
     "resident",
+    "context",
     "backpressure",
 )
 

@@ -47,7 +47,7 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
             (m, shard, tier, 450_000, START, _FRESH, _FRESH + i, 0, 0, 0, 0, 0, 0, 0) for i, (m, tier) in numbered
         ))  # fmt: skip
         put("event_copy", (
-            (namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", None) for i, (m, _) in numbered
+            (namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", None, "s1") for i, (m, _) in numbered
         ))  # fmt: skip
         put("journal_copy", (
             (shard, i - count, START, "stored", f"old-{i}", namespace, m, "memory.intake.accepted.v1", shard, i,

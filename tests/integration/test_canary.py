@@ -93,6 +93,7 @@ def told(memory: Memory, ids: dict[str, str]) -> str:
     """Everything that the interfaces say of them."""
     said: list[Any] = [memory.search(text, k=50, peek=True) for text in TEXTS.values()]
     said += [memory.retrieve(text, peek=True) for text in TEXTS.values()]
+    said += [memory.context(text, peek=True) for text in TEXTS.values()] + [memory.context(peek=True)]
     for memory_id in ids.values():
         said += [memory.get(memory_id), memory.explain(memory_id).account, memory.explain(memory_id).lines]
         try:

@@ -79,7 +79,12 @@ def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory
     assert [item.memory_id for item in found.items] == [first.memory_id]
     assert memory.retrieve("pump", budget_tokens=3, peek=True).left_out["budget"].memory_ids == (first.memory_id,)
     assert [item.way for item in memory.recall(first.memory_id, peek=True).items] == ["anchor"]
-    again = memory.add("The pump in bay 3 was replaced with the spare.", wait=True)
+    prompt = memory.context("which pumps were replaced?", session="s1", peek=True)
+    assert [(item.memory_id, item.why, item.place) for item in prompt.items] == [(first.memory_id, "buffer", 1)]
+    assert str(prompt).startswith("This session:\n- [") and "The pump in bay 3 was replaced" in str(prompt)
+    again = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, session="s2")
+    assert [item.memory_id for item in memory.context(session="s2", peek=True).items] == [first.memory_id]
+    assert memory.context(session="s3", peek=True).items == ()
     assert (again.outcome, again.memory_id) == ("reinforced", first.memory_id)
     same = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, event_id=first.event_id)
     assert (same.outcome, same.memory_id) == ("stored", first.memory_id)
@@ -101,7 +106,9 @@ def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
     assert memory.get(receipt.memory_id)["accesses"] == 3
     memory.retrieve("lunch")
     until(lambda: memory.get(receipt.memory_id)["accesses"] == 4)
-    assert "Read 4 times" in str(memory.explain(receipt.memory_id))
+    memory.context("lunch")
+    until(lambda: memory.get(receipt.memory_id)["accesses"] == 5)
+    assert "Read 5 times" in str(memory.explain(receipt.memory_id))
 
 
 async def test_many_at_once(line: Settings) -> None:

@@ -309,10 +309,22 @@ def search(client: TestClient, namespace: str, headers: dict[str, str]) -> Any:
     return client.post("/search", json=asked, headers=headers)
 
 
+def context(client: TestClient, namespace: str, headers: dict[str, str]) -> Any:
+    """Both tenants have an agent of that name, who says the same in a session of the same name."""
+    asked = {"namespace": namespace, "agent": "planner", "session": "s1", "query": text("kept", THEIRS), "peek": True}
+    return client.post("/context", json=asked, headers=headers)
+
+
 def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestClient) -> None:
     for namespace, other, headers in ((HERS, THEIRS, HER_KEY), (THEIRS, HERS, THEIR_KEY)):
         found = search(client, namespace, headers).json()["hits"]
         assert {hit["memory_id"] for hit in found} == {memory(n, namespace) for n in ("kept", "promoted")}
+        prompt = context(client, namespace, headers).json()
+        assert {one["memory_id"]: one["why"] for one in prompt["items"]} == {
+            memory(n, namespace): "buffer" for n in ("kept", "promoted")
+        }
+        assert other not in prompt["text"] and text("kept", namespace) in prompt["text"]
+        assert context(client, other, headers).json() == search(client, other, headers).json()
         refused = search(client, other, headers)
         assert (refused.status_code, refused.json()["field"]) == (403, "namespace")
         assert refused.text == search(client, "nobodys", headers).text.replace("nobodys", other)
@@ -344,6 +356,7 @@ def test_who_names_an_id_in_an_access_has_no_account_of_it_for_that(client: Test
 def test_a_key_without_the_right_gets_nowhere(client: TestClient) -> None:
     for answer in (
         search(client, HERS, PUBLISHING),
+        context(client, HERS, PUBLISHING),
         client.get(f"/memories/{memory('kept', HERS)}", headers=PUBLISHING),
         client.get(f"/memories/{memory('kept', HERS)}/explain", headers=PUBLISHING),
     ):
@@ -384,6 +397,7 @@ def test_the_service_sees_nothing_that_it_does_not_ask_a_sight_for(
     monkeypatch.setattr(access, "covers", lambda *_: True)
     monkeypatch.setattr(access.Caller, "at", lambda caller, _, *rights: caller.sight(*rights))
     assert search(client, THEIRS, HER_KEY).json()["hits"] == []
+    assert context(client, THEIRS, HER_KEY).json()["items"] == []
     assert client.get(f"/events/{THEIRS}/{event('kept', THEIRS)}", headers=HER_KEY).json()["outcome"] is None
 
 
