@@ -1,5 +1,5 @@
 -- The episodic buffer of an agent: what became of its newest episodes, of one session or of all. It is a question, and
--- keeps nothing of its own (infra/decisions/0027); these indexes lead to the newest without reading what is older. An
+-- keeps nothing of its own (infra/decisions/0028); these indexes lead to the newest without reading what is older. An
 -- older store knows the sessions of memories, and not of what repeated them: rebuild such a store.
 ALTER TABLE event ADD COLUMN session text;
 -- Forced row security hides the rows from their owner as well, who may be the one that migrates.
