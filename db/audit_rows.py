@@ -42,6 +42,8 @@ _AUDITED = {
     "provenance": "audit_provenance",
     "erased": "audit_erased",
     "erasure": "audit_erasure",
+    "living": "audit_living",
+    "let_go": "audit_let_go",
 }
 
 

@@ -24,6 +24,7 @@ from memquorum.core.journal.rows import (
     Dropped,
     ErasedRow,
     Event,
+    LetGo,
     Memory,
     OutcomeRow,
     Provenance,
@@ -43,6 +44,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "dropped_copy": ("bytea", "int4", "text", "int8"),
         "provenance_copy": ("int4", "int8", "text", "bytea", "bytea", "bool"),
         "erased_copy": ("bytea", "int4", "int8", "text", "text"),
+        "let_go_copy": ("int4", "text", *["int8"] * 4),
         "journal_copy": (
             *("int4", "int8", "int8", "text", "text", "text", "bytea", "text", "int4", "int8"),
             *("bytea", "bytea", "bytea"),
@@ -133,6 +135,11 @@ def provenance(row: Provenance) -> Row:
 def erased(row: ErasedRow) -> Row:
     """A row of `erased_copy`."""
     return raw_id(row.memory_id), row.shard, row.seq, row.namespace, row.was
+
+
+def let_go(row: LetGo) -> Row:
+    """A row of `let_go_copy`."""
+    return row.shard, row.namespace, row.epoch, row.as_of, row.forgotten, row.held_back
 
 
 def journal(entry: JournalEntry, link: JournalAppended) -> Row:

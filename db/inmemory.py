@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from db import due
 from db.due import Due, Echo
 from db.store import Clear, Published, Start, check_standing
 from memquorum.core import ids
+from memquorum.core.caps import Quota
 from memquorum.core.crypto import sealing
 from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
 from memquorum.core.erasure.orders import MEMORY
@@ -32,6 +34,7 @@ from memquorum.core.journal.rows import (
     Event,
     EventKey,
     Keys,
+    LetGo,
     Memory,
     Provenance,
     Rows,
@@ -98,6 +101,8 @@ class InMemoryStore:
         self.provenance: dict[tuple[str, str, str], Provenance] = {}
         self.erased: dict[str, ErasedRow] = {}
         self.erasures: dict[tuple[int, str], ErasureRow] = {}
+        self.living: Counter[str] = Counter()
+        self.let_go: list[LetGo] = []
         self._cursors: dict[int, dict[str, int]] = {}
         self._published: dict[int, int] = {}
 
@@ -136,10 +141,21 @@ class InMemoryStore:
                 {i: self.strengths[i] for i in keys.memories if i in self.strengths},
                 {k: self.events[k] for k in keys.events if k in self.events},
                 {(n, i) for n, i in keys.erased if i in self.erased and self.erased[i].namespace == n},
+                self.quotas(keys.quotas),
             )
             for state, keys in wanted.items()
         }
         yield InMemoryTransaction(self, rows)
+
+    def quotas(self, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
+        """Where namespaces stand, of (namespace, time after which what was forgotten counts)."""
+        return {
+            name: Quota(
+                self.living[name],
+                tuple((o.as_of, o.forgotten) for o in self.let_go if o.namespace == name and o.as_of > since),
+            )
+            for name, since in asked
+        }
 
     def published(self, upto: Mapping[int, int]) -> None:
         """Notes how far each shard's journal is in its topic."""
@@ -233,6 +249,8 @@ class InMemoryStore:
         for memory_id in net.destroyed:
             self.dropped.pop(memory_id, None)
         self.provenance |= {(p.namespace, p.parent, p.child): p for p in net.provenance}
+        self.living.update(net.living)
+        self.let_go += net.let_go
         self.erased |= {e.memory_id: e for e in net.erased}
         for part in net.erasures:
             before = self.erasures.get((shard, part.order_id))
@@ -271,9 +289,10 @@ class InMemorySchedule:
     def __init__(self, store: InMemoryStore) -> None:
         self._store = store
 
-    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
         """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
         found = [s for s in self._alive(shard) if s.due_at <= as_of and s.forget_rest <= self._next_epoch(shard)]
+        found = [s for s in found if self._store.memories[s.memory_id].namespace not in without]
         found.sort(key=lambda s: (s.due_at, s.memory_id))
         return [
             DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.due_at)
@@ -297,6 +316,10 @@ class InMemorySchedule:
         """Those of the memories that are alive and rest no longer; see the port."""
         known = {s.memory_id: s for s in self._alive(shard) if s.forget_rest <= self._next_epoch(shard)}
         return [self._candidate(known[i]) for i in memory_ids if i in known]
+
+    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
+        """Where the namespaces stand; see the port."""
+        return self._store.quotas((namespace, since) for namespace in namespaces)
 
     def status(self, shard: int) -> ShardStatus:
         """Where the shard stands."""

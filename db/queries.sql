@@ -201,6 +201,26 @@ COPY provenance (shard, seq, namespace, child, parent, echo) FROM STDIN (FORMAT 
 -- Episodes whose keys an order destroyed, and those that came after it.
 COPY erased (memory_id, shard, seq, namespace, was) FROM STDIN (FORMAT BINARY)
 
+-- :name living_upsert
+-- How many more memories of a namespace are alive, or fewer.
+INSERT INTO living (shard, namespace, alive) VALUES (%(shard)s, %(namespace)s, %(more)s)
+ON CONFLICT (namespace) DO UPDATE SET alive = living.alive + excluded.alive
+
+-- :name let_go_copy
+-- What decisions took of namespaces.
+COPY let_go (shard, namespace, epoch, as_of, forgotten, held_back) FROM STDIN (FORMAT BINARY)
+
+-- :name quotas
+-- Where namespaces stand: how many memories are alive, and what was forgotten after a time, oldest first.
+SELECT w.namespace, coalesce(l.alive, 0), coalesce(g.times, '{}'), coalesce(g.counts, '{}')
+FROM unnest(%(namespaces)s::text[], %(since)s::bigint[]) AS w (namespace, since)
+LEFT JOIN living l USING (namespace)
+LEFT JOIN LATERAL (
+    SELECT array_agg(as_of ORDER BY epoch) AS times, array_agg(forgotten ORDER BY epoch) AS counts
+    FROM let_go
+    WHERE let_go.namespace = w.namespace AND let_go.as_of > w.since AND let_go.forgotten > 0
+) g ON true
+
 -- :name erasure_upsert
 -- An order that was carried out. Its entries may come in two batches of a rebuild: their counts add up.
 INSERT INTO erasure (shard, namespace, order_id, selector, value, signer, ordered_by, reference, ordered_at, ordered,
@@ -405,11 +425,12 @@ ORDER BY wanted.position, e.seq
 LIMIT %(limit)s
 
 -- :name schedule_due
--- What has crossed the decay threshold and does not rest: an epoch costs what is due, not what is stored.
+-- What has crossed the decay threshold and does not rest: an epoch costs what is due, not what is stored. Namespaces that
+-- have no room for it are left out.
 SELECT s.memory_id::text, m.namespace, s.last_access, s.due_at
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
-WHERE s.shard = %(shard)s AND s.due_at <= %(as_of)s
+WHERE s.shard = %(shard)s AND s.due_at <= %(as_of)s AND NOT m.namespace = ANY(%(without)s::text[])
   AND s.forget_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
 ORDER BY s.due_at, s.memory_id
 LIMIT %(limit)s
@@ -904,6 +925,20 @@ FROM erasure
 WHERE shard = %(shard)s
 ORDER BY first_seq
 
+-- :name audit_living
+-- How many memories of each namespace are alive; those where none is left out.
+SELECT shard, namespace, alive
+FROM living
+WHERE shard = %(shard)s AND alive <> 0
+ORDER BY namespace COLLATE "C"
+
+-- :name audit_let_go
+-- What decisions took of namespaces.
+SELECT shard, namespace, epoch, as_of, forgotten, held_back
+FROM let_go
+WHERE shard = %(shard)s
+ORDER BY epoch, namespace COLLATE "C"
+
 -- :name audit_bodies
 -- Contents beside the commitments that they must have.
 SELECT m.shard, m.id::text, m.commitment, c.body
@@ -924,6 +959,8 @@ UNION ALL (SELECT 'strength', shard FROM strength WHERE NOT shard = ANY(%(shards
 UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 
 -- :name kept_memories

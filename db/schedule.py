@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from db.connection import READER, Link
 from db.queries import QUERIES
+from db.store import found_quotas
+from memquorum.core.caps import Quota
 from memquorum.core.records import ErasureFound
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
 
@@ -24,9 +26,9 @@ class PostgresSchedule:
         """Lets the connection go."""
         self._link.close()
 
-    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
         """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
-        parameters = {"shard": shard, "as_of": as_of, "limit": limit}
+        parameters = {"shard": shard, "as_of": as_of, "limit": limit, "without": list(without)}
         with self._link.use() as connection:
             return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_due"], parameters)]
 
@@ -45,6 +47,12 @@ class PostgresSchedule:
         parameters = {"shard": shard, "ids": list(memory_ids)}
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
+
+    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
+        """Where the namespaces stand; see the port."""
+        asked = [(namespace, since) for namespace in sorted(set(namespaces))]
+        with self._link.use() as connection:
+            return found_quotas(connection, asked) if asked else {}
 
     def status(self, shard: int) -> ShardStatus:
         """Where the shard stands; nothing has happened to one that the store does not know."""

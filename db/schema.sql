@@ -447,3 +447,31 @@ GRANT SELECT ON provenance, erased, erasure TO memquorum_tenant;
 CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect = 'requested';
 CREATE INDEX journal_request ON journal (event_id) WHERE effect IN ('requested', 'declined');
 CREATE INDEX decision_trigger ON decision (shard, trigger);
+
+-- What the caps on forgetting count by: how many memories of a namespace are alive, and what decisions took of it.
+CREATE TABLE living (
+    shard     integer NOT NULL,
+    namespace text    PRIMARY KEY,
+    alive     bigint  NOT NULL
+);
+
+CREATE TABLE let_go (
+    shard     integer NOT NULL,
+    namespace text    NOT NULL,
+    epoch     bigint  NOT NULL,
+    as_of     bigint  NOT NULL, -- the shard's time when it was applied
+    forgotten bigint  NOT NULL,
+    held_back bigint  NOT NULL, -- what the votes let go and the cap kept
+    PRIMARY KEY (namespace, epoch)
+);
+
+ALTER TABLE living OWNER TO memquorum_owner;
+ALTER TABLE let_go OWNER TO memquorum_owner;
+GRANT SELECT, INSERT, UPDATE ON living TO memquorum_writer;
+GRANT SELECT, INSERT ON let_go TO memquorum_writer;
+GRANT SELECT ON living, let_go TO memquorum_reader;
+
+ALTER TABLE living ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+ALTER TABLE let_go ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reader ON living FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON let_go FOR SELECT TO memquorum_reader USING (true);

@@ -26,6 +26,7 @@ from db.due import Due, Echo
 from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import (
@@ -229,6 +230,8 @@ class Transaction:
             if destroyed:
                 connection.execute(QUERIES["dropped_delete"], {"ids": uuids(destroyed)})
             _many(connection, "erasure_upsert", _parameters([one for net in nets for one in net.erasures]))
+            living = [(net.after.shard, *one) for net in nets for one in net.living.items()]
+            _many(connection, "living_upsert", [{"shard": k, "namespace": n, "more": m} for k, n, m in living])
             attested = [(net.after.shard, *one) for net in nets for one in net.attested]
             _many(connection, "erasure_attested", [{"shard": k, "order_id": i, "epoch": e} for k, i, e in attested])
             _many(connection, "shard_update", _parameters([net.after for net in nets]))
@@ -252,6 +255,7 @@ class Transaction:
         copy("event_copy", (copying.event(e) for net in nets for e in net.events))
         copy("dropped_copy", (copying.dropped(d) for net in nets for d in net.dropped))
         copy("provenance_copy", (copying.provenance(p) for net in nets for p in net.provenance))
+        copy("let_go_copy", (copying.let_go(one) for net in nets for one in net.let_go))
         copy("erased_copy", (copying.erased(e) for net in nets for e in net.erased))
         copy("journal_copy", (copying.journal(entry, link) for net in nets for entry, link in net.journal))
         copy("decision_copy", map(copying.decision, decisions))
@@ -288,6 +292,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         found_erased = (
             connection.execute(QUERIES["erased"], {"ids": [i for _, i in erased_keys]}) if erased_keys else ()
         )
+        asked = [key for keys in wanted.values() for key in keys.quotas]
+        quotas = found_quotas(connection, asked) if asked else {}
         states = {row[0]: ShardState(*row) for row in locked}
         memories = {row[0]: _memory(*row) for row in found_memories.fetchall()}
         strengths = {row[0]: _strength(*row) for row in found_strengths.fetchall()}
@@ -295,7 +301,14 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         erased = {(namespace, memory_id) for namespace, memory_id in found_erased}
     for expected in wanted:
         check_standing(expected, states.get(expected.shard))
-    return {state.shard: Rows(state, memories, strengths, events, erased) for state in wanted}
+    return {state.shard: Rows(state, memories, strengths, events, erased, quotas) for state in wanted}
+
+
+def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
+    """Where namespaces stand, of (namespace, time after which what was forgotten counts)."""
+    namespaces, times = zip(*asked, strict=True)
+    rows = connection.execute(QUERIES["quotas"], {"namespaces": list(namespaces), "since": list(times)})
+    return {name: Quota(living, tuple(zip(at, counts, strict=True))) for name, living, at, counts in rows}
 
 
 def check_standing(expected: ShardState, found: ShardState | None) -> None:

@@ -254,7 +254,8 @@ def _says(ready: Mapping[str, Mapping[str, str]], still_s: float) -> str:
     still = [f"its loop has not turned for {still_s:.0f} s"] if still_s > _STILL_S else []
     waits = [f"{what}: {why}" for what, why in ready["waits_for"].items()]
     brakes = [f"slowed by {by}: {why}" for by, why in ready["slowed_by"].items()]
-    return "; ".join(still + waits + brakes)
+    alarms = [f"ALARM, {about}: {why}" for about, why in ready.get("alarms", {}).items()]
+    return "; ".join(alarms + still + waits + brakes)
 
 
 def _rate(value: float) -> str:

@@ -6,13 +6,14 @@ one contract suite in `tests/contract` runs on both.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core.caps import Quota
 from memquorum.core.erasure.records import ErasureFound
 
 Vector = NDArray[np.float32]
@@ -159,8 +160,15 @@ class ShardStatus:
 class Schedule(Protocol):
     """What is due, and what may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
 
-    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
-        """Memories alive with due_at ≤ as_of that rest no longer, oldest due first, ties by id."""
+    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
+        """Memories alive with due_at ≤ as_of that rest no longer, oldest due first, ties by id.
+
+        `without`: namespaces of which none is wanted.
+        """
+        ...
+
+    def quotas(self, namespaces: Iterable[str], since: int) -> Mapping[str, Quota]:
+        """Where namespaces stand: what is alive, and what was forgotten after that time of their shard."""
         ...
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:

@@ -29,9 +29,10 @@ from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.core.restoring import asking
 from memquorum.ports import Orders, Schedule
-from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
+from streams.caps import Caps
 from streams.erasures import Erasures
 from streams.members import Members
 from streams.restores import Restores
@@ -46,7 +47,14 @@ class Nomination:
     """DecayCrossed → Signed(NominationProposed), where an epoch is triggered and there is something to propose."""
 
     def __init__(
-        self, codec: Codec, genesis: Genesis, seed: bytes, schedule: Schedule, orders: Orders | None = None
+        self,
+        codec: Codec,
+        genesis: Genesis,
+        seed: bytes,
+        schedule: Schedule,
+        orders: Orders | None = None,
+        *,
+        shown: Stage | None = None,
     ) -> None:
         """`seed`: the 32-byte Ed25519 seed of service:nomination. `orders`: None where nobody can give any."""
         self._codec = codec
@@ -57,6 +65,7 @@ class Nomination:
         self._members = Members(codec, genesis, schedule, orders)
         self._erasures = Erasures(codec, genesis, schedule)
         self._restores = Restores(codec, genesis, schedule)
+        self._caps = Caps(genesis.policy, schedule, shown)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """At most one nomination per shard. ValueError for a record that is no answer to a tick of its partition."""
@@ -107,9 +116,7 @@ class Nomination:
         why = nomination.trigger(standing, tick.as_of, policy)
         if why is None:
             return None
-        ids = [crossing.memory_id for crossing in tick.crossed]
-        limit = nomination.unused_limit(standing, len(ids), policy)
-        unused = [memory.memory_id for memory in self._schedule.due(shard, nomination.LATEST, limit)] if limit else []
+        found = self._caps.candidates(tick, standing)
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
         return nomination.build(
             cluster=genesis.cluster,
@@ -117,11 +124,12 @@ class Nomination:
             why=why,
             standing=standing,
             tick=tick,
-            crossed=self._schedule.candidates(shard, ids) if ids else [],
-            unused=self._schedule.candidates(shard, unused) if unused else [],
+            crossed=found.crossed,
+            unused=found.unused,
             promotable=self._schedule.promotable(
                 shard, policy.promote.salience_ppm, made_before, policy.epoch.proposals_max
             ),
+            rooms=found.rooms,
             policy=policy,
         )
 
@@ -158,5 +166,6 @@ def attach(
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app. `seed`: the 32-byte Ed25519 seed of service:nomination."""
-    processor = Nomination(codec, genesis, seed, schedule, orders)
+    shown = (telemetry or Telemetry()).stage("nomination")
+    processor = Nomination(codec, genesis, seed, schedule, orders, shown=shown)
     stage.attach(app, processor, name="nomination", source=topics.CROSSED, stamps=stamps, telemetry=telemetry)

@@ -293,7 +293,7 @@ class _Session:
                 batch.recalled, found = self._recalling.recall(shard, back)
                 contents |= found
         lines = {shard: self._lines[shard] for shard in batches}
-        wanted = {line.state: batches[shard].keys(line.tombstones) for shard, line in lines.items()}
+        wanted = {line.state: batches[shard].keys(line.tombstones, line.since) for shard, line in lines.items()}
         with self._store.transaction(wanted) as transaction:
             rows = transaction.rows
             nets = {
@@ -336,6 +336,12 @@ class _Session:
         for decision in (change.decision for change, _ in batch.changes if change.decision is not None):
             for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
                 meters.decisions.labels(*ended).inc(count)
+        for one in (took for change, _ in batch.changes for took in change.let_go if took.held_back):
+            meters.held_back.labels(str(one.shard)).inc(one.held_back)
+            log.error(
+                "shard %d, epoch %d: the cap of namespace %r has kept %d memories that the votes let go",
+                one.shard, one.epoch, one.namespace, one.held_back,
+            )  # fmt: skip
         self._shown.sent(topics.JOURNAL, len(batch.changes))
         self._shown.at(topics.ACCEPTED, line.state.shard, line.spine.next_offset)
         self._shown.done((item.written_ms for item in batch.items), time.time_ns() // 1_000_000)

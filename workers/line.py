@@ -11,7 +11,7 @@ import numpy as np
 
 from db.store import Clear, Start
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import caps, ids
 from memquorum.core.avro import DecodeError
 from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.commit import applying, assembly
@@ -78,16 +78,17 @@ class Batch:
         first = self.items[0] if self.items else None
         return (first.offset, first.record) if first and isinstance(first.record, ErasureAccepted) else None
 
-    def keys(self, tombstones: Tombstones) -> Keys:
-        """The rows that it may touch."""
+    def keys(self, tombstones: Tombstones, since: int) -> Keys:
+        """The rows that it may touch. `since`: see applying.touches."""
         found = [applying.touches(item.record, item.scored) for item in self.items]
         if self.certified is not None:
-            found.append(applying.touches(self.certified.checked))
+            found.append(applying.touches(self.certified.checked, since=since))
         found.append(Keys(frozenset(record.memory_id for _, record in self.anew)))
         return Keys(
             frozenset(memory_id for keys in found for memory_id in keys.memories),
             frozenset(key for keys in found for key in keys.events),
             frozenset(key for keys in found for key in keys.erased if tombstones.stand_in(key[0])),
+            frozenset(key for keys in found for key in keys.quotas),
         )
 
     def restores(self) -> list[str]:
@@ -170,6 +171,11 @@ class Line:
         self._anew: deque[Anew] = deque()
         # The traces of commits that wait, by their bytes; strangers can push out no more than a trace.
         self._traces: dict[bytes, str] = {}
+
+    @property
+    def since(self) -> int:
+        """What was forgotten at this time or before counts against no cap any more."""
+        return caps.since(self.state.as_of, self.rules.genesis.policy.caps)
 
     def take(self, topic: str, offset: int, data: bytes, traceparent: str | None, written_ms: int = 0) -> str | None:
         """A record of one of the sources; what is wrong with it, if nothing can be made of it.

@@ -16,6 +16,7 @@ from typing import Any
 from infra.demo.inputs import Record
 from infra.demo.steps import when
 from infra.genesis import SEATS
+from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import EpisodeRecorded
 
 _SHORTEST_MS = 3_600_000
@@ -69,6 +70,8 @@ def policy(found: Survey) -> dict[str, Any]:
         # Without other signals salience is novelty, and talk about one matter is seldom new.
         "salience": {} if found.confident * 5 >= found.episodes else {"encode_threshold": 0.1},
         "forget": {"theta_ppm": 300_000, "grace_ms": 0},
+        # A log of weeks is lived through in minutes, and is to show what the votes let go: nothing is held back.
+        "caps": UNCAPPED,
         "epoch": {
             "interactions": min(100, max(25, found.records // 12)),
             "interval_ms": max(60_000, found.span_ms // 24),

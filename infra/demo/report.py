@@ -18,7 +18,7 @@ from infra.demo.inputs import Tally
 from infra.demo.ledger import GONE, LONG_TERM, SEALED, SHORT_TERM, Ledger, percentile
 from infra.demo.screen import duration, moment
 from infra.demo.sums import Check, Sum, words
-from memquorum.core.policy import Policy, to_json
+from memquorum.core.policy import NO_CAPS, Policy, to_json
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ROWS = 10
@@ -117,6 +117,13 @@ def show_policy(console: Console, policy: Policy) -> None:
         changed = {k: v for k, v in values.items() if v != default[section][k] and k != "scales_s"}
         if changed:
             line(console, f"{section}: " + ", ".join(_setting(k, v) for k, v in changed.items()))
+    if policy.caps == NO_CAPS:
+        told = Policy().caps
+        line(
+            console,
+            f"so nothing is held back here: elsewhere a namespace loses {told.epoch_share:.0%} an epoch at most, "
+            f"{told.day_share:.0%} a day",
+        )
 
 
 def show_time(console: Console, ledger: Ledger) -> None:

@@ -9,7 +9,8 @@ Nothing here removes a memory: decay and capacity nominate, the vote decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memquorum.core.ballots.kinds import CONFIGURE, FORGET, PROMOTE
@@ -78,16 +79,17 @@ def build(
     crossed: Sequence[Candidate],
     unused: Sequence[Candidate],
     promotable: Sequence[Candidate],
+    rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
     """The next epoch's nomination, or None where there is nothing to propose.
 
     `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `unused`: the longest
-    unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. Every
-    predicate is evaluated here, on the candidate as it is now. A memory is proposed once, rather to be forgotten than
-    to be promoted.
+    unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. `rooms`:
+    how many memories each of their namespaces may lose now (core/caps). Every predicate is evaluated here, on the
+    candidate as it is now. A memory is proposed once, rather to be forgotten than to be promoted.
     """
-    forget = _forget(crossed, unused, excess(standing.alive, policy), tick.as_of, policy)
+    forget = _within(_forget(crossed, unused, excess(standing.alive, policy), tick.as_of, policy), rooms)
     taken = {proposal.memory_id for proposal in forget}
     promote = [
         _proposal(candidate, PROMOTE.name, reason)
@@ -177,6 +179,16 @@ def _forget(
             break
         found.setdefault(candidate.memory_id, _proposal(candidate, FORGET.name, PRESSURE))
     return list(found.values())
+
+
+def _within(forget: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Proposal]:
+    """No more of each namespace than there is room for, the first of them."""
+    taken, found = Counter[str](), []
+    for proposal in forget:
+        taken[proposal.namespace] += 1
+        if taken[proposal.namespace] <= rooms.get(proposal.namespace, 0):
+            found.append(proposal)
+    return found
 
 
 def _share(forget: list[Proposal], promote: list[Proposal], policy: EpochPolicy) -> list[Proposal]:

@@ -7,11 +7,16 @@ integers in millionths (`ppm`), times are milliseconds; only the decay's scales 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 PPM = 1_000_000
+
+UNCAPPED: Mapping[str, str] = MappingProxyType({"epoch_share": "1", "day_share": "1"})
+"""The section `caps` of a policy that caps nothing, as JSON has it."""
 
 # A decay that takes longer than a thousand years to cross δ is refused: nothing would ever be nominated.
 MAX_SPAN_MS = 1000 * 365 * 24 * 3600 * 1000
@@ -88,6 +93,23 @@ class EpochPolicy:
 
 
 @dataclass(frozen=True, slots=True)
+class CapsPolicy:
+    """How much of a namespace is forgotten at most, whatever was voted (core/caps; SPEC A: 10 to 15 % an epoch early).
+
+    `epoch_share`, `day_share`: shares of its living memories, in one epoch and within `day_ms` of the shard's time; a
+    share of 1 caps nothing. `floor`: so many may go in any case.
+    """
+
+    epoch_share: Fraction = Fraction(1, 10)
+    day_share: Fraction = Fraction(1, 4)
+    floor: int = 3
+    day_ms: int = 24 * 3600 * 1000
+
+
+NO_CAPS = CapsPolicy(Fraction(1), Fraction(1))
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All of it."""
 
@@ -96,6 +118,7 @@ class Policy:
     forget: ForgetPolicy = field(default_factory=ForgetPolicy)
     promote: PromotePolicy = field(default_factory=PromotePolicy)
     epoch: EpochPolicy = field(default_factory=EpochPolicy)
+    caps: CapsPolicy = field(default_factory=CapsPolicy)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -128,7 +151,13 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
-def _section(name: str, kind: Any, values: dict[str, Any]) -> Any:
+def of_genesis(data: dict[str, Any]) -> Policy:
+    """The policy of a genesis file. One of before the caps says nothing of them: there nothing is capped, as nothing
+    was when its journal began. Raises PolicyError."""
+    return from_json({"caps": UNCAPPED} | data)
+
+
+def _section(name: str, kind: Any, values: Mapping[str, Any]) -> Any:
     default = kind()
     changed = {}
     for key, value in values.items():
@@ -171,6 +200,10 @@ def _check(policy: Policy) -> None:
             "promote.*_ppm weights must sum to 1,000,000",
         ),
         (Fraction(1, 2) < promote.tau <= 1, "promote.tau must lie in (1/2, 1]"),
+        (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
+        (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
+        (policy.caps.floor >= 1, "caps.floor must be at least 1, or a small namespace forgets nothing"),
+        (policy.caps.day_ms > 0, "caps.day_ms must be positive"),
         (policy.epoch.proposals_max > 0, "epoch.proposals_max must be positive"),
         (1 <= policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must be ≥ 1, ≤ its cap"),
     )

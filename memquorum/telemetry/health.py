@@ -16,7 +16,8 @@ class Health:
     """Written by a worker's loop, read by whoever asks; every call is one step of a dictionary or a number.
 
     A *wait* keeps a stage from working at all and makes it unready: the vault is away, no partitions yet. A *brake* is
-    back-pressure: it works, but reads no further until something else has caught up.
+    back-pressure: it works, but reads no further until something else has caught up. An *alarm* is for people: it works
+    as it should, and somebody should look.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -24,6 +25,7 @@ class Health:
         self._turned = clock()
         self._waits: dict[str, str] = {STARTING: "it starts"}
         self._brakes: dict[str, str] = {}
+        self._alarms: dict[str, str] = {}
 
     def turn(self) -> None:
         """The loop turned."""
@@ -47,6 +49,13 @@ class Health:
             self._brakes.pop(by, None)
         else:
             self._brakes[by] = why
+
+    def alarm(self, about: str, why: str | None) -> None:
+        """Somebody should look at this; None: there is nothing to be seen any more."""
+        if why is None:
+            self._alarms.pop(about, None)
+        else:
+            self._alarms[about] = why
 
     @property
     def still_s(self) -> float:
@@ -73,4 +82,5 @@ class Health:
         waits = self.waits
         if self.still_s >= STUCK_S:
             waits.setdefault("answer", f"what it asked {self.still_s:.0f} s ago does not answer")
-        return not waits, {"ready": not waits, "waits_for": waits, "slowed_by": self.brakes}
+        told: dict[str, object] = {"ready": not waits, "waits_for": waits, "slowed_by": self.brakes}
+        return not waits, told | ({"alarms": dict(self._alarms)} if self._alarms else {})

@@ -81,6 +81,14 @@ DECISIONS = Definition(
     "memquorum_decisions_total", "counter", ("kind", "outcome"),
     "Proposals that were decided and applied, by kind and by how they ended.",
 )  # fmt: skip
+STOPPED = Definition(
+    "memquorum_forgetting_stopped", "gauge", ("shard",),
+    "Namespaces that have lost as much within a day as may go, and of which nothing is nominated to be forgotten.",
+)  # fmt: skip
+HELD_BACK = Definition(
+    "memquorum_forgetting_held_back_total", "counter", ("shard",),
+    "Memories that the votes let go and a cap kept. If it keeps growing, whoever nominates does not keep to the caps.",
+)  # fmt: skip
 OPEN = Definition(
     "memquorum_open_proposals", "gauge", ("shard",),
     "Proposals of the epoch that a member is voting on; 0 between epochs.",
@@ -116,8 +124,8 @@ REQUESTS = Definition(
 )  # fmt: skip
 
 ALL = (
-    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, OPEN, EPOCHS,
-    LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
+    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, STOPPED,
+    HELD_BACK, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -136,6 +144,8 @@ class Meters:
         self.refused = self._counter(REFUSED)
         self.journalled = self._counter(JOURNALLED)
         self.decisions = self._counter(DECISIONS)
+        self.stopped = Gauge(STOPPED.name, STOPPED.sentence, STOPPED.labels, registry=self.registry)
+        self.held_back = self._counter(HELD_BACK)
         self.open = Gauge(OPEN.name, OPEN.sentence, OPEN.labels, registry=self.registry)
         self.epochs = self._counter(EPOCHS)
         self.late = self._counter(LATE)

@@ -8,6 +8,7 @@ import psycopg
 
 from memquorum import topics
 from memquorum.core.consensus.messages import read_signed
+from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import Commit
 from tests.benchmarks.feed import HOUR, START, Feed
 from tests.benchmarks.kept import Row
@@ -17,7 +18,11 @@ from workers import loop
 
 LATE = START + 10 * HOUR
 # The due date is hours past, and the clock is the row's own.
-POLICY = {"decay": {"scales_s": [10.0, 60.0, 3600.0]}, "forget": {"grace_ms": 7 * 24 * HOUR}}
+POLICY = {
+    "decay": {"scales_s": [10.0, 60.0, 3600.0]},
+    "forget": {"grace_ms": 7 * 24 * HOUR},
+    "caps": UNCAPPED,  # everything that is proposed goes
+}
 _WARM = 10
 
 

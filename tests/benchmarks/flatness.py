@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from memquorum.core.ids import shard_of
+from memquorum.core.policy import UNCAPPED
 from tests.benchmarks.epochs import LATE, until_decided
 from tests.benchmarks.feed import Feed
 from tests.benchmarks.ingest import STORE_ALL
@@ -19,6 +20,7 @@ _POLICY = STORE_ALL | {
     "decay": {"scales_s": [10.0, 60.0, 3600.0]},
     "promote": {"salience_ppm": 1_000_001},
     "epoch": {"interval_ms": _STEP, "interactions": 10**9, "capacity": 10**9, "proposals_max": _SIZE},
+    "caps": UNCAPPED,
 }
 
 

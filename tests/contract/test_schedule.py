@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.ports import Candidate, DueMemory, ShardStatus
@@ -69,6 +70,25 @@ def test_what_was_kept_rests_and_what_was_forgotten_is_gone(world: World, shard:
     shard.access(A, 2_000)  # use ends the rest
     world.flush(shard)
     assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [C, A]
+
+
+def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shard: Shard) -> None:
+    for event in "abcd":
+        shard.episode(event, 1_000)
+    shard.tick(LATE)
+    world.flush(shard)
+    assert world.schedule.quotas([NAMESPACE, "nowhere"], 0) == {NAMESPACE: Quota(4), "nowhere": Quota()}
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_id == B)
+    world.flush(shard)
+    shard.tick(LATE + 5)
+    shard.decide([votes.proposal(i, "forget") for i in (C, D)])
+    shard.episode("e", 1_000)
+    world.flush(shard)
+    assert world.schedule.quotas([NAMESPACE], LATE - 1) == {NAMESPACE: Quota(2, ((LATE, 1), (LATE + 5, 2)))}
+    assert world.schedule.quotas([NAMESPACE], LATE) == {NAMESPACE: Quota(2, ((LATE + 5, 2),))}
+    assert world.schedule.quotas([], 0) == {}
+    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == sorted([memory_id("e"), A])
+    assert world.schedule.due(0, LATE, 10, {NAMESPACE}) == []
 
 
 def test_promotable_is_salient_old_enough_and_short_term(world: World, shard: Shard) -> None:

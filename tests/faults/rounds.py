@@ -18,6 +18,7 @@ from typing import Any, Literal
 
 from infra import checks, genesis, roles, settings, supervisor
 from infra.settings import Settings
+from memquorum.core.policy import UNCAPPED
 from memquorum.schema_files import load_codec
 from tests.faults.library import Fault, NotAsExpected, Site, disks
 from tests.faults.load import Load, Rates
@@ -35,6 +36,8 @@ _LOOK_S = 0.5
 POLICY = {
     "forget": {"grace_ms": 600_000},
     "epoch": {"interactions": 20, "interval_ms": 600_000},
+    # Every shard has always something to vote on.
+    "caps": UNCAPPED,
 }
 
 

@@ -12,14 +12,16 @@ from typing import Any
 
 from db.vault import PostgresVault
 from memquorum.core.consensus.membership import load
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.schema_files import load_codec
 from tests.hostile import member, memories
 from tests.unit.genesis import make_bytes, seed_of
 from workers import commit, loop
 
 GRACE_MS = 60_000
-GENESIS = make_bytes(agents=memories.agents(), policy=Policy(forget=ForgetPolicy(grace_ms=GRACE_MS)))
+# What the votes decide is what is looked at: nothing is held back.
+POLICY = Policy(forget=ForgetPolicy(grace_ms=GRACE_MS), caps=NO_CAPS)
+GENESIS = make_bytes(agents=memories.agents(), policy=POLICY)
 MASTER = bytes(range(32))
 COMMIT = "commit"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,9 @@ class Flaky(InMemorySchedule):
         self.down: set[str] = set()
         self.refused: dict[str, threading.Semaphore] = {q: threading.Semaphore(0) for q in ("due", "candidates")}
 
-    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
         self._may("due")
-        return super().due(shard, as_of, limit)
+        return super().due(shard, as_of, limit, without)
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         self._may("candidates")

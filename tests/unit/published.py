@@ -169,6 +169,12 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "provenance": [asdict(p) for c in shard.changes for p in sorted(c.provenance, key=lambda p: p.parent)],
         "erased": [asdict(e) for c in shard.changes for e in sorted(c.erased, key=lambda e: e.memory_id)],
         "erasure": [asdict(e) for e in shard.work.net().erasures],
+        "living": [
+            {"shard": 0, "namespace": name, "alive": quota.living}
+            for name, quota in sorted(shard.quotas.items())
+            if quota.living
+        ],
+        "let_go": [asdict(one) for c in shard.changes for one in c.let_go],
         "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
     }
 

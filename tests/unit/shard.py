@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
 from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.membership import Genesis
@@ -84,6 +86,16 @@ class Shard:
     def rows(self) -> Rows:
         return self.work.rows
 
+    @property
+    def quotas(self) -> dict[str, Quota]:
+        """Where each namespace stands."""
+        living = Counter(self.rows.memories[memory_id].namespace for memory_id in self.rows.strengths)
+        took = [one for change in self.changes for one in change.let_go]
+        return {
+            name: Quota(living[name], tuple((one.as_of, one.forgotten) for one in took if one.namespace == name))
+            for name in living.keys() | {one.namespace for one in took}
+        }
+
     def _place(self, record: applying.Accepted) -> applying.Place:
         self.offset += 1
         self.accepted.append(record)
@@ -155,7 +167,8 @@ class Shard:
         )
         checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
         place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
-        return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits))
+        rows = replace(self.rows, quotas=self.quotas)
+        return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits))
 
     def erase(
         self, record: ErasureAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from memquorum.core.caps import Quota
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable
 
 
@@ -19,10 +20,15 @@ class Shelf:
     asked: list[tuple[object, ...]] = field(default_factory=list)
     down: set[str] = field(default_factory=set)
     votes: list[OrderVote] = field(default_factory=list)
+    stands: dict[str, Quota] = field(default_factory=dict)
 
-    def due(self, shard: int, as_of: int, limit: int) -> list[DueMemory]:
+    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
         self._note("due", shard, as_of, limit)
-        return [memory for memory in self.due_memories if memory.due_at <= as_of][:limit]
+        found = [memory for memory in self.due_memories if memory.due_at <= as_of and memory.namespace not in without]
+        return found[:limit]
+
+    def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
+        return {name: self.stands[name] for name in namespaces if name in self.stands}
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         self._note("promotable", shard, salience_ppm, created_before, limit)

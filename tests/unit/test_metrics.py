@@ -31,11 +31,13 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     for definition, meter in (
         (metrics.CONSUMED, meters.consumed), (metrics.SENT, meters.sent), (metrics.REFUSED, meters.refused),
         (metrics.JOURNALLED, meters.journalled), (metrics.DECISIONS, meters.decisions), (metrics.LATE, meters.late),
-        (metrics.MISBEHAVIOUR, meters.misbehaviour), (metrics.LEFT_OUT, meters.left_out),
+        (metrics.HELD_BACK, meters.held_back), (metrics.MISBEHAVIOUR, meters.misbehaviour),
+        (metrics.LEFT_OUT, meters.left_out),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()
     meters.open.labels("0").set(2)
+    meters.stopped.labels("0").set(1)
     meters.view.labels("0").set(1)
     meters.checkpoint.labels("0").set(64)
     for histogram in (meters.worked, meters.latency):

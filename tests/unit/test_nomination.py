@@ -32,6 +32,7 @@ def build(**changes: Any) -> NominationProposed | None:
     given: dict[str, Any] = {
         "cluster": b"c" * 32, "config": 0, "why": "interval", "standing": STANDING, "tick": TICK,
         "crossed": (), "unused": (), "promotable": (), "policy": POLICY,
+        "rooms": {"n": 100},
     }  # fmt: skip
     return nomination.build(**(given | changes))
 

@@ -32,8 +32,8 @@ from memquorum.core.restoring import asking
 from tests.unit.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
-Vote = Callable[[int, Proposal], bool]
-"""(member, proposal) → whether the member says yes."""
+Vote = Callable[[int, Proposal], bool | int]
+"""(member, proposal) → whether the member says yes; of what it would forget, a number is how relevant it finds that."""
 
 
 def everybody(_: int, __: Proposal) -> bool:
@@ -111,7 +111,7 @@ def proposal(memory_id: str, kind: str, *, namespace: str = "greenhouse", last_a
     return Proposal(memory_id, namespace, kind, "test", last_access, last_access, 600_000)
 
 
-def opinion(proposal: Proposal, yes: bool, as_of: int, policy: Policy) -> Opinion:
+def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> Opinion:
     kind = KINDS[proposal.kind]
     if not yes:
         terms = kind.abstain(as_of)
@@ -125,10 +125,10 @@ def opinion(proposal: Proposal, yes: bool, as_of: int, policy: Policy) -> Opinio
     else:
         assert kind is FORGET
         # Last used at time 0 as this member read it, and of no relevance to it: C = ω_D·D < θ for every as_of > 0.
-        terms = (decay_ppm(0, as_of, policy), 0, 0)
+        terms = (decay_ppm(0, as_of, policy), 0 if yes is True else yes, 0)
     score = kind.score(terms, policy)
-    assert kind.yes(score, policy) == yes
-    return Opinion(yes, score, terms)
+    assert kind.yes(score, policy) == bool(yes)
+    return Opinion(bool(yes), score, terms)
 
 
 def terms(proposals: Sequence[Proposal], opinions: Sequence[Opinion]) -> bytes:

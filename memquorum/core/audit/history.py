@@ -19,11 +19,12 @@ from types import MappingProxyType
 from typing import Any
 
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import caps, ids
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
 from memquorum.core.audit.restores import Restores
+from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import EFFECTS, Rules, perform
@@ -52,6 +53,7 @@ class History:
         self.state = links.beginning(rules.genesis.cluster, shard)
         self.memories: dict[str, Memory] = {}
         self.strengths: dict[str, Strength] = {}
+        self.quotas: dict[str, Quota] = {}
         self._rules = rules
         # By whom the next decision is taken.
         self._configuration = rules.genesis
@@ -75,7 +77,7 @@ class History:
     @property
     def rows(self) -> Rows:
         """The rows as they are now; without events, which are kept as digests only."""
-        return Rows(self.state, self.memories, self.strengths)
+        return Rows(self.state, self.memories, self.strengths, quotas=self.quotas)
 
     def feed(self, link: Link) -> Change | None:
         """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
@@ -232,8 +234,8 @@ class History:
             self._note(
                 entry, Kind.NOMINATION_UNTIMELY, f"a vote about time {tick}, {where}", f"about {nomination.as_of}"
             )
-        back = {told.memory_id for told in detail.restored}
-        for expected, found in zip(decisions.results(self.rows, checked, back), detail.results, strict=False):
+        back, policy = {told.memory_id for told in detail.restored}, self._rules.genesis.policy
+        for expected, found in zip(decisions.results(self.rows, checked, policy, back), detail.results, strict=False):
             if expected != found:
                 raise Impossible(Kind.RESULTS_WRONG, expected, found)
         if len(detail.results) != len(checked.outcomes):
@@ -278,9 +280,13 @@ class History:
         for memory in change.memories:
             self.memories[memory.id] = self._compact(memory)
         for strength in change.strengths:
+            self._count(strength.memory_id, +(strength.memory_id not in self.strengths))
             self.strengths[strength.memory_id] = strength
         for memory_id in change.removed:
-            self.strengths.pop(memory_id, None)
+            self._count(memory_id, -(self.strengths.pop(memory_id, None) is not None))
+        for one in change.let_go:
+            known = self.quotas.get(one.namespace, caps.NOTHING)
+            self.quotas[one.namespace] = caps.gone(known, one.as_of, one.forgotten, self._rules.genesis.policy.caps)
         entry = change.entry
         self.erasures.absorb(change, detail)
         if change.dropped is not None:
@@ -295,6 +301,12 @@ class History:
         if isinstance(detail, (Ticked, ClockTicked)) and self._newer_tick(entry):
             self._tick_offsets.append(entry.source_offset)
             self._tick_times.append(entry.as_of)
+
+    def _count(self, memory_id: str, more: int) -> None:
+        """So many more are alive of the memory's namespace."""
+        if more:
+            namespace = self.memories[memory_id].namespace
+            self.quotas[namespace] = caps.born(self.quotas.get(namespace, caps.NOTHING), more)
 
     def _compact(self, memory: Memory) -> Memory:
         """The same memory, its texts shared with the others': few agents and namespaces write many memories."""

@@ -21,6 +21,7 @@ from memquorum.core.journal.rows import (
     ErasedRow,
     ErasureRow,
     Event,
+    LetGo,
     Memory,
     OutcomeRow,
     Provenance,
@@ -44,7 +45,8 @@ class Store:
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. Ids are text,
     arrays lists. The keys: `journal` and `event` by seq, `decision` by epoch, `outcome` by (epoch, position), `ballot`
     by (epoch, position, member), `memory` by id, `provenance` by (seq, parent), `erased` by (seq, memory_id),
-    `erasure` by first_seq, the others by memory_id. `content` and `embedding` say which memories have one: memory_id,
+    `erasure` by first_seq, `living` by namespace, `let_go` by (epoch, namespace), the others by memory_id.
+    `content` and `embedding` say which memories have one: memory_id,
     its namespace, and of content its number of characters.
     """
 
@@ -62,6 +64,8 @@ class Store:
     provenance: Iterable[Row] = ()
     erased: Iterable[Row] = ()
     erasure: Iterable[Row] = ()
+    living: Iterable[Row] = ()
+    let_go: Iterable[Row] = ()
 
     @property
     def seq(self) -> int | None:
@@ -141,6 +145,7 @@ class Witness:
         self._ballot = Table("ballot", ("epoch", "position", "member"), store.ballot, findings)
         self._provenance = Table("provenance", ("seq", "parent"), store.provenance, findings)
         self._erased = Table("erased", ("seq", "memory_id"), store.erased, findings)
+        self._let_go = Table("let_go", ("epoch", "namespace"), store.let_go, findings)
 
     def entry(self, link: Link) -> None:
         """The journal's row of an entry: the bytes, and the columns that repeat them for SQL."""
@@ -157,6 +162,8 @@ class Witness:
             self._provenance.expect(_columns(made, _PROVENANCE), seq)
         for one in sorted(change.erased, key=lambda row: row.memory_id):
             self._erased.expect(_columns(one, _ERASED), seq)
+        for took in change.let_go:
+            self._let_go.expect(_columns(took, _LET_GO), seq)
 
     def state(self, history: History) -> None:
         """The shard's row and every memory, where the snapshot ends."""
@@ -177,11 +184,14 @@ class Witness:
         _hold("dropped", ("memory_id",), dropped, self._store.dropped, self._findings)
         orders = (_columns(one, _ERASURE) for one in history.erasures.orders.values())
         _hold("erasure", ("first_seq",), orders, self._store.erasure, self._findings)
+        known = ((name, history.quotas[name].living) for name in sorted(history.quotas))
+        living = ({"shard": history.state.shard, "namespace": name, "alive": count} for name, count in known if count)
+        _hold("living", ("namespace",), living, self._store.living, self._findings)
 
     def finish(self, whole: bool) -> None:
         """After the last entry. `whole`: the chain reached the snapshot's end, so no further row can be right."""
         grown = (self._journal, self._event, self._decision, self._outcome, self._ballot)
-        for table in (*grown, self._provenance, self._erased):
+        for table in (*grown, self._provenance, self._erased, self._let_go):
             table.finish(whole)
 
     def finish_journal(self, whole: bool) -> None:
@@ -220,6 +230,7 @@ _EVENT = _names(Event)
 _DROPPED = _names(Dropped)
 _PROVENANCE = _names(Provenance)
 _ERASED = _names(ErasedRow)
+_LET_GO = _names(LetGo)
 # A head is a signature beside the chain; a rebuild has none.
 _ERASURE = _names(ErasureRow, "head")
 _DECISION = _names(DecisionRow, "outcomes", "ballots", "commits")

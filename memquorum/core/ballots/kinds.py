@@ -81,6 +81,8 @@ class Kind:
     """How the result is called: forgotten, promoted."""
     reads: bool
     """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
+    capped: bool = False
+    """Whether what it takes of a namespace counts against the namespace's caps."""
     ordered: bool = False
     """Whether it is about an order: then the nomination holds that, and proposes nothing else."""
     votes: Callable[[int, int], int] = lambda quorum, faulty: quorum
@@ -209,6 +211,7 @@ FORGET = Kind(
     effect="seal",
     outcome="forgotten",
     reads=False,
+    capped=True,
 )
 
 

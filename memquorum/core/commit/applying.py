@@ -14,7 +14,7 @@ from typing import Any
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import RESTORE
+from memquorum.core.ballots.kinds import KINDS, RESTORE
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.naming import PART_MOST
@@ -165,7 +165,7 @@ def apply_decision(
     Raises decisions.OutOfTurn unless it is the next sequence and the next epoch.
     """
     decisions.check_turn(rows.state, checked)
-    results = decisions.results(rows, checked, recalled)
+    results = decisions.results(rows, checked, rules.genesis.policy, recalled)
     detail = Decided(
         epoch=checked.body.epoch,
         view=checked.body.view,
@@ -320,15 +320,21 @@ def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
     return memory is not None and memory.id in rows.strengths and memory.namespace == namespace
 
 
-def touches(record: Accepted | Checked, scored: Scored | None = None) -> Keys:
+def touches(record: Accepted | Checked, scored: Scored | None = None, *, since: int = 0) -> Keys:
     """The rows that judging a record touches; of an order, whose rows the store finds, none. Ids that are no UUIDs
-    touch nothing: no row can have them."""
+    touch nothing: no row can have them. `since`: the time after which what was forgotten counts (core/caps)."""
     if isinstance(record, ClockTicked | ErasureAccepted):
         return Keys()
     if isinstance(record, RestoreAccepted):
         return Keys(frozenset(record.memory_ids))
     if isinstance(record, Checked):
-        return Keys(frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in record.nomination.proposals))))
+        proposals = record.nomination.proposals
+        # No namespace has NUL in its name, and no database would be asked for it.
+        capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
+        return Keys(
+            frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in proposals))),
+            quotas=frozenset((namespace, since) for namespace in capped),
+        )
     related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)

@@ -1,16 +1,19 @@
 """What a decision does: from the outcome that the ballots compute to the rows of the memories it speaks of.
 
 The outcome is fixed by the certificate; what it finds may have changed since the nomination. A memory that was used
-meanwhile is not forgotten, one that is not there any more is left alone; both are said in the result ("voided").
+meanwhile is not forgotten, one that is not there any more is left alone; both are said in the result ("voided"). And of
+a namespace no decision takes more than its caps leave: what is beyond that is kept, for the reason "cap".
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+from memquorum.core import caps
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import ERASE, KINDS, RESTORE
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
@@ -23,6 +26,7 @@ from memquorum.core.journal.rows import (
     SEALED,
     Change,
     DecisionRow,
+    LetGo,
     Memory,
     OutcomeRow,
     Rows,
@@ -43,6 +47,8 @@ UNKNOWN = "unknown memory"
 GONE_ALREADY = "gone already"
 PROMOTED_ALREADY = "promoted already"
 TOUCHED_SINCE = "touched since"
+CAP = "cap"
+"""Why a memory is kept that the ballots let go: its namespace has lost as much as may go."""
 
 
 class OutOfTurn(ValueError):
@@ -63,13 +69,38 @@ def check_turn(state: ShardState, checked: Checked) -> None:
         )
 
 
-def results(rows: Rows, checked: Checked, recalled: Collection[str] = ()) -> tuple[Result, ...]:
+def results(rows: Rows, checked: Checked, policy: Policy, recalled: Collection[str] = ()) -> tuple[Result, ...]:
     """How each proposal ends in the shard as it is now, in the order of the nomination.
 
-    `recalled`: of the memories that are to be restored, those whose content can be opened.
+    `rows`: with the quotas of the namespaces that a capped kind takes something of. `recalled`: of the memories that
+    are to be restored, those whose content can be opened.
     """
     pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
-    return tuple(_result(rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs)
+    found = [_result(rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs]
+    for at in _beyond(rows, checked, found, policy):
+        found[at] = _result_of(found[at].memory_id, found[at].kind, KEPT, CAP)
+    return tuple(found)
+
+
+def _beyond(rows: Rows, checked: Checked, found: list[Result], policy: Policy) -> list[int]:
+    """Which of the results their namespaces' caps do not leave. What most agree to let go goes first: a memory's place
+    is the highest score among the q lowest, the least θ at which a quorum would still say yes; then its id."""
+    takes: dict[str, list[int]] = {}
+    for at, result in enumerate(found):
+        kind = KINDS[result.kind]
+        if kind.capped and result.outcome == kind.outcome:
+            takes.setdefault(checked.nomination.proposals[at].namespace, []).append(at)
+    beyond: list[int] = []
+    for namespace, places in takes.items():
+        most = caps.room(rows.quotas.get(namespace, caps.NOTHING), rows.state.as_of, policy.caps)
+        if len(places) > most:
+            beyond += sorted(places, key=lambda at: (_agreed(checked, at), found[at].memory_id))[most:]
+    return beyond
+
+
+def _agreed(checked: Checked, at: int) -> int:
+    scores = sorted(ballot.opinions[at].score_ppm for ballot in checked.ballots)
+    return scores[checked.outcomes[at].votes - 1]
 
 
 def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> Result:
@@ -112,6 +143,8 @@ def do_decided(
         if result.outcome == VOIDED or KINDS[result.kind].ordered:
             continue  # what is restored comes below
         strength = rows.strengths[result.memory_id]
+        if (result.outcome, result.reason) == (KEPT, CAP):
+            continue  # nobody wanted it kept: it does not rest
         if result.outcome == KEPT:
             strengths.append(_KEEP[result.kind](strength, detail.epoch, genesis.policy))
             continue
@@ -144,6 +177,21 @@ def do_decided(
         configures=checked.configures,
         attested=attested,
         restored=detail.restored,
+        let_go=_let_go(change, detail, checked),
+    )
+
+
+def _let_go(change: Change, detail: Decided, checked: Checked) -> tuple[LetGo, ...]:
+    forgotten, held_back = Counter[str](), Counter[str]()
+    for result, proposal in zip(detail.results, checked.nomination.proposals, strict=True):
+        if result.reason == CAP:
+            held_back[proposal.namespace] += 1
+        elif KINDS[result.kind].capped and result.outcome == KINDS[result.kind].outcome:
+            forgotten[proposal.namespace] += 1
+    entry = change.entry
+    return tuple(
+        LetGo(entry.shard, namespace, detail.epoch, entry.as_of, forgotten[namespace], held_back[namespace])
+        for namespace in sorted(forgotten.keys() | held_back.keys())
     )
 
 
@@ -169,7 +217,9 @@ def _check_results(detail: Decided, checked: Checked) -> None:
     if told != [(o.memory_id, o.kind) for o in checked.outcomes]:
         raise NotTheOutcome(f"epoch {detail.epoch}: the results are not about the nomination's proposals")
     for result, outcome in zip(detail.results, checked.outcomes, strict=True):
-        if result.outcome not in (VOIDED, outcome.outcome):
+        if (result.outcome, result.reason) == (KEPT, CAP) and outcome.decided and KINDS[outcome.kind].capped:
+            continue
+        if result.outcome not in (VOIDED, outcome.outcome) or result.reason == CAP:
             raise NotTheOutcome(
                 f"epoch {detail.epoch}, memory {result.memory_id}: {result.outcome!r}, where the ballots say "
                 f"{outcome.outcome!r}"

@@ -180,6 +180,8 @@ class Replay:
             provenance=tuple(p for p in net.provenance if p.namespace == self._namespace),
             erased=tuple(e for e in net.erased if e.namespace == self._namespace),
             erasures=tuple(e for e in net.erasures if e.namespace == self._namespace),
+            let_go=tuple(one for one in net.let_go if one.namespace == self._namespace),
+            living={name: count for name, count in net.living.items() if name == self._namespace},
         )
 
 

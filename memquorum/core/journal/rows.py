@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from memquorum.core.ballots.columns import Ballot
+from memquorum.core.caps import Quota
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
 
@@ -227,6 +228,19 @@ class DecisionRow:
         return tuple(BallotRow(member, o.yes, o.score_ppm, o.terms) for member, o in said)
 
 
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """What a decision took of a namespace: how many memories were forgotten at the shard's time `as_of`, and how many
+    its cap held back (core/caps)."""
+
+    shard: int
+    namespace: str
+    epoch: int
+    as_of: int
+    forgotten: int
+    held_back: int
+
+
 EventKey = tuple[str, str]
 
 
@@ -240,6 +254,8 @@ class Rows:
     events: Mapping[EventKey, Event] = field(default_factory=dict)
     erased: Collection[EventKey] = frozenset()
     """(namespace, memory id) of those asked for that an order has erased."""
+    quotas: Mapping[str, Quota] = field(default_factory=dict)
+    """Where namespaces stand of which a decision may take something: before the batch that begins with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,9 +265,16 @@ class Keys:
     memories: frozenset[str] = frozenset()
     events: frozenset[EventKey] = frozenset()
     erased: frozenset[EventKey] = frozenset()
+    quotas: frozenset[tuple[str, int]] = frozenset()
+    """(namespace, time): where it stands, with what was forgotten there after that time."""
 
     def __or__(self, other: Keys) -> Keys:
-        return Keys(self.memories | other.memories, self.events | other.events, self.erased | other.erased)
+        return Keys(
+            self.memories | other.memories,
+            self.events | other.events,
+            self.erased | other.erased,
+            self.quotas | other.quotas,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +288,7 @@ class Change:
     order took, or kept out; `erasure`: that order, with the counts of this entry alone.
     `cursors`: the next offset to read of each source that the entry used up. `configures`: by whom the shard's next
     decisions are taken, where the entry changes that. `attested`: the order to erase that the members
-    found genuine.
+    found genuine. `let_go`: what a decision took of each namespace.
     """
 
     entry: JournalEntry
@@ -287,3 +310,4 @@ class Change:
     configures: Genesis | None = None
     attested: str | None = None
     restored: tuple[Restored, ...] = ()
+    let_go: tuple[LetGo, ...] = ()

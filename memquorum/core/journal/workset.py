@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memquorum.core.journal.rows import (
@@ -12,6 +13,7 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Event,
     EventKey,
+    LetGo,
     Memory,
     Provenance,
     Rows,
@@ -30,6 +32,7 @@ class Net:
     content and embedding were stored before the batch. `reencoded`: memories whose embedding was replaced.
     `destroyed`: ids whose keys were destroyed, and which may have been dropped before the batch. `erasures`: orders,
     with the counts of this batch's entries alone. `attested`: of orders, the epochs in which the members attested them.
+    `let_go`: what its decisions took of each namespace; `living`: by namespace, how many more memories are alive.
     """
 
     before: ShardState
@@ -50,6 +53,8 @@ class Net:
     erased: tuple[ErasedRow, ...]
     erasures: tuple[ErasureRow, ...]
     attested: tuple[tuple[str, int], ...]
+    let_go: tuple[LetGo, ...]
+    living: dict[str, int]
     cursors: dict[str, int]
 
 
@@ -77,12 +82,13 @@ class Workset:
         self._erased_ids: set[EventKey] = set(rows.erased)
         self._erasures: dict[str, ErasureRow] = {}
         self._attested: list[tuple[str, int]] = []
+        self._let_go: list[LetGo] = []
         self._cursors: dict[str, int] = {}
 
     @property
     def rows(self) -> Rows:
         """The rows with every change so far. A view: it changes with the next `absorb`."""
-        return Rows(self._state, self._memories, self._strengths, self._events, self._erased_ids)
+        return Rows(self._state, self._memories, self._strengths, self._events, self._erased_ids, self._stored.quotas)
 
     def absorb(self, change: Change) -> None:
         """Makes the change."""
@@ -110,6 +116,7 @@ class Workset:
             if self._dropped.pop(memory_id, None) is None:
                 self._destroyed[memory_id] = None
         self._provenance += change.provenance
+        self._let_go += change.let_go
         self._absorb_erasure(change)
         self._journal.append((change.entry, change.appended))
         for topic, next_offset in change.cursors:
@@ -142,14 +149,16 @@ class Workset:
         memories = [self._memories[memory_id] for memory_id in self._touched_memories]
         strengths = [self._strengths[i] for i in self._touched_strengths if i in self._strengths]
         before = self._stored
+        new = tuple(s for s in strengths if s.memory_id not in before.strengths)
+        removed = tuple(i for i in self._touched_strengths if i not in self._strengths and i in before.strengths)
         return Net(
             before=before.state,
             after=self._state,
             new_memories=tuple(m for m in memories if m.id not in before.memories),
             changed_memories=tuple(m for m in memories if m.id in before.memories),
-            new_strengths=tuple(s for s in strengths if s.memory_id not in before.strengths),
+            new_strengths=new,
             changed_strengths=tuple(s for s in strengths if s.memory_id in before.strengths),
-            removed=tuple(i for i in self._touched_strengths if i not in self._strengths and i in before.strengths),
+            removed=removed,
             # What was forgotten and restored within the batch never left the store.
             revealed=tuple(i for i in self._revealed if i not in before.strengths),
             reencoded=tuple(self._reencoded),
@@ -162,5 +171,15 @@ class Workset:
             erased=tuple(self._erased),
             erasures=tuple(self._erasures.values()),
             attested=tuple(self._attested),
+            let_go=tuple(self._let_go),
+            living=self._living([s.memory_id for s in new], removed),
             cursors=dict(self._cursors),
         )
+
+    def _living(self, born: Iterable[str], ended: Iterable[str]) -> dict[str, int]:
+        found: dict[str, int] = {}
+        for ids, count in ((born, 1), (ended, -1)):
+            for memory_id in ids:
+                namespace = self._memories[memory_id].namespace
+                found[namespace] = found.get(namespace, 0) + count
+        return {namespace: count for namespace, count in found.items() if count}
