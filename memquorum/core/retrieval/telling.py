@@ -30,6 +30,7 @@ WHY = {
     "too_few_votes": "too few votes for it",
     "too_little_weight": "enough votes, but too little weight",
     "validity": "votes and weight suffice, but the validity gate does not pass",
+    "cap": "its namespace had lost as much as may go by then",
     "touched since": "it was used after the vote began, so the vote does not count",
     "gone already": "it was gone already",
     "promoted already": "it was promoted already",
