@@ -45,7 +45,7 @@ def test_who_nominates_everything_gets_what_the_caps_leave(
     for epoch, at in enumerate((TICK, TICK + 1, TICK + 1 + DAY), 1):
         tick = flow.tick(SHARD, at)
         proposals = [flow.proposal(SHARD, name, "forget") for name in names]
-        flow.decide(SHARD, proposals, epoch=epoch, as_of=at, accepted_offset=tick)
+        flow.decide(SHARD, proposals, as_of=at, accepted_offset=tick)
         flow.flush()
         # A tick, a decision, and keys destroyed: here there is no grace.
         await_seq(databases, SHARD, 16 + 3 * epoch, worker)
