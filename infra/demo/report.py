@@ -118,12 +118,9 @@ def show_policy(console: Console, policy: Policy) -> None:
         if changed:
             line(console, f"{section}: " + ", ".join(_setting(k, v) for k, v in changed.items()))
     if policy.caps == NO_CAPS:
-        told = Policy().caps
-        line(
-            console,
-            f"so nothing is held back here: elsewhere a namespace loses {told.epoch_share:.0%} an epoch at most, "
-            f"{told.day_share:.0%} a day",
-        )
+        usual = Policy().caps
+        shares = f"{float(usual.epoch_share):.0%} an epoch and {float(usual.day_share):.0%} a day"
+        line(console, f"so nothing is held back here; elsewhere a namespace loses {shares} at most")
 
 
 def show_time(console: Console, ledger: Ledger) -> None:
