@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
-import threading
-import time
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,10 +12,10 @@ import numpy as np
 
 from db import due
 from db.due import Due, Echo
+from db.inmemory_vault import InMemoryVault
 from db.store import Clear, Published, Start, check_standing
 from memquorum.core import ids
 from memquorum.core.caps import Quota
-from memquorum.core.crypto import sealing
 from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
 from memquorum.core.erasure.orders import MEMORY
 from memquorum.core.erasure.tombstones import Tombstone
@@ -46,44 +43,7 @@ from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended,
 from memquorum.core.restoring import asking
 from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
 
-
-class InMemoryVault:
-    """The Vault port; keys lie unwrapped in a dictionary. Safe to share between threads."""
-
-    def __init__(self) -> None:
-        self._keys: dict[str, bytes | None] = {}
-        self._made: dict[str, tuple[str, float]] = {}
-        self._lock = threading.Lock()
-
-    def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
-        """Keys for (memory id, namespace, subject); see the port."""
-        with self._lock:
-            for memory_id, namespace, _ in wanted:
-                self._keys.setdefault(memory_id, secrets.token_bytes(sealing.KEY_BYTES))
-                self._made.setdefault(memory_id, (namespace, time.monotonic()))
-            return self._open(memory_id for memory_id, _, _ in wanted)
-
-    def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
-        """The keys that exist; see the port."""
-        with self._lock:
-            return self._open(memory_ids)
-
-    def destroy(self, memory_ids: Iterable[str]) -> int:
-        """Destroys keys for good; the count of those that existed."""
-        with self._lock:
-            held = {memory_id for memory_id in memory_ids if self._keys.get(memory_id) is not None}
-            self._keys.update(dict.fromkeys(held))
-            return len(held)
-
-    def destroy_older(self, namespace: str, age_ms: int) -> int:
-        """Destroys keys by their age; see the port."""
-        latest = time.monotonic() - age_ms / 1000
-        with self._lock:
-            old = [i for i, (whose, made) in self._made.items() if whose == namespace and made <= latest]
-        return self.destroy(old)
-
-    def _open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
-        return {memory_id: key for memory_id in memory_ids if (key := self._keys.get(memory_id)) is not None}
+__all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryVault"]
 
 
 class InMemoryStore:
