@@ -15,6 +15,7 @@ from db.due import Due, Echo
 from db.inmemory_vault import InMemoryVault
 from db.store import Clear, Published, Start, check_standing
 from memquorum.core import ids
+from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
 from memquorum.core.erasure.orders import MEMORY
@@ -158,6 +159,13 @@ class InMemoryStore:
         told = (m for m in self.provenance.values() if m.echo and m.child == own and m.namespace == namespace)
         alive = any(self.memories[m.parent].tier != GONE for m in told)
         return REINFORCED if alive and own not in self.erased else None
+
+    def about(self, codec: Codec, memory_ids: Sequence[str]) -> dict[str, list[JournalEntry]]:
+        """What the journal says of each memory's birth, uses and encodings, in order."""
+        told = ("stored", "reinforced", "accessed", "reencoded")
+        every = [entry for entries in self.entries.values() for entry, _ in entries if entry.effect in told]
+        found = {i: [entry for entry in every if entry.memory_id == i] for i in memory_ids}
+        return {i: entries for i, entries in found.items() if entries}
 
     def keys_due(self, shards: Iterable[int], echoed: Mapping[str, int] = due.NONE) -> dict[int, Due]:
         """The ids whose keys are to be destroyed now, by shard."""

@@ -1,0 +1,92 @@
+"""Requests to restore as a schedule tells of them, and what comes back into a store: the same on both adapters."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.core.avro import Codec
+from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.records import JournalEntry, Restored
+from memquorum.core.restoring.recall import recall
+from tests.contract.stores import KINDS, World, make
+from tests.unit import erasures, genesis, votes
+from tests.unit.shard import NAMESPACE, Shard, memory_id
+from tests.unit.votes import nobody, proposal
+
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **erasures.entitled())
+A, B = memory_id("a"), memory_id("b")
+FIRST, SECOND = votes.restore(GENESIS, A), votes.restore(GENESIS, A, B, order_id=memory_id("second"))
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
+
+
+@pytest.fixture
+def shard(world: World, codec: Codec) -> Shard:
+    """A, which was said again and read, and B rest sealed; the accepted offset is 5."""
+    shard = world.shard(codec, GENESIS)
+    shard.episode("a", 100)
+    shard.episode("b", 100)
+    shard.episode("echo", 110, outcome="reinforced", reinforces=A, salience=700_000)
+    shard.access(A, 120)
+    shard.tick(1_000)
+    shard.decide([proposal(A, "forget"), proposal(B, "forget")])
+    world.flush(shard)
+    return shard
+
+
+def asked(world: World, codec: Codec, *, since: int = 0, before: int = 99, through: int = 99) -> list[str]:
+    found = world.schedule.restores(0, since=since, before=before, through=through)
+    return [codec.decode_as(JournalEntry, data).event_id for data in found]
+
+
+def served(world: World) -> set[str]:
+    return {one.memory_id for one in world.neighbourhoods.changes(0, NAMESPACE, None).arrived}
+
+
+def test_a_request_is_told_until_an_epoch_has_voted_on_it(world: World, shard: Shard, codec: Codec) -> None:
+    shard.ask(FIRST, 1_100)
+    at = shard.offset
+    shard.tick(1_200)
+    shard.ask(SECOND, 1_200)
+    world.flush(shard)
+    assert asked(world, codec) == [FIRST.order_id, SECOND.order_id]
+    assert asked(world, codec, since=1_001) == [SECOND.order_id]
+    assert (asked(world, codec, before=at), asked(world, codec, before=at + 1)) == ([], [FIRST.order_id])
+    assert world.schedule.restores(1, since=0, before=99, through=99) == []
+    shard.restore(SECOND, vote=nobody)
+    world.flush(shard)
+    # As it was before that epoch it is still told: a tick that is read late nominates what it would have.
+    assert (asked(world, codec), asked(world, codec, through=1)) == (
+        [FIRST.order_id],
+        [FIRST.order_id, SECOND.order_id],
+    )
+    state = world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0].state
+    assert (state, state.asked_at) == (shard.rows.state, 1_200)
+
+
+def test_what_is_declined_is_not_told(world: World, shard: Shard, codec: Codec) -> None:
+    shard.ask(votes.restore(GENESIS, memory_id("nobody")), 1_100)
+    world.flush(shard)
+    assert asked(world, codec) == [] and shard.rows.state.asked_at == 0
+
+
+def test_what_comes_back_is_what_the_journal_recalls_of_it(world: World, shard: Shard, codec: Codec) -> None:
+    assert served(world) == set()
+    shard.ask(FIRST, 1_100)
+    past = recall(codec, world.store.about(codec, [A, B])[A])
+    assert past is not None and past.restored == Restored(A, 700_000, 1, 1, 0, 0)
+    before = world.neighbourhoods.changes(0, NAMESPACE, None).seq
+    shard.restore(FIRST, past.restored)
+    world.flush(shard)
+    assert served(world) == {A}
+    # Whoever had forgotten it hears of it again.
+    assert [one.memory_id for one in world.neighbourhoods.changes(0, NAMESPACE, before).arrived] == [A]
+    (candidate,) = world.schedule.candidates(0, [A, B])
+    assert (candidate.memory_id, candidate.last_access, candidate.salience_ppm) == (A, 1_100, 700_000)
+    shard.tick(1_200)
+    shard.decide([proposal(A, "forget")])
+    world.flush(shard)
+    assert served(world) == set()
