@@ -7,6 +7,7 @@ import logging
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.ids import shard_of
 from memquorum.core.records import (
     DecayCrossed,
     JournalEntry,
@@ -45,6 +46,8 @@ class Restores:
             detail = self._codec.decode_as(RestoreRequested, entry.detail)
             try:
                 _, order = open_order(self._codec, self._genesis, detail.order)
+                if shard_of(order.namespace, self._genesis.shards) != tick.shard:
+                    raise BadOrder("bad_order", "namespace", "of another shard: nobody would vote on it")
             except BadOrder as error:
                 if data not in self._complained:
                     self._complained.add(data)

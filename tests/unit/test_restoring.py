@@ -19,6 +19,7 @@ from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
     DecayCrossed,
     ErasedEpisode,
+    JournalEntry,
     NominationProposed,
     RestoreAccepted,
     Restored,
@@ -293,3 +294,17 @@ def test_the_first_request_that_nobody_has_voted_on_is_nominated(shard: Shard, c
     for late in (replace(standing, asked_at=0), replace(standing, asked_at=699)):
         assert Restores(codec, GENESIS, shelf).due(late, tick) is None  # type: ignore[arg-type]
     assert len(shelf.asked) == 1
+
+
+def test_a_request_that_nobody_would_vote_on_keeps_nobody_waiting(
+    shard: Shard, codec: Codec, caplog: pytest.LogCaptureFixture
+) -> None:
+    astray = votes.restore(GENESIS, A, order_id=memory_id("astray"), namespace="n1")  # of another shard
+    assert shard.ask(astray, 1_100).entry.effect == "declined"
+    shard.ask(ORDER, 1_100)
+    entry = codec.decode_as(JournalEntry, shard.changes[-2].appended.entry)
+    shelf = Shelf(shard)
+    shelf._entries.insert(0, codec.encode(replace(entry, effect="requested")))
+    found = Restores(codec, GENESIS, shelf).due(shard.rows.state.standing, DecayCrossed(0, 1_200, 9, 9, ()))  # type: ignore[arg-type]
+    assert found is not None and found[1] == ORDER
+    assert "cannot be voted on" in caplog.text
