@@ -13,14 +13,17 @@ from infra.embedded.postgres import Postgres
 from memquorum.core import caps
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
+from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Decided
-from tests.integration.commit_process import GENESIS, MASTER
+from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.test_audit import database
 from tests.integration.watch import Worker, await_seq, rows
+from tests.unit import genesis
 from workers.audit import verify
 from workers.replay import compare, rebuild
 
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=0)))
 SHARD = 1
 TICK = 1_000_000
 DAY = 24 * 3600 * 1000
@@ -33,7 +36,7 @@ def flow(fresh_kafka: str, databases: tuple[str, str], codec: Codec) -> Flow:
 
 @pytest.fixture
 def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
-    with Worker(flow.bootstrap, flow.codec, databases) as found:
+    with Worker(flow.bootstrap, flow.codec, databases, genesis=GENESIS) as found:
         yield found
 
 

@@ -11,7 +11,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit.spine import Item
 from memquorum.core.ids import memory_id
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.core.records import Accessed, Decided, JournalEntry
 from tests.integration import watch
 from tests.integration.commit_process import MASTER
@@ -23,7 +23,7 @@ SHARD = 1
 GRACE_MS = 10_000
 TICK = 1_000_000
 # Sealed memories stay so for a while, as they do in a cluster that can think better of it.
-CLUSTER = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=GRACE_MS)))
+CLUSTER = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=GRACE_MS), caps=NO_CAPS))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
 from memquorum.core.ids import memory_id
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.core.records import MemoryReencoded, RestoreAccepted, RestoreFound, RestoreOrdered
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow
@@ -26,7 +26,7 @@ from workers.audit import verify
 from workers.replay import compare, rebuild
 
 SHARD = 2
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=1_000_000)), **erasures.entitled())
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=1_000_000), caps=NO_CAPS), **erasures.entitled())
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from infra import fleet, genesis, settings, status, supervisor, telemetry
 from infra.settings import Settings
 from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Memory, NoOutcome, NotFound, Restore
+from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics, reading
@@ -35,7 +36,7 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     configured = replace(
         settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
     )
-    genesis.create(configured, policy={"forget": {"grace_ms": HOUR // 2}})
+    genesis.create(configured, policy={"forget": {"grace_ms": HOUR // 2}, "caps": UNCAPPED})
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running
