@@ -4,6 +4,12 @@
 `folder.py` reads. `each.py` takes many texts through any of them.
 """
 
+import os
+
+# ONNX Runtime (1.31) tells its maker of its use and keeps a queue for that in the home folder, unless this stands in
+# the environment when it is loaded. Its own call `disable_telemetry_events` comes too late: the queue is there by then.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+
 
 class EncoderUnavailable(RuntimeError):
     """A model, a file of it, a package or a device is missing or not the right one; the message says what to do."""
