@@ -6,13 +6,16 @@ READY  := $(VENV)/.ready
 # The same with torch and transformers beside it: some 6 GB.
 TORCH       := .venv-torch
 TORCH_READY := $(TORCH)/.ready
+# mem0 and LangGraph, for `bench-peers` alone: some 310 MB.
+PEERS       := .tools/peers
+PEERS_READY := $(PEERS)/.ready
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-scale soak simulate hostile exhaustive guards lint format lock clean torch test-torch
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale soak simulate hostile exhaustive guards lint format lock clean torch test-torch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +74,16 @@ backpressure: setup  ## MINUTES=10 of publishing at five times the capacity, and
 bench-page: setup  ## draws docs/performance.md from what `bench` and `backpressure` kept
 	@$(BIN)/python -m tests.benchmarks.page
 
+bench-peers: setup  ## memquorum beside mem0, LangGraph's store and bare pgvector, in one run; DATA=FOLDER has LoCoMo, TURNS=100 tries
+	@$(MAKE) --no-print-directory $(PEERS_READY) || echo "bench-peers: mem0 and LangGraph are not installed; their rows will say so" >&2
+	@$(BIN)/python -m tests.benchmarks.peers $(if $(DATA),--data "$(DATA)") $(if $(TURNS),--turns $(TURNS))
+
+$(PEERS_READY): requirements-peers.lock
+	@echo "bench-peers: the packages of requirements-peers.lock"
+	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv --without-pip $(PEERS)
+	@$(UV) pip sync --quiet --python $(PEERS)/bin/python --require-hashes requirements-peers.lock
+	@touch $@
+
 torch: $(TORCH_READY)  ## an environment with torch in .venv-torch, for any Hugging Face encoder; downloads 3 GB
 
 $(TORCH_READY): $(READY) requirements-torch.lock
@@ -112,12 +125,14 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in into its own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in and -peers.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --constraints requirements.lock --excludes requirements-torch.out \
 	  --output-file requirements-torch.lock requirements-torch.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements-peers.lock requirements-peers.in
 
 clean: setup  ## stop everything and remove the installation's data in .memquorum
 	@$(INFRA) down

@@ -32,8 +32,11 @@ class Conversation:
     questions: tuple[Question, ...]
 
 
-def locomo(folder: Path) -> Iterator[Conversation]:
-    """Questions without an answer, and those whose evidence points nowhere, are left out."""
+def locomo(folder: Path, *, pictures: bool = True) -> Iterator[Conversation]:
+    """Questions without an answer, and those whose evidence points nowhere, are left out.
+
+    `pictures`: a turn has the caption of the picture that was sent with it.
+    """
     for sample in json.loads((folder / "locomo" / "locomo5_dev.json").read_text(encoding="utf-8")):
         said: list[str] = []
         sessions: list[str] = []
@@ -42,7 +45,7 @@ def locomo(folder: Path) -> Iterator[Conversation]:
         for session in sorted(spoken, key=lambda k: int(k.split("_")[1])):
             for turn in spoken[session]:
                 places[turn["dia_id"]] = len(said)
-                picture = f" [{turn['blip_caption']}]" if turn.get("blip_caption") else ""
+                picture = f" [{turn['blip_caption']}]" if pictures and turn.get("blip_caption") else ""
                 said.append(f"{turn['speaker']}: {turn['text']}{picture}")
                 sessions.append(session)
         questions = []

@@ -38,8 +38,16 @@ def test_the_environment_with_torch_is_the_servers_with_the_extra() -> None:
     assert _pins("\n".join(extra)).items() <= locked.items()
 
 
+def test_the_peers_have_the_same_encoder_and_the_same_way_to_postgres() -> None:
+    locked = _pins((ROOT / "requirements-peers.lock").read_text())
+    asked = _pins((ROOT / "requirements-peers.in").read_text())
+    assert asked.items() <= locked.items()
+    peers = {"mem0ai", "langgraph", "langgraph-checkpoint-postgres"}
+    assert {name: version for name, version in asked.items() if name not in peers}.items() <= ASKED.items()
+
+
 def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
-    for file in ("requirements.lock", "requirements-torch.lock", "infra/bootstrap.lock"):
+    for file in ("requirements.lock", "requirements-torch.lock", "requirements-peers.lock", "infra/bootstrap.lock"):
         text = (ROOT / file).read_text()
         blocks = re.split(r"\n(?=\S)", text.strip())
         assert all("--hash=sha256:" in block for block in blocks), file
