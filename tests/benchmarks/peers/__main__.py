@@ -76,7 +76,8 @@ def other(name: str, python: Path, running: Parts, task: Task) -> Row:
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return table.absent(name, f"not done within {_PATIENCE_S} s")
-    if done.returncode == NOT_INSTALLED:
+    # Without onnxruntime and the like its modules cannot even be read.
+    if done.returncode == NOT_INSTALLED or "ModuleNotFoundError" in done.stderr:
         return table.absent(name, "not installed")
     if done.returncode:
         print(done.stderr[-2_000:], file=sys.stderr)
