@@ -131,6 +131,7 @@ def main() -> int:
     parser.add_argument(
         "--turns", type=int, default=_TURNS, help="so many texts; another number is a trial, kept apart"
     )
+    parser.add_argument("--trial", action="store_true", help="keep the result apart, and leave the page as it is")
     parser.add_argument("--python", type=Path, default=_PYTHON, help=f"of the others (default: {_PYTHON})")
     given = parser.parse_args()
     if not (given.data / conversations.FILES["locomo"]).is_file():
@@ -157,7 +158,7 @@ def main() -> int:
     print("\n" + "\n".join(rows[-1].lines()))
     for row in rows:
         print(f"{row.name}: text left after delete: {row.series.get('left', 'not measured')}")
-    trial = given.turns != _TURNS
+    trial = given.trial or given.turns != _TURNS
     print(f"\nkept as {kept.write(rows, begun, quick=trial, folder=page.RESULTS).relative_to(kept.ROOT)}")
     if not trial:
         page.draw()

@@ -28,6 +28,11 @@ _BESIDE = {
     "an HTTP exchange alone": "http ms",
     "the encoder alone, a question": "encoder ms",
 }
+# With what follows from it in the line: each hit's use is a record that goes the way of an episode.
+_WORK = {
+    "processor time of a search, all processes": "cpu ms",
+    "processor time of a search that counts as no use (peek)": "peek cpu ms",
+}
 
 
 def row(name: str, told: Mapping[str, Any], task: Task) -> Row:
@@ -37,6 +42,9 @@ def row(name: str, told: Mapping[str, Any], task: Task) -> Row:
         if key in told:
             made.figure(f"{figure}: p50", quantile(told[key], 0.5), "ms")
             made.figure(f"{figure}: p95", quantile(told[key], 0.95), "ms")
+    for figure, key in _WORK.items():
+        if key in told:
+            made.figure(figure, told[key], "ms")
     made.figure(ADD, len(told["add ms"]) / sum(told["add ms"]) * 1_000, "1/s")
     made.figure(BATCHED, len(task.texts) / told["batched s"], "1/s")
     made.figure(HIT, hits(told["found"], task.questions), "")
