@@ -15,7 +15,11 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
+<<<<<<< HEAD
 .PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale soak simulate hostile exhaustive guards lint format lock clean torch test-torch
+=======
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch
+>>>>>>> 8049c1f (Measure how well is forgotten: what people kept, what questions ask for, the paper's footprint)
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -99,6 +103,9 @@ test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own
 
 bench-scale: setup  ## what an epoch costs the consensus core with MEMBERS="4 5 7 10 13 31 100", Kafka left out; KEEP=1, SILENT=1
 	@$(BIN)/python -m tests.simulation.scale $(if $(MEMBERS),--members $(MEMBERS)) $(if $(SILENT),--silent) $(if $(KEEP),--keep)
+
+bench-forget: setup  ## how well is forgotten, on sets in DATA=FOLDER that are not here; ONLY="PART …", PAGE=1 only draws the page
+	@$(BIN)/python -m tests.benchmarks.forgetting $(if $(DATA),--data "$(DATA)") $(foreach name,$(ONLY),--only $(name)) $(if $(PAGE),--page)
 
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
 	@$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)

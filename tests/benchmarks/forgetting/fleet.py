@@ -1,0 +1,248 @@
+"""A shard and its four members in one process: what the line does with episodes, accesses and ticks, without its wires.
+
+Salience, decay, nomination, a member's judgement, its ballot's bytes, their check and the tally are the core's own
+functions. What stands here is what the stages and workers do between them: who holds what, what rests, and which late
+episodes a member votes by. Nothing is promoted: a promoted memory is forgotten by the same vote as any other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core import decay, nomination
+from memquorum.core.ballots import columns
+from memquorum.core.ballots.evidence import MemberContext
+from memquorum.core.ballots.kinds import FORGET
+from memquorum.core.consensus.membership import Genesis, Member
+from memquorum.core.consensus.tally import needed_ppm, tally
+from memquorum.core.policy import Policy
+from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
+from memquorum.core.salience import Episode, Judgement, Signals, Surroundings, as_kept
+from memquorum.ports import Candidate, DueMemory, Vector
+
+WEIGHTS = (1_500, 1_500, 1_000, 1_000)
+"""Two planning members, two others (SPEC A, decision 0)."""
+SPACE = "n"
+_CLUSTER = hashlib.sha256(b"tests.benchmarks.forgetting").digest()
+
+
+def genesis(agents: Sequence[str], policy: Policy | None = None) -> Genesis:
+    """Four members; the agents, four at most, have a member each."""
+    members = tuple(Member(id, f"member-{id}", "", b"", weight) for id, weight in enumerate(WEIGHTS))
+    speaks = {agent: id for id, agent in enumerate(agents)}
+    return Genesis(_CLUSTER, 1, members, {}, speaks, policy or Policy())
+
+
+@dataclass(slots=True)
+class Held:
+    """A memory that is alive."""
+
+    memory_id: str
+    agent: str
+    created: int
+    last_access: int
+    salience_ppm: int
+    early: bool
+    vector: Vector
+    kept: int = 0
+    rest: int = 0
+
+    def candidate(self) -> Candidate:
+        """As the nomination sees it."""
+        return Candidate(
+            self.memory_id, SPACE, "short-term", self.created, self.last_access, self.salience_ppm, self.early
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What one epoch did."""
+
+    number: int
+    as_of: int
+    why: str
+    proposed: int
+    forgotten: tuple[str, ...]
+
+
+class Context(Protocol):
+    """What a member votes by."""
+
+    def relevances(self, memory_ids: Sequence[str], vectors: NDArray[np.float32]) -> NDArray[np.int64]:
+        """R of memories by their embeddings, in millionths."""
+        ...
+
+
+Late = Sequence[tuple[str, Vector, bool]]
+"""Episodes of a member's own agents: id, vector, whether it only repeats a memory."""
+Rule = Callable[[Late], Context]
+
+
+def as_it_is(late: Late) -> Context:
+    """The line's rule (workers/judge.py): the three nearest of all late episodes, repetitions too."""
+    return MemberContext.of(SPACE, [(memory_id, vector, None) for memory_id, vector, _ in late])
+
+
+class Fleet:
+    """One shard with one namespace. Times in milliseconds, never backwards."""
+
+    def __init__(self, genesis: Genesis, dimensions: int, *, gate: bool = True, rule: Rule = as_it_is) -> None:
+        """`gate`: whether salience decides what is stored; else everything is. `rule`: how relevance is judged."""
+        self._rule = rule
+        self.genesis, self.policy = genesis, genesis.policy
+        self.alive: dict[str, Held] = {}
+        self.judged: dict[str, Judgement] = {}
+        """What became of each episode, where salience decides."""
+        self.epochs = 0
+        self._last_epoch_at = self._interactions = 0
+        self._around = Surroundings(self.policy.salience, dimensions) if gate else None
+        self._late: dict[str, deque[tuple[str, Vector, bool]]] = {}
+
+    def episode(self, memory_id: str, agent: str, text: str, vector: Vector, at: int) -> str | None:
+        """An episode comes. The memory that holds it from now on: itself, the one it repeats, or None."""
+        self._interactions += 1
+        salience, early, repeats, held = 0, False, None, as_kept(vector)
+        if self._around is not None:
+            judgement = self._around.judge(Episode(memory_id, agent, text, vector, Signals()))
+            salience, early, repeats = judgement.salience_ppm, judgement.early, judgement.reinforces
+            self.judged[memory_id] = judgement
+            if judgement.outcome == "below_threshold":
+                return None
+        late = self._late.setdefault(agent, deque(maxlen=2 * self.policy.salience.buffer_size))
+        late.append((memory_id, held, repeats is not None))
+        if repeats is not None and repeats in self.alive:
+            self._touch(self.alive[repeats], at)
+            return repeats
+        self.alive[memory_id] = Held(memory_id, agent, at, at, salience, early, held)
+        return memory_id
+
+    def access(self, memory_ids: Iterable[str], at: int) -> None:
+        """They were read; those that are gone are not."""
+        for memory_id in memory_ids:
+            self._interactions += 1
+            if memory_id in self.alive:
+                self._touch(self.alive[memory_id], at)
+
+    def tick(self, as_of: int) -> Epoch | None:
+        """The time moves. An epoch, if one is triggered and there is anything to propose."""
+        standing = Standing(self.epochs, self._last_epoch_at, self._interactions, len(self.alive))
+        why = nomination.trigger(standing, as_of, self.policy)
+        if why is None:
+            return None
+        proposed = self._nominate(why, standing, as_of)
+        if proposed is None:
+            return None
+        self.epochs += 1
+        self._last_epoch_at, self._interactions = as_of, 0
+        forgotten = []
+        for outcome in tally(self.genesis, proposed, self._ballots(proposed)):
+            if outcome.decided:
+                forgotten.append(outcome.memory_id)
+            else:
+                memory = self.alive[outcome.memory_id]
+                memory.kept += 1
+                memory.rest = nomination.rest_until(self.epochs, memory.kept, self.policy)
+        self.drop(forgotten)
+        return Epoch(self.epochs, as_of, why, len(proposed.proposals), tuple(forgotten))
+
+    def drop(self, memory_ids: Sequence[str]) -> None:
+        """They are forgotten: out of the store, out of what surrounds an episode, out of what members vote by."""
+        gone = frozenset(memory_ids)
+        for memory_id in memory_ids:
+            del self.alive[memory_id]
+            if self._around is not None:
+                self._around.memories.remove(memory_id)
+        for agent, late in self._late.items() if gone else ():
+            self._late[agent] = deque((each for each in late if each[0] not in gone), late.maxlen)
+
+    def contexts(self) -> list[Context]:
+        """What each member votes by: of each of its agents the last 64 episodes."""
+        most = self.policy.salience.buffer_size
+        of: dict[int, list[tuple[str, Vector, bool]]] = {member.id: [] for member in self.genesis.members}
+        for agent, late in self._late.items():
+            of[self.genesis.member_of(agent)] += list(late)[-most:]
+        return [self._rule(of[member.id]) for member in self.genesis.members]
+
+    def _touch(self, memory: Held, at: int) -> None:
+        memory.last_access = max(memory.last_access, at)
+        memory.kept = memory.rest = 0
+
+    def _nominate(self, why: str, standing: Standing, as_of: int) -> NominationProposed | None:
+        """The stages `decay` and `nomination`."""
+        most, span = self.policy.epoch.proposals_max, decay.span_ms(self.policy)
+        awake = sorted((m.last_access, m.memory_id) for m in self.alive.values() if m.rest <= self.epochs + 1)
+        oldest = [self.alive[memory_id] for _, memory_id in awake[:most]]
+        due = [DueMemory(m.memory_id, SPACE, m.last_access, m.last_access + span) for m in oldest]
+        crossed = decay.crossings([one for one in due if one.due_at <= as_of], as_of, self.policy)
+        limit = nomination.unused_limit(standing, len(crossed), self.policy)
+        return nomination.build(
+            cluster=self.genesis.cluster,
+            config=0,
+            why=why,
+            standing=standing,
+            tick=DecayCrossed(0, as_of, 0, 0, crossed, standing),
+            crossed=[self.alive[crossing.memory_id].candidate() for crossing in crossed],
+            unused=[self.alive[memory_id].candidate() for _, memory_id in awake[:limit]],
+            promotable=[],
+            policy=self.policy,
+        )
+
+    def _ballots(self, proposed: NominationProposed) -> list[columns.Ballot]:
+        """Each member judges, packs, and is read by the others."""
+        memories = [self.alive[proposal.memory_id] for proposal in proposed.proposals]
+        places, digest = columns.places_of(proposed), hashlib.sha256(str(proposed.epoch).encode()).digest()
+        found = []
+        for member, terms in zip(
+            self.genesis.members, judged(self.contexts(), memories, proposed.as_of, self.policy), strict=True
+        ):
+            cast = BallotCast(
+                cluster=self.genesis.cluster,
+                config=0,
+                shard=0,
+                epoch=proposed.epoch,
+                member=member.id,
+                nomination=digest,
+                opinions=(),
+                terms=columns.packed_columns(FORGET, terms),
+            )
+            found.append(columns.read(cast, proposed, places, self.policy))
+        return found
+
+
+def judged(
+    contexts: Sequence[Context], memories: Sequence[Held], as_of: int, policy: Policy
+) -> list[NDArray[np.int64]]:
+    """Each member's terms (decay, relevance, last access) of the memories, by its context."""
+    assert FORGET.fade is not None
+    ids = [memory.memory_id for memory in memories]
+    vectors = np.stack([memory.vector for memory in memories])
+    accessed = np.array([memory.last_access for memory in memories], np.int64)
+    return [FORGET.fade(accessed, context.relevances(ids, vectors), as_of, policy) for context in contexts]
+
+
+def scores(contexts: Sequence[Context], memories: Sequence[Held], as_of: int, policy: Policy) -> NDArray[np.int64]:
+    """C of each memory by each member, shape (members, memories)."""
+    terms = judged(contexts, memories, as_of, policy)
+    return np.stack([np.asarray(FORGET.score(each, policy), np.int64) for each in terms])
+
+
+def turning(genesis: Genesis, of_members: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The highest θ at which a memory is still kept, by the scores of all members: over it the quorum forgets.
+
+    What falls first has the lowest. So it is the members' rule as an order, from which a budget takes what it can hold.
+    """
+    voices, needed = np.array([member.voice for member in genesis.members]), needed_ppm(genesis, FORGET)
+    order = np.argsort(of_members, axis=0, kind="stable")
+    weight, rows = np.cumsum(voices[order], axis=0), np.arange(1, genesis.n + 1)[:, None]
+    enough = (rows >= genesis.quorum) & (weight >= needed)
+    found: NDArray[np.int64] = np.take_along_axis(of_members, order, axis=0)[
+        enough.argmax(axis=0), np.arange(of_members.shape[1])
+    ]
+    return found
