@@ -15,11 +15,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale soak simulate hostile exhaustive guards lint format lock clean torch test-torch
-=======
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch
->>>>>>> 8049c1f (Measure how well is forgotten: what people kept, what questions ask for, the paper's footprint)
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -15,12 +15,12 @@ from memquorum.core import decay
 from memquorum.core.ballots.evidence import MemberContext
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.tally import needed_ppm
-from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy
 from tests.benchmarks.forgetting import command, footprint, measures, meetings, page, talks
 from tests.benchmarks.forgetting.centred import Centred
 from tests.benchmarks.forgetting.fleet import Fleet, as_it_is, genesis, turning
 from tests.benchmarks.forgetting.rarity import rarities, words
-from tests.benchmarks.forgetting.said import RULES, Said
+from tests.benchmarks.forgetting.said import RULES, UNCAPPED, Said
 from tests.benchmarks.forgetting.whole import survivors
 
 HOUR = 3_600_000
@@ -94,7 +94,7 @@ def unit(*values: float) -> np.ndarray:
 
 
 def test_the_fleet_forgets_what_nobody_reads_and_nobody_needs() -> None:
-    fleet = Fleet(genesis(["a", "b", "c", "d"], Policy(epoch=EpochPolicy(interactions=1))), 8, gate=False)
+    fleet = Fleet(genesis(["a", "b", "c", "d"], Policy(epoch=EpochPolicy(interactions=1), caps=NO_CAPS)), 8, gate=False)
     for at in range(4):
         fleet.episode(f"like-{at}", "abcd"[at], "", unit(1, 0, 0.01 * at), HOUR)
     fleet.episode("alone", "a", "", unit(0, 1), HOUR)
@@ -106,6 +106,18 @@ def test_the_fleet_forgets_what_nobody_reads_and_nobody_needs() -> None:
     assert epoch.forgotten == ("alone",)  # the others are near to what their own agents did
     assert fleet.alive["like-0"].kept == 1 and fleet.alive["like-0"].rest == 3
     assert fleet.tick(2 * HOUR + 1) is None  # they rest
+
+
+def test_the_fleet_keeps_to_the_caps() -> None:
+    capped = Policy(epoch=EpochPolicy(interactions=1), caps=CapsPolicy(floor=2))
+    fleet = Fleet(genesis(["a"], capped), 8, gate=False)
+    for at in range(8):
+        fleet.episode(str(at), "a", "", unit(*(float(at == n) for n in range(8))), HOUR)
+    first, second = fleet.tick(2 * HOUR), fleet.tick(3 * HOUR)
+    assert first is not None and first.forgotten == ("0", "1")  # a tenth of eight is less than the floor
+    assert second is None  # a quarter of eight is gone
+    third = fleet.tick(26 * HOUR)
+    assert third is not None and third.forgotten == ("2", "3")
 
 
 def test_what_repeats_lives_on_in_what_it_repeats() -> None:
@@ -190,7 +202,7 @@ def test_a_conversation_is_replayed_at_its_own_times() -> None:
     assert left["shortest out"] == [False, True, False, True]
     # Turn 2 reads all of session 1, in the order of likeness and at the same time; so does turn 3.
     assert sum(left["longest unused out (LRU)"]) == 2
-    alone, memories = talks.line(talk, vectors, Policy(), RULES["as it is"])
+    alone, memories = talks.line(talk, vectors, UNCAPPED, RULES["as it is"])
     assert memories == 0 and not alone.any()
 
 

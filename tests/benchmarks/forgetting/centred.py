@@ -30,15 +30,25 @@ from memquorum.ports import Vector
 class Centred:
     """What a member votes by, in place of a `MemberContext`."""
 
-    def __init__(self, episodes: Sequence[tuple[str, Vector, bool]]) -> None:
-        """`episodes`: id, vector, and whether it only repeats a memory."""
-        self._ids = [memory_id for memory_id, _, repeats in episodes if not repeats]
+    def __init__(
+        self,
+        episodes: Sequence[tuple[str, Vector, bool]],
+        *,
+        centre: bool = True,
+        repetitions: bool = False,
+        shares: bool = True,
+    ) -> None:
+        """`episodes`: id, vector, and whether it only repeats a memory. `centre`, `shares`: whether changes 1 and 3 are
+        made; `repetitions`: whether change 2 is not."""
+        self._shares = shares
+        told = [repetitions or not repeats for *_, repeats in episodes]
+        self._ids = [memory_id for (memory_id, *_), counts in zip(episodes, told, strict=True) if counts]
         self._centre: NDArray[np.float64] | None = None
         if len(self._ids) < 2:
             return
         rows = np.stack([vector for _, vector, _ in episodes]).astype(np.float64)
-        self._centre = rows.mean(axis=0)
-        self._units = self._apart(rows[[not repeats for *_, repeats in episodes]])
+        self._centre = rows.mean(axis=0) if centre else np.zeros(rows.shape[1])
+        self._units = self._apart(rows[told])
         among = self._units @ self._units.T
         np.fill_diagonal(among, -np.inf)
         self._homes = np.sort(_nearest(among))
@@ -52,6 +62,8 @@ class Centred:
         for row, memory_id in enumerate(memory_ids):
             if memory_id in places:
                 near[row, places[memory_id]] = -np.inf
+        if not self._shares:
+            return np.clip(np.rint(_nearest(near) * PPM), 0, PPM).astype(np.int64)
         below = np.searchsorted(self._homes, _nearest(near), side="left")
         found: NDArray[np.int64] = (below * PPM // len(self._homes)).astype(np.int64)
         return found

@@ -1,7 +1,7 @@
 """A shard and its four members in one process: what the line does with episodes, accesses and ticks, without its wires.
 
-Salience, decay, nomination, a member's judgement, its ballot's bytes, their check and the tally are the core's own
-functions. What stands here is what the stages and workers do between them: who holds what, what rests, and which late
+Salience, decay, nomination, caps, a member's judgement, its ballot's bytes, their check and the tally are functions of
+the core. What stands here is what the stages and workers do between them: who holds what, what rests, and which late
 episodes a member votes by. Nothing is promoted: a promoted memory is forgotten by the same vote as any other.
 """
 
@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core import decay, nomination
+from memquorum.core import caps, decay, nomination
 from memquorum.core.ballots import columns
 from memquorum.core.ballots.evidence import MemberContext
 from memquorum.core.ballots.kinds import FORGET
@@ -103,6 +103,7 @@ class Fleet:
         self.epochs = 0
         self._last_epoch_at = self._interactions = 0
         self._around = Surroundings(self.policy.salience, dimensions) if gate else None
+        self._gone = caps.NOTHING.gone
         self._late: dict[str, deque[tuple[str, Vector, bool]]] = {}
 
     def episode(self, memory_id: str, agent: str, text: str, vector: Vector, at: int) -> str | None:
@@ -150,6 +151,8 @@ class Fleet:
                 memory.kept += 1
                 memory.rest = nomination.rest_until(self.epochs, memory.kept, self.policy)
         self.drop(forgotten)
+        if forgotten:
+            self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(forgotten), self.policy.caps).gone
         return Epoch(self.epochs, as_of, why, len(proposed.proposals), tuple(forgotten))
 
     def drop(self, memory_ids: Sequence[str]) -> None:
@@ -191,6 +194,7 @@ class Fleet:
             crossed=[self.alive[crossing.memory_id].candidate() for crossing in crossed],
             unused=[self.alive[memory_id].candidate() for _, memory_id in awake[:limit]],
             promotable=[],
+            rooms={SPACE: caps.room(caps.Quota(len(self.alive), self._gone), as_of, self.policy.caps)},
             policy=self.policy,
         )
 

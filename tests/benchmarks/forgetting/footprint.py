@@ -10,6 +10,7 @@ scales, δ, θ, ω and α. What it does not say is chosen here:
   last used, as the paper has it, hits about as often as the paper says (82 %);
 - **pace**: how long an interaction takes, so how fast decay is in epochs. 1 s; beside it 30 s (SPEC B's for logs
   without times), 10 s and 0.1 s;
+- **caps**: off, as in the paper, but where a row says so;
 - **history**: the first 1,000 were last read at times uniform over the last hour.
 """
 
@@ -23,10 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core.policy import Policy
 from tests.benchmarks.forgetting import measures
 from tests.benchmarks.forgetting.fleet import Fleet, genesis
 from tests.benchmarks.forgetting.meetings import BEGAN, Meeting
-from tests.benchmarks.forgetting.said import RULES
+from tests.benchmarks.forgetting.said import RULES, UNCAPPED
 from tests.benchmarks.forgetting.vectors import Vectors
 
 EPOCHS, SEEDS, FIRST, INTERACTIONS = 500, 5, 1_000, 100
@@ -111,9 +113,9 @@ class Course:
     last: NDArray[np.bool_]
 
 
-def run(script: Script, said: Texts, rule: str, pace_s: float) -> Course:
+def run(script: Script, said: Texts, rule: str, pace_s: float, policy: Policy = UNCAPPED) -> Course:
     """The line's votes, by one of the rules."""
-    fleet = Fleet(genesis([f"agent-{n}" for n in range(4)]), len(said[0][1]), gate=False, rule=RULES[rule])
+    fleet = Fleet(genesis([f"agent-{n}" for n in range(4)], policy), len(said[0][1]), gate=False, rule=RULES[rule])
     for at in np.argsort(-script.history, kind="stable").tolist():
         fleet.episode(str(at), said[at][0], "", said[at][1], BEGAN - int(script.history[at]))
     now, made, rows = BEGAN, FIRST, []
@@ -171,6 +173,10 @@ def measure(
         for rule, paces in (("as it is", PACES_S), ("centred", PACES_S[:1]))
         for pace in paces
     }
+    for pace in PACES_S[:2]:
+        runs[f"as it is, {pace} s, with caps"] = [
+            run(s, t, "as it is", pace, Policy()) for s, t in zip(scripts, said, strict=True)
+        ]
     random = np.random.default_rng(1)
     rivals: dict[str, Callable[[NDArray[np.int64]], NDArray[Any]]] = {
         "longest unused out (LRU)": lambda used: used,

@@ -190,7 +190,8 @@ def _drawn(part: Mapping[str, Any]) -> str:
     curves: dict[str, list[tuple[float, float]]] = {"nothing forgotten": made}
     whole = dict(made)
     curves["the paper"] = [(at, (1 - PAPER[at]) * whole[at]) for at in AT if at in whole]
-    for name in (*(f"as it is, {pace} s" for pace in PACES_S), f"centred, {PACES_S[0]} s"):
+    shown = [f"as it is, {pace} s" for pace in PACES_S]
+    for name in (*shown, f"centred, {PACES_S[0]} s", f"as it is, {PACES_S[0]} s, with caps"):
         curves[name] = mean([row["alive"] for row in part["rows"] if row["system"] == name])
     return plot.lines("Memories alive", "epochs", "memories", curves)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core import decay
 from memquorum.core.ballots.kinds import FORGET
-from memquorum.core.policy import Policy
+from memquorum.core.policy import NO_CAPS, Policy
 from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Judgement, as_kept
 from tests.benchmarks.forgetting.centred import Centred
 from tests.benchmarks.forgetting.fleet import Context, Fleet, Late, Rule, as_it_is, genesis, turning
@@ -21,6 +21,20 @@ from tests.benchmarks.forgetting.rarity import rarities, words
 
 RULES: Mapping[str, Rule] = {"as it is": as_it_is, "centred": Centred}
 """How relevance is judged: as the line does, and as is proposed."""
+UNCAPPED = Policy(caps=NO_CAPS)
+"""The vote alone decides, as in the paper."""
+LINES: Mapping[str, tuple[Rule, Policy]] = {
+    f"{name}{capped}": (rule, policy)
+    for capped, policy in ((", caps off", UNCAPPED), ("", Policy()))
+    for name, rule in RULES.items()
+}
+"""The line with each of them, without its caps and with them."""
+PARTS: Mapping[str, Rule] = {
+    "centred, the mean left in": partial(Centred, centre=False),
+    "centred, repetitions count as near": partial(Centred, repetitions=True),
+    "centred, the cosine itself and no share": partial(Centred, shares=False),
+}
+"""What is proposed, one of its three changes left out."""
 _HOUR, _HOURS = 3_600_000, 24
 
 
@@ -62,8 +76,8 @@ class Said:
 
     @cached_property
     def lived(self) -> dict[str, Lived]:
-        """By each rule."""
-        return {name: live(self.meeting, self.vectors, self.policy, rule) for name, rule in RULES.items()}
+        """By each of `LINES`."""
+        return {name: live(self.meeting, self.vectors, policy, rule) for name, (rule, policy) in LINES.items()}
 
     @cached_property
     def salience(self) -> NDArray[np.int64]:

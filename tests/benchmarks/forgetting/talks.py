@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.policy import DecayPolicy, Policy
+from memquorum.core.policy import NO_CAPS, DecayPolicy, Policy
 from memquorum.core.salience import as_kept
 from tests.benchmarks.conversations import FILES, locomo
 from tests.benchmarks.forgetting import measures
 from tests.benchmarks.forgetting.fleet import Fleet, Held, Rule, genesis, scores, turning
 from tests.benchmarks.forgetting.rarity import rarities, words
-from tests.benchmarks.forgetting.said import RULES
+from tests.benchmarks.forgetting.said import RULES, UNCAPPED
 from tests.benchmarks.forgetting.vectors import Vectors
 
 FILE = FILES["locomo"]
@@ -189,10 +189,15 @@ def measure(talks: Sequence[Talk], vectors: Vectors) -> dict[str, Any]:
             "random": _random(talks, share)
         }
         told["rows"] += _rows(talks, f"{share:.0%}", systems)
-    days = Policy(decay=DecayPolicy(scales_s=DAYS))
+    days = DecayPolicy(scales_s=DAYS)
+    policies = {
+        "caps off": UNCAPPED,
+        "caps off, scales of hours and days": Policy(decay=days, caps=NO_CAPS),
+        "as released": Policy(),
+    }
     lines = {
-        f"line, {name}, {scales}": [line(talk, held, policy, rule) for talk, held in zip(talks, encoded, strict=True)]
-        for scales, policy in (("the paper's scales", Policy()), ("scales of hours and days", days))
+        f"line, {name}, {which}": [line(talk, held, policy, rule) for talk, held in zip(talks, encoded, strict=True)]
+        for which, policy in policies.items()
         for name, rule in RULES.items()
     }
     told["line"] = {

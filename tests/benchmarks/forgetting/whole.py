@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tests.benchmarks.forgetting import measures
 from tests.benchmarks.forgetting.measures import Flags
 from tests.benchmarks.forgetting.meetings import Meeting
-from tests.benchmarks.forgetting.said import RULES, Said
+from tests.benchmarks.forgetting.said import PARTS, RULES, Said
 
 SHARES = (0.5, 0.3, 0.2)
 _DRAWS = 20
@@ -72,19 +72,21 @@ def _lengths(rows: Sequence[Mapping[str, Any]], wanted: Flags) -> dict[str, dict
 def _of_meeting(said: Said) -> dict[str, Any]:
     meeting, theta = said.meeting, said.policy.forget.theta_ppm
     wanted, words, length = meeting.wanted, meeting.words, len(meeting.acts)
-    turns = {name: said.due(range(length), rule)[1] for name, rule in RULES.items()}
+    turns = {name: said.due(range(length), rule)[1] for name, rule in {**RULES, **PARTS}.items()}
     kept: dict[str, Flags] = {}
-    for name in RULES:
-        kept[f"line, {name}"], kept[f"vote, {name}"] = said.lived[name].own, turns[name] >= theta
-    held = {f"line, {name}": said.lived[name].held for name in RULES} | {
-        f"vote, {name}": turns[name] >= theta for name in RULES
+    for name, lived in said.lived.items():
+        kept[f"line, {name}"] = lived.own
+    kept |= {f"vote, {name}": turns[name] >= theta for name in RULES}
+    held = {f"line, {name}": lived.held for name, lived in said.lived.items()} | {
+        f"vote, {name}": turns[name] >= theta for name in turns
     }
+    kept |= {f"vote, {name}": turns[name] >= theta for name in PARTS}
     kept |= {
         f"length, {_LONG} words or more": words >= _LONG,
         "keep everything": np.ones(length, bool),
         "random half": np.random.default_rng(1).random(length) < 0.5,
     }
-    orders: dict[str, NDArray[Any]] = {f"vote, {name}": turns[name] for name in RULES} | {
+    orders: dict[str, NDArray[Any]] = {f"vote, {name}": turns[name] for name in turns} | {
         "salience: novelty when said": said.salience,
         "length in words": words,
         "rare words": said.rarity,
@@ -97,10 +99,10 @@ def _of_meeting(said: Said) -> dict[str, Any]:
         budgets[f"{share:.0%}"] = told | {"random": _random(meeting, round(share * length))}
     return {
         "of": meeting.name, "acts": length, "signals": orders, "budgets": budgets,
-        "voted": {name: own for name, own in kept.items() if name.startswith("vote")},
+        "voted": {f"vote, {name}": kept[f"vote, {name}"] for name in RULES},
         "counts": {name: measures.count(own, wanted) for name, own in kept.items()},
         "survives": {name: survivors(meeting, own) for name, own in held.items()},
-        "alive": {name: measures.hexed(own) for name, own in kept.items() if name.startswith(("line", "vote"))},
+        "alive": {name: measures.hexed(kept[name]) for name in ("vote, as it is", "vote, centred", "line, as it is")},
     }  # fmt: skip
 
 
