@@ -44,6 +44,7 @@ _AUDITED = {
     "erasure": "audit_erasure",
     "living": "audit_living",
     "let_go": "audit_let_go",
+    "protection": "audit_protection",
 }
 
 

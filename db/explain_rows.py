@@ -7,6 +7,7 @@ from typing import Any
 import psycopg
 
 from db.queries import QUERIES
+from db.store import protections
 from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
@@ -42,6 +43,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
     strength = connection.execute(QUERIES["strengths"], wanted).fetchone()
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
+    standing = protections(connection, [memory_id])
     if sight is not None:
         # What follows is not one tenant's: the shard's time, and certificates, which speak of a whole epoch. An account
         # takes from them what concerns this memory, and that is in sight.
@@ -62,6 +64,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
         last_epoch=state[1] if state else 0,
         configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
         erasure=Erasing(*erasure) if erasure else None,
+        protected=tuple(standing.values()),
     )
 
 

@@ -21,6 +21,7 @@ from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
 from memquorum.core.erasure.orders import MEMORY
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
+from memquorum.core.journal.protections import protects
 from memquorum.core.journal.rows import (
     GONE,
     SEALED,
@@ -34,12 +35,14 @@ from memquorum.core.journal.rows import (
     Keys,
     LetGo,
     Memory,
+    Protection,
     Provenance,
     Rows,
     ShardState,
     Strength,
 )
 from memquorum.core.journal.workset import Net
+from memquorum.core.protection.orders import HOLD
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
 from memquorum.core.restoring import asking
 from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
@@ -64,6 +67,7 @@ class InMemoryStore:
         self.erasures: dict[tuple[int, str], ErasureRow] = {}
         self.living: Counter[str] = Counter()
         self.let_go: list[LetGo] = []
+        self.protected: dict[tuple[str, str], Protection] = {}
         self._cursors: dict[int, dict[str, int]] = {}
         self._published: dict[int, int] = {}
 
@@ -103,6 +107,7 @@ class InMemoryStore:
                 {k: self.events[k] for k in keys.events if k in self.events},
                 {(n, i) for n, i in keys.erased if i in self.erased and self.erased[i].namespace == n},
                 self.quotas(keys.quotas),
+                {key: one for key, one in self.protected.items() if key[0] in keys.protected},
             )
             for state, keys in wanted.items()
         }
@@ -173,7 +178,10 @@ class InMemoryStore:
         over = sorted(
             (m.sealed_until, m.id, m.shard)
             for m in self.memories.values()
-            if m.shard in wanted and m.tier == SEALED and (m.sealed_until or 0) <= self.states[m.shard].as_of
+            if m.shard in wanted
+            and m.tier == SEALED
+            and (m.sealed_until or 0) <= self.states[m.shard].as_of
+            and (m.id, HOLD) not in self.protected
         )
         sealed = [(shard, memory_id) for _, memory_id, shard in over][: due.SEALED_MOST]
         echoes = [
@@ -219,6 +227,9 @@ class InMemoryStore:
         self.provenance |= {(p.namespace, p.parent, p.child): p for p in net.provenance}
         self.living.update(net.living)
         self.let_go += net.let_go
+        for key in net.unprotected:
+            self.protected.pop(key, None)
+        self.protected |= {(one.memory_id, one.kind): one for one in net.protected}
         self.erased |= {e.memory_id: e for e in net.erased}
         for part in net.erasures:
             before = self.erasures.get((shard, part.order_id))
@@ -259,8 +270,11 @@ class InMemorySchedule:
 
     def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
         """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
-        found = [s for s in self._alive(shard) if s.due_at <= as_of and s.forget_rest <= self._next_epoch(shard)]
-        found = [s for s in found if self._store.memories[s.memory_id].namespace not in without]
+        found = [
+            s
+            for s in self._free(shard)
+            if s.due_at <= as_of and self._store.memories[s.memory_id].namespace not in without
+        ]
         found.sort(key=lambda s: (s.due_at, s.memory_id))
         return [
             DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.due_at)
@@ -282,7 +296,7 @@ class InMemorySchedule:
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         """Those of the memories that are alive and rest no longer; see the port."""
-        known = {s.memory_id: s for s in self._alive(shard) if s.forget_rest <= self._next_epoch(shard)}
+        known = {s.memory_id: s for s in self._free(shard)}
         return [self._candidate(known[i]) for i in memory_ids if i in known]
 
     def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
@@ -333,6 +347,10 @@ class InMemorySchedule:
 
     def _alive(self, shard: int) -> list[Strength]:
         return [s for s in self._store.strengths.values() if s.shard == shard]
+
+    def _free(self, shard: int) -> list[Strength]:
+        rested = (s for s in self._alive(shard) if s.forget_rest <= self._next_epoch(shard))
+        return [s for s in rested if not protects(self._store.protected, s.memory_id)]
 
     def _next_epoch(self, shard: int) -> int:
         return self._store.states[shard].last_epoch + 1

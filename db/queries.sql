@@ -221,6 +221,23 @@ LEFT JOIN LATERAL (
     WHERE let_go.namespace = w.namespace AND let_go.as_of > w.since AND let_go.forgotten > 0
 ) g ON true
 
+-- :name protection_insert
+-- An order to protect that stands from here on.
+INSERT INTO protection (memory_id, kind, shard, seq, namespace, order_id, signer, ordered_by, reference, accepted_at)
+VALUES (%(memory_id)s, %(kind)s, %(shard)s, %(seq)s, %(namespace)s, %(order_id)s, %(signer)s, %(ordered_by)s,
+    %(reference)s, %(accepted_at)s)
+
+-- :name protection_delete
+-- One that stands no more, or another takes its place.
+DELETE FROM protection WHERE memory_id = %(memory_id)s::uuid AND kind = %(kind)s
+
+-- :name protections
+-- The orders that protect memories.
+SELECT memory_id::text, kind, shard, seq, namespace, order_id::text, signer, ordered_by, reference, accepted_at
+FROM protection
+WHERE memory_id = ANY(%(ids)s::uuid[])
+ORDER BY memory_id, kind
+
 -- :name erasure_upsert
 -- An order that was carried out. Its entries may come in two batches of a rebuild: their counts add up.
 INSERT INTO erasure (shard, namespace, order_id, selector, value, signer, ordered_by, reference, ordered_at, ordered,
@@ -379,7 +396,7 @@ JOIN shard s ON s.shard = m.shard
 WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s
 
 -- :name sealed_due
--- Sealed memories whose grace time is over, longest sealed first. Asked shard by shard, so that the index ends at the
+-- Sealed memories whose grace time is over and that nobody holds, longest sealed first. Asked shard by shard, so that the index ends at the
 -- shard's time: joined in the other order, it costs what is sealed and not what is due.
 SELECT s.shard, m.id::text
 FROM shard s
@@ -387,6 +404,7 @@ CROSS JOIN LATERAL (
     SELECT id, sealed_until
     FROM memory
     WHERE memory.shard = s.shard AND tier = 'sealed' AND sealed_until <= s.as_of
+      AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = memory.id AND p.kind = 'hold')
     ORDER BY sealed_until, id
     LIMIT %(limit)s
 ) m
@@ -425,13 +443,14 @@ ORDER BY wanted.position, e.seq
 LIMIT %(limit)s
 
 -- :name schedule_due
--- What has crossed the decay threshold and does not rest: an epoch costs what is due, not what is stored. Namespaces that
--- have no room for it are left out.
+-- What has crossed the decay threshold, does not rest and is not protected: an epoch costs what is due, not what is
+-- stored. Namespaces that have no room for it are left out.
 SELECT s.memory_id::text, m.namespace, s.last_access, s.due_at
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.due_at <= %(as_of)s AND NOT m.namespace = ANY(%(without)s::text[])
   AND s.forget_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
 ORDER BY s.due_at, s.memory_id
 LIMIT %(limit)s
 
@@ -447,13 +466,14 @@ ORDER BY m.early DESC, s.salience_ppm DESC, s.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_candidates
--- Those of the memories that are alive and do not rest, in the order asked for.
+-- Those of the memories that are alive, do not rest and are not protected, in the order asked for.
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early
 FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
 JOIN strength s USING (memory_id)
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s
   AND s.forget_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
 ORDER BY wanted.position
 
 -- :name schedule_status
@@ -939,6 +959,13 @@ FROM let_go
 WHERE shard = %(shard)s
 ORDER BY epoch, namespace COLLATE "C"
 
+-- :name audit_protection
+-- Orders to protect that stand.
+SELECT memory_id::text, kind, shard, seq, namespace, order_id::text, signer, ordered_by, reference, accepted_at
+FROM protection
+WHERE shard = %(shard)s
+ORDER BY protection.memory_id, kind
+
 -- :name audit_bodies
 -- Contents beside the commitments that they must have.
 SELECT m.shard, m.id::text, m.commitment, c.body
@@ -960,6 +987,7 @@ UNION ALL (SELECT 'dropped', shard FROM dropped WHERE NOT shard = ANY(%(shards)s
 UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'protection', shard FROM protection WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 

@@ -181,6 +181,13 @@ class Reads:
         found = restore_rows.shown(order_id, await self._all("restore_shown", {"id": order_id}, sight))
         return found if found is not None and covers(sight.namespaces, found.namespace) else None
 
+    async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The orders that protect memories: memory, kind, order, who, reference, since when."""
+        if not memory_ids:
+            return []
+        rows = await self._all("protections", {"ids": list(memory_ids)}, sight)
+        return [(row[0], row[1], row[5], row[7], row[8], row[9]) for row in rows if covers(sight.namespaces, row[4])]
+
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
         """What proves an erasure; None where no such order was carried out."""
         found = await self._account(lambda connection: receipt_rows.load(connection, order_id))

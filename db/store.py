@@ -33,11 +33,13 @@ from memquorum.core.journal.rows import (
     Event,
     Keys,
     Memory,
+    Protection,
     Rows,
     ShardState,
     Strength,
 )
 from memquorum.core.journal.workset import Net
+from memquorum.core.protection.orders import HOLD
 from memquorum.core.quick import maker
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry
 from memquorum.ports import StoreUnavailable
@@ -145,6 +147,11 @@ class PostgresStore:
         with self._link.use() as connection, connection.transaction():
             return erasure_rows.named(connection, namespace, selector, value)
 
+    def held(self, memory_ids: Sequence[str]) -> list[str]:
+        """Those of the memories that are held."""
+        with self._link.use() as connection:
+            return [memory_id for memory_id, kind in protections(connection, memory_ids) if kind == HOLD]
+
     @contextmanager
     def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:
         """A transaction on the shards that stand as given, with the rows of the keys loaded. Ends with the block:
@@ -232,6 +239,11 @@ class Transaction:
             _many(connection, "erasure_upsert", _parameters([one for net in nets for one in net.erasures]))
             living = [(net.after.shard, *one) for net in nets for one in net.living.items()]
             _many(connection, "living_upsert", [{"shard": k, "namespace": n, "more": m} for k, n, m in living])
+            turned = [
+                key for net in nets for key in (*net.unprotected, *((p.memory_id, p.kind) for p in net.protected))
+            ]
+            _many(connection, "protection_delete", [{"memory_id": i, "kind": kind} for i, kind in turned])
+            _many(connection, "protection_insert", _parameters([one for net in nets for one in net.protected]))
             attested = [(net.after.shard, *one) for net in nets for one in net.attested]
             _many(connection, "erasure_attested", [{"shard": k, "order_id": i, "epoch": e} for k, i, e in attested])
             _many(connection, "shard_update", _parameters([net.after for net in nets]))
@@ -294,6 +306,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         )
         asked = [key for keys in wanted.values() for key in keys.quotas]
         quotas = found_quotas(connection, asked) if asked else {}
+        guarded = [memory_id for keys in wanted.values() for memory_id in keys.protected]
+        protected = protections(connection, guarded) if guarded else {}
         states = {row[0]: ShardState(*row) for row in locked}
         memories = {row[0]: _memory(*row) for row in found_memories.fetchall()}
         strengths = {row[0]: _strength(*row) for row in found_strengths.fetchall()}
@@ -301,7 +315,7 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         erased = {(namespace, memory_id) for namespace, memory_id in found_erased}
     for expected in wanted:
         check_standing(expected, states.get(expected.shard))
-    return {state.shard: Rows(state, memories, strengths, events, erased, quotas) for state in wanted}
+    return {state.shard: Rows(state, memories, strengths, events, erased, quotas, protected) for state in wanted}
 
 
 def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
@@ -309,6 +323,12 @@ def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]
     namespaces, times = zip(*asked, strict=True)
     rows = connection.execute(QUERIES["quotas"], {"namespaces": list(namespaces), "since": list(times)})
     return {name: Quota(living, tuple(zip(at, counts, strict=True))) for name, living, at, counts in rows}
+
+
+def protections(connection: psycopg.Connection, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:
+    """The orders that protect memories, by (memory id, kind)."""
+    rows = connection.execute(QUERIES["protections"], {"ids": uuids(memory_ids)})
+    return {(row[0], row[1]): Protection(*row) for row in rows}
 
 
 def check_standing(expected: ShardState, found: ShardState | None) -> None:

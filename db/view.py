@@ -220,6 +220,13 @@ class View:
         found: tuple[bytes, int] | None = self._db.execute(asked, (shard, offset)).fetchone()
         return found
 
+    def protect(self, shard: int, memory_id: str, kind: str, on: bool) -> None:
+        """An order to protect a memory, or to protect it no longer, stands in the stream."""
+        if on:
+            self._write("INSERT OR IGNORE INTO protected VALUES (?, ?, ?)", (memory_id, kind, shard))
+        else:
+            self._write("DELETE FROM protected WHERE memory_id = ? AND kind = ?", (memory_id, kind))
+
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
         written = self._write(sql.REMEMBER, known)
@@ -271,6 +278,11 @@ class View:
 
         Of those that somebody used just when they were forgotten, a view cannot know whether they were."""
         return self._db.execute(sql.RESTING, (json.dumps(memory_ids),)).fetchall()
+
+    def protected(self, memory_ids: Sequence[str]) -> set[str]:
+        """Those of the memories that an order protects."""
+        asked = "SELECT memory_id FROM protected WHERE memory_id IN (SELECT value FROM json_each(?))"
+        return {memory_id for (memory_id,) in self._db.execute(asked, (json.dumps(memory_ids),))}
 
     def recent(self, namespace: str, *, through: int, most: int) -> list[Recent]:
         """The late episodes of the member's own agents in a namespace, oldest first.

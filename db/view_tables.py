@@ -49,6 +49,8 @@ CREATE TABLE IF NOT EXISTS sealed (
 CREATE TABLE IF NOT EXISTS ordered (
     shard INTEGER, accepted_offset INTEGER, digest BLOB NOT NULL, accepted_at INTEGER NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS protected (
+    memory_id TEXT, kind TEXT, shard INTEGER NOT NULL, PRIMARY KEY (memory_id, kind)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;

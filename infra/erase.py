@@ -15,12 +15,15 @@ from confluent_kafka import KafkaException
 from db import erasure_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
+from db.store import protections
 from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.erasure import orders
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT, BadOrder
 from memquorum.core.ids import DEFAULT_NAMESPACE
+from memquorum.core.journal.rows import Protection
+from memquorum.core.protection.orders import HOLD
 from memquorum.core.records import ErasureOrdered
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
@@ -62,7 +65,11 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         raise SettingsError(f"erase: {wrong}") from None
     link = Link(settings.memory_dsn, READER, StoreUnavailable)
     try:
-        _show(link, order)
+        held = _show(link, order)
+        if held:
+            named = (f"{one.memory_id} ({one.reference or 'no reference'}, by {one.ordered_by})" for one in held[:5])
+            told = ", ".join(named) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
+            raise SettingsError(f"erase: nothing of it is erased: a legal hold keeps {told}; `infra hold --release`")
         if not parsed.yes:
             print("nothing was ordered: give --yes")
             return 0
@@ -76,9 +83,11 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         link.close()
 
 
-def _show(link: Link, order: ErasureOrdered) -> None:
+def _show(link: Link, order: ErasureOrdered) -> list[Protection]:
+    """Says what would go; the holds that stand against it."""
     with link.use() as connection, connection.transaction():
         found = erasure_rows.found(connection, order.namespace, order.selector, order.value)
+        standing = protections(connection, [one.episode.memory_id for one in found])
     memories = sum(one.episode.commitment is not None for one in found)
     print(f"would erase {memories:,} memories, {len(found):,} episodes in all, of {order.namespace!r}")
     for one in found[:_LISTED]:
@@ -86,6 +95,7 @@ def _show(link: Link, order: ErasureOrdered) -> None:
         print(f"  {one.episode.memory_id}  {one.episode.was}{because}")
     if len(found) > _LISTED:
         print(f"  and {len(found) - _LISTED:,} more")
+    return [one for one in standing.values() if one.kind == HOLD]
 
 
 def _wait(link: Link, order: ErasureOrdered, seconds: float) -> int:

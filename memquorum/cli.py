@@ -30,6 +30,7 @@ from memquorum.client import (
     NotFound,
     Receipt,
     erasing,
+    protecting,
     reading,
     restoring,
     settings,
@@ -111,6 +112,8 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument("--topics-only", action="store_true", help="ask Kafka alone, not the operator's database too")
     verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
     verify.set_defaults(passes_on=True)
+    for action, told in (("pin", "Keep a memory from being forgotten until it is unpinned."), ("unpin", "End a pin.")):
+        protecting.options(command(action, protecting.run, told), action)
     erasing.options(command("erase", erasing.run, "Show everything that an erasure would take; with --yes, order it."))
     restoring.options(
         command("restore", restoring.run, "Ask for memories back that were forgotten: members vote on it.")

@@ -161,7 +161,7 @@ class Schedule(Protocol):
     """What is due, and what may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
 
     def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
-        """Memories alive with due_at ≤ as_of that rest no longer, oldest due first, ties by id.
+        """Memories alive with due_at ≤ as_of that rest no longer and are not protected, oldest due first, ties by id.
 
         `without`: namespaces of which none is wanted.
         """

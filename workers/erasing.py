@@ -49,13 +49,16 @@ class Erasing:
 
         Raises what the store raises, and what `destroy` does."""
         found = self._named(line, record)
-        parts = [applying.Part(0, 1, repeated=True)] if found is None else applying.in_parts(found)
         ids = [one.memory_id for one in found or ()]
+        held = self._store.held(ids) if ids else []
+        if held:
+            return self._withhold(line, batch, offset, record, held)
+        parts = [applying.Part(0, 1, repeated=True)] if found is None else applying.in_parts(found)
         for first in range(0, len(ids), PART_MOST):
             self._destroy(ids[first : first + PART_MOST])
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
         until = record.accepted_at + self._residue_ms
-        with self._store.transaction({line.state: Keys(frozenset(ids))}) as transaction:
+        with self._store.transaction({line.state: Keys(frozenset(ids), protected=frozenset(ids))}) as transaction:
             work = Workset(transaction.rows[line.state.shard])
             for part in parts:
                 change = applying.apply_erasure(line.rules, work.rows, place, record, part=part, residue_until=until)
@@ -64,6 +67,19 @@ class Erasing:
             net = self._with_heads(work.net())
             transaction.write([net], {}, line.cursors())
         log.info("order %s: %d episodes erased", record.event_id, len(ids))
+        return net
+
+    def _withhold(self, line: Line, batch: Batch, offset: int, record: ErasureAccepted, held: Sequence[str]) -> Net:
+        """What a law asks to keep is not erased: the order is journalled, and nothing of it is done."""
+        place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
+        with self._store.transaction({line.state: Keys(protected=frozenset(held))}) as transaction:
+            work = Workset(transaction.rows[line.state.shard])
+            change = applying.apply_withheld(line.rules, work.rows, place, record, held)
+            work.absorb(change)
+            batch.changes.append((change, batch.items[0]))
+            net = work.net()
+            transaction.write([net], {}, line.cursors())
+        log.error("order %s: not carried out: %d memories that it names are held", record.event_id, len(held))
         return net
 
     def _named(self, line: Line, record: ErasureAccepted) -> Sequence[ErasedEpisode] | None:

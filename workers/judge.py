@@ -60,6 +60,10 @@ class Judge:
         places = places or places_of(nomination)
         ids = {kind: [nomination.proposals[at].memory_id for at in where] for kind, where in places}
         fading = {kind: self._fading(kind, ids[kind], nomination) for kind in ids if kind.fade is not None}
+        for kind in (kind for kind in fading if kind.capped):
+            # What is protected is judged like what is not known: the strongest no.
+            protected = self._view.protected(ids[kind])
+            fading[kind] = [row for row in fading[kind] if row[1] not in protected]
         known = self._view.known(i for kind, of_kind in ids.items() if kind not in fading for i in of_kind)
         through, most = nomination.accepted_offset, self._genesis.policy.salience.buffer_size
         spaces = sorted({p.namespace for p in nomination.proposals})

@@ -31,6 +31,7 @@ from memquorum.core.records import (
     EpisodeScored,
     ErasureAccepted,
     MemoryReencoded,
+    ProtectionAccepted,
     RestoreAccepted,
     Restored,
 )
@@ -89,6 +90,7 @@ class Batch:
             frozenset(key for keys in found for key in keys.events),
             frozenset(key for keys in found for key in keys.erased if tombstones.stand_in(key[0])),
             frozenset(key for keys in found for key in keys.quotas),
+            frozenset(memory_id for keys in found for memory_id in keys.protected),
         )
 
     def restores(self) -> list[str]:
@@ -355,5 +357,7 @@ def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], 
         return applying.apply_access(rules, rows, place, record)
     if isinstance(record, RestoreAccepted):
         return applying.apply_restore(rules, rows, place, record)
+    if isinstance(record, ProtectionAccepted):
+        return applying.apply_protection(rules, rows, place, record)
     assert isinstance(record, ClockTicked)
     return applying.apply_tick(rules, rows, place, record)

@@ -10,7 +10,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from memquorum import topics
-from memquorum.core.records import ErasureOrdered, MembersOrdered, RestoreOrdered
+from memquorum.core.records import ErasureOrdered, MembersOrdered, ProtectionOrdered, RestoreOrdered
 from workers import loop
 
 _LOG = logging.getLogger(__name__)
@@ -77,6 +77,13 @@ def publish_erasure(bootstrap: str, order: ErasureOrdered, data: bytes) -> None:
 def publish_restore(bootstrap: str, order: RestoreOrdered, data: bytes) -> None:
     """Writes a signed request to restore. Raises KafkaException where it was not taken."""
     _publish(bootstrap, topics.RESTORES, [(order.order_id, {"value": data, "key": order.namespace.encode()})])
+
+
+def publish_protections(bootstrap: str, orders: Sequence[tuple[ProtectionOrdered, bytes]]) -> None:
+    """Writes signed orders to protect. Raises KafkaException where one was not taken."""
+    _publish(bootstrap, topics.ERASURES, [
+        (order.order_id, {"value": data, "key": order.namespace.encode()}) for order, data in orders
+    ])  # fmt: skip
 
 
 def _publish(bootstrap: str, topic: str, records: Sequence[tuple[str, dict[str, Any]]]) -> None:

@@ -80,7 +80,7 @@ class Seat:
         """
         genesis = follow(codec, genesis, view.configured(shard))
         self._grace_ms = genesis.policy.forget.grace_ms
-        self.shard, self.walk = shard, Walk(view, genesis, me=me, shard=shard)
+        self.shard, self.walk = shard, Walk(codec, view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
         # By scope of the sign-state, the last sequence that is decided.

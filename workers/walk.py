@@ -11,16 +11,20 @@ import hashlib
 from db.view import View
 from db.view_rows import Known, Recent
 from memquorum import topics
+from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.protection.orders import ENDS, open_protection
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
     ErasureAccepted,
+    ProtectionAccepted,
     RestoreAccepted,
 )
 
@@ -30,7 +34,8 @@ _STEP = 1_000
 class Walk:
     """What was read of one shard's two streams, on its way into the view of member `me`."""
 
-    def __init__(self, view: View, genesis: Genesis, *, me: int, shard: int) -> None:
+    def __init__(self, codec: Codec, view: View, genesis: Genesis, *, me: int, shard: int) -> None:
+        self._codec = codec
         self._view, self._genesis, self._me, self._shard = view, genesis, me, shard
         self._spine = Spine(view.position(topics.ACCEPTED, shard) or 0)
         self._stream = view.stream(shard) or rolling.beginning(genesis.cluster, shard)
@@ -88,12 +93,24 @@ class Walk:
                 self._view.ticked(self._shard, item.offset, as_of, self._stream)
             case ErasureAccepted(order=order, accepted_at=at) | RestoreAccepted(order=order, accepted_at=at):
                 self._view.ordered(self._shard, item.offset, hashlib.sha256(order).digest(), at)
+            case ProtectionAccepted() as protection:
+                self._protect(item.offset, protection)
             case AccessAccepted() as access:
                 self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
             case EpisodeAccepted() as episode:
                 if item.scored is not None:
                     self._next_scored = max(self._next_scored, item.scored.offset + 1)
                     self._take_episode(item.offset, episode, item.scored.record)
+
+    def _protect(self, offset: int, record: ProtectionAccepted) -> None:
+        try:
+            _, order = open_protection(self._codec, self._genesis, record.order)
+        except BadOrder:
+            return  # as for whoever applies it: nobody has to follow it
+        ends = ENDS.get(order.action)
+        self._view.protect(self._shard, order.memory_id, ends or order.action, on=ends is None)
+        if ends is None:
+            self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)
 
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
         if scored.sealed_embedding is None:  # below the threshold

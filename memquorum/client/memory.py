@@ -20,6 +20,7 @@ from aiokafka.errors import KafkaError
 from memquorum import topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.errors import NoOutcome, Unreachable
+from memquorum.client.protecting import Protecting
 from memquorum.client.signer import Signer
 from memquorum.client.values import Context, Erasure, Explanation, Receipt, Restore, context
 from memquorum.core import ids
@@ -34,7 +35,7 @@ _POLL_MS = 20_000
 _AGAIN_S = 0.5
 
 
-class AsyncMemory:
+class AsyncMemory(Protecting):
     """A namespace's memory, for one agent. Use as `async with`, or call `close`. Connects when first needed."""
 
     def __init__(

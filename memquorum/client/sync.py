@@ -109,6 +109,14 @@ class Memory:
         """What proves an erasure."""
         return self._run(self._memory.erasure_receipt(order_id))
 
+    def pin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
+        """A memory is not forgotten until it is unpinned."""
+        return self._run(self._memory.pin(memory_id, reference=reference))
+
+    def unpin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
+        """It may be forgotten again."""
+        return self._run(self._memory.unpin(memory_id, reference=reference))
+
     def erase(self, **asked: Any) -> Erasure:
         """What an erasure would take; with `dry_run=False` it is ordered."""
         return self._run(self._memory.erase(**asked))

@@ -31,6 +31,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing, signatures
 from memquorum.core.erasure import orders
 from memquorum.core.policy import PPM
+from memquorum.core.protection.orders import open_protection, protects
 from memquorum.core.reasons import Reason
 from memquorum.core.records import (
     AccessAccepted,
@@ -39,6 +40,7 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeRecorded,
     ErasureAccepted,
+    ProtectionAccepted,
     RestoreAccepted,
     Signed,
 )
@@ -107,7 +109,7 @@ class TickIntent:
 
 
 Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
-Ordered = ErasureAccepted | RestoreAccepted
+Ordered = ErasureAccepted | RestoreAccepted | ProtectionAccepted
 Intent = EpisodeIntent | AccessAccepted | Ordered | TickIntent
 LetIn = EpisodeAccepted | AccessAccepted | Ordered
 
@@ -302,6 +304,9 @@ def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin,
         if origin.topic == topics.RESTORES:
             _, asked = restoring.open_order(codec, genesis, data)
             return RestoreAccepted(asked.order_id, asked.namespace, asked.memory_ids, data, at, *place)
+        if protects(codec, data):
+            _, wanted = open_protection(codec, genesis, data)
+            return ProtectionAccepted(wanted.order_id, wanted.namespace, wanted.memory_id, data, at, *place)
         _, order = orders.open_order(codec, genesis, data)
     except orders.BadOrder as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None

@@ -24,6 +24,10 @@ from memquorum.core.erasure.records import (
 from memquorum.core.erasure.records import (
     ErasureOrdered as ErasureOrdered,
 )
+from memquorum.core.protection.records import Protected as Protected
+from memquorum.core.protection.records import ProtectionAccepted as ProtectionAccepted
+from memquorum.core.protection.records import ProtectionOrdered as ProtectionOrdered
+from memquorum.core.protection.records import Withheld as Withheld
 from memquorum.core.restoring.records import (
     RestoreAccepted as RestoreAccepted,
 )

@@ -65,6 +65,10 @@ RECORDS = (
     r.ErasureOrdered(CLUSTER, OTHER, "greenhouse", "subject", "planner", "operator", 1_750_000_000_000, "ticket-7"),
     r.ErasureAccepted(OTHER, "greenhouse", b"signed", 1_750_000_000_000, "memory.erasure.ordered.v1", 2, 17),
     r.ErasureFound(b"signed", 1_750_000_000_000, 41),
+    r.ProtectionOrdered(CLUSTER, OTHER, "greenhouse", MEMORY, "pin", "operator", 1_750_000_000_000, "case-3"),
+    r.ProtectionAccepted(OTHER, "greenhouse", MEMORY, b"signed", 1_750_000_000_000, "memory.erasure.ordered.v1", 2, 18),
+    r.Protected(b"signed", 1_750_000_000_000, True),
+    r.Withheld(b"signed", 1_750_000_000_000, (MEMORY,)),
     r.Erased(b"signed", 1_750_000_000_000, 0, 1, 1_750_700_000_000,
              (r.ErasedEpisode(MEMORY, "short-term", b"c" * 32),)),
 )  # fmt: skip

@@ -175,6 +175,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             if quota.living
         ],
         "let_go": [asdict(one) for c in shard.changes for one in c.let_go],
+        "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
         "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
     }
 

@@ -18,7 +18,8 @@ from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.intake import EpisodeIntent
-from memquorum.core.records import ErasedEpisode
+from memquorum.core.protection.orders import ENDS, kind_of, open_protection, protects
+from memquorum.core.records import ErasedEpisode, ProtectionOrdered
 from memquorum.core.restoring import orders as restoring
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.query import Hit
@@ -48,6 +49,7 @@ class Store:
     """Two memories of two namespaces, each shown where it is in sight; and orders that were carried out."""
 
     def __init__(self) -> None:
+        self.protected: list[tuple[Any, ...]] = []
         self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
         self.resting_rows: dict[str, Resting] = {}
         self.restores = {ORDER: Restore("greenhouse", "asked", (), ORDER, 0)}
@@ -93,6 +95,15 @@ class Store:
             return []
         episodes = [ErasedEpisode(HERS, "short-term", b"c"), ErasedEpisode(THEIRS, "dropped")]
         return [Found(episodes[0], "a", 1, None), Found(episodes[1], None, None, HERS)]
+
+    async def protectors(self, sight: Sight, memory_ids: list[str]) -> list[tuple[Any, ...]]:
+        return [one for one in self.protected if one[0] in memory_ids and covers(sight.namespaces, OWNERS[one[0]])]
+
+    def protect(self, order: ProtectionOrdered) -> None:
+        self.protected = [one for one in self.protected if one[:2] != (order.memory_id, kind_of(order))]
+        if order.action not in ENDS:
+            told = (order.memory_id, order.action, order.order_id, order.ordered_by, order.reference, 6)
+            self.protected.append(told)
 
     async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
         found = self.erasures.get(order_id)
@@ -151,11 +162,17 @@ class Served(Service):
         if topic == topics.RESTORES:
             self._restore(event_id, namespace, data)
             return
+        store: Any = self.reads
+        if protects(self.codec, data):
+            _, wanted = open_protection(self.codec, self.genesis, data)
+            assert (wanted.order_id, wanted.namespace) == (event_id, namespace)
+            if self.carries_out:
+                store.protect(wanted)
+            return
         _, order = open_order(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)
         if self.carries_out:
             said = (order.selector, order.value, order.ordered_by)
-            store: Any = self.reads
             store.erasures[event_id] = _carried_out(event_id, namespace, *said)
 
     def _restore(self, order_id: str, namespace: str, data: bytes) -> None:

@@ -27,6 +27,7 @@ from memquorum.core.records import (
     ErasedEpisode,
     ErasureAccepted,
     Proposal,
+    ProtectionAccepted,
     RestoreAccepted,
     Restored,
     RestoreFound,
@@ -169,6 +170,12 @@ class Shard:
         place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
         rows = replace(self.rows, quotas=self.quotas)
         return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits))
+
+    def protect(self, record: ProtectionAccepted) -> Change:
+        return self._absorb(applying.apply_protection(self.rules, self.rows, self._place(record), record))
+
+    def withhold(self, record: ErasureAccepted, *held: str) -> Change:
+        return self._absorb(applying.apply_withheld(self.rules, self.rows, self._place(record), record, held))
 
     def erase(
         self, record: ErasureAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000

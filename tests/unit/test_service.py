@@ -48,6 +48,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "search": SEARCH, "publish": EPISODE, "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "restore": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},
+        "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
     }  # fmt: skip
     return samples[endpoint.name] if endpoint.body else None
 

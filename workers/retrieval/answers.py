@@ -28,11 +28,12 @@ async def body(request: Request) -> bytes:
 
 
 async def bad_request(_: Request, error: Exception) -> Response:
-    """For a BadRequest: 400, or 413 where the body is too long."""
+    """For a BadRequest: 400, 413 where the body is too long, 409 where a hold stands against it."""
     assert isinstance(error, BadRequest)
     told = {"error": error.code, "field": error.field, "detail": error.detail}
     # What is left of a body that is too long is not read.
-    return JSONResponse(told, 413 if error.code == "too_long" and error.field is None else 400)
+    long = error.code == "too_long" and error.field is None
+    return JSONResponse(told, 413 if long else 409 if error.code == "held" else 400)
 
 
 async def unavailable(_: Request, error: Exception) -> Response:

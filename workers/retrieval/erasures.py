@@ -9,18 +9,21 @@ from __future__ import annotations
 import asyncio
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from db.erasure_rows import Found
 from memquorum import topics
 from memquorum.core.access import AUDIT, ERASE, Caller, Sight
 from memquorum.core.erasure import orders
 from memquorum.core.retrieval import erasing, query
 from memquorum.core.retrieval.erasing import Asked
 from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval import pins
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Erasure, Going
@@ -38,8 +41,10 @@ async def erase(service: Service, request: Request, caller: Caller) -> Response:
     asked = erasing.read_erasure(await body(request))
     wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
     sight = caller.at(asked.namespace, ERASE)
+    found = await service.reads.going(sight, asked.namespace, asked.selector, asked.value)
+    await pins.refuse_held(service, sight, [one.episode.memory_id for one in found])
     if asked.dry_run:
-        return JSONResponse(asdict(await _would(service, sight, asked)))
+        return JSONResponse(asdict(_would(asked, found)))
     if service.erasure_seed is None:
         raise BadRequest("not_entitled", "dry_run", _NOBODY_SIGNS)
     by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
@@ -60,8 +65,7 @@ async def erasure(service: Service, request: Request, caller: Caller) -> Respons
     return JSONResponse(asdict(found)) if found else unknown("order_id", f"no order {order_id} was carried out")
 
 
-async def _would(service: Service, sight: Sight, asked: Asked) -> Erasure:
-    found = await service.reads.going(sight, asked.namespace, asked.selector, asked.value)
+def _would(asked: Asked, found: Sequence[Found]) -> Erasure:
     going = tuple(
         Going(one.episode.memory_id, one.episode.was, one.agent, one.created, one.because)
         for one in found[: asked.listed]

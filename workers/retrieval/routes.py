@@ -14,6 +14,7 @@ from memquorum.core.access import AUDIT, ERASE, FORGET, NOBODY, PUBLISH, READ, C
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval.context import ContextRequest
 from memquorum.core.retrieval.erasing import ErasureRequest
+from memquorum.core.retrieval.pinning import PinRequest
 from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.restoring import Restore, RestoreRequest
@@ -22,6 +23,7 @@ from workers.retrieval import (
     erasures,
     health,
     memories,
+    pins,
     publishing,
     receipts,
     restores,
@@ -44,6 +46,9 @@ _DECIDED = Parameter(
 )
 
 
+_HOLDS = Parameter("wait_ms", int, f"Wait until it holds, so many milliseconds at most (default: {pins.WAIT_MS}).")
+
+
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:
     """This description."""
     return JSONResponse(_described())
@@ -64,6 +69,14 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/erase", erasures.erase, (ERASE,), ErasureRequest, shapes.Erasure,
         query=(_ERASED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
+    Endpoint(
+        "POST", "/pin", pins.pin, (FORGET,), PinRequest, shapes.Pinned,
+        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
+    Endpoint(
+        "POST", "/unpin", pins.unpin, (FORGET,), PinRequest, shapes.Pinned,
+        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
     ),
     Endpoint("GET", "/erasures/{order_id}", erasures.erasure, (ERASE, AUDIT), answer=shapes.Erasure),
     Endpoint("GET", "/receipts/{order_id}", receipts.receipt, (ERASE, AUDIT), answer=shapes.ErasureReceipt),

@@ -188,6 +188,30 @@ class Erasure:
 
 
 @dataclass(frozen=True, slots=True)
+class Protector:
+    """An order that protects a memory: a pin or a hold (`kind`)."""
+
+    memory_id: str
+    kind: str
+    order_id: str
+    ordered_by: str
+    reference: str | None
+    accepted_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pinned:
+    """What became of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; `protected_by`: all that
+    protects the memory now."""
+
+    namespace: str
+    memory_id: str
+    status: str
+    order_id: str
+    protected_by: tuple[Protector, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ErasureReceipt:
     """What proves an erasure: see core/erasure/receipts. `attested` is null until the members have decided."""
 

@@ -23,10 +23,13 @@ from memquorum.core.records import (
     Erased,
     ErasureAccepted,
     JournalEntry,
+    Protected,
+    ProtectionAccepted,
     RestoreAccepted,
     RestoreRequested,
     Stored,
     Ticked,
+    Withheld,
 )
 
 
@@ -139,6 +142,8 @@ def _stands(record: Accepted) -> tuple[object, ...]:
         return "erasure", record.event_id, record.namespace, record.order.hex(), record.accepted_at
     if isinstance(record, RestoreAccepted):
         return "restore", record.event_id, record.namespace, record.order.hex(), record.accepted_at
+    if isinstance(record, ProtectionAccepted):
+        return "protection", record.event_id, record.namespace, record.order.hex(), record.accepted_at
     return "tick", record.event_id, record.as_of
 
 
@@ -150,7 +155,9 @@ def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
         return "episode", entry.event_id, entry.namespace, *about, *made
     if isinstance(detail, Accessed):
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
-    if isinstance(detail, Erased):
+    if isinstance(detail, Protected):
+        return "protection", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
+    if isinstance(detail, Erased | Withheld):
         return "erasure", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
     if isinstance(detail, RestoreRequested):
         return "restore", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at

@@ -6,7 +6,7 @@ order may name of them, and what was made of what.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from memquorum.core import ids
@@ -15,8 +15,9 @@ from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
 from memquorum.core.erasure.orders import MEMORY, BadOrder, open_order
 from memquorum.core.erasure.tombstones import Episode, Tombstone, Tombstones
 from memquorum.core.journal.effects import ERASED, Rules
-from memquorum.core.journal.rows import GONE, Change, Dropped, ErasureRow, EventKey, Memory
-from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored
+from memquorum.core.journal.rows import GONE, Change, Dropped, ErasureRow, EventKey, Memory, Protection
+from memquorum.core.protection.orders import HOLD
+from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored, Withheld
 
 
 @dataclass(slots=True)
@@ -31,11 +32,13 @@ class _UnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the history knows at an entry. `echoes`: episode → the memory that it repeated."""
+    """What the history knows at an entry. `echoes`: episode → the memory that it repeated; `protected`: by (memory,
+    kind), the orders to protect that stand."""
 
     memories: Mapping[str, Memory]
     dropped: Mapping[str, Dropped]
     echoes: Mapping[str, str]
+    protected: Mapping[tuple[str, str], Protection]
 
 
 class Erasures:
@@ -73,7 +76,10 @@ class Erasures:
         if detail.part == 0:
             if self.tombstones.carried_out(order.order_id):
                 raise Impossible(Kind.EFFECT_IMPOSSIBLE, "repeated: the order was carried out", "erased")
-            self._under_way = _UnderWay(detail, entry.event_id, 0, self._named(order, known))
+            named = self._named(order, known)
+            if held := _held(named, known):
+                raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"withheld: {len(held)} that it names are held", "erased")
+            self._under_way = _UnderWay(detail, entry.event_id, 0, named)
         way = self._under_way
         if way is None or not self._continues(entry, detail):
             raise Impossible(Kind.ERASURE_INCOMPLETE, "an order's first entry", f"part {detail.part} of {detail.parts}")
@@ -89,6 +95,13 @@ class Erasures:
                 raise Impossible(
                     Kind.ERASURE_INCOMPLETE, "all that the order names", f"{len(way.left)} left out: {left}"
                 )
+
+    def judge_withheld(self, entry: JournalEntry, detail: Withheld, known: Known) -> None:
+        """An order that was not carried out, because of what is held of all that it names. Raises Impossible."""
+        order = self._order(entry, detail)
+        held = () if self.tombstones.carried_out(order.order_id) else _held(self._named(order, known), known)
+        if not held or held != detail.held:
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"held of what order {order.order_id} names: {held}", detail.held)
 
     def judge_next(self, entry: JournalEntry, detail: object) -> None:
         """An order's entries stand in a row. Raises Impossible where one is broken off."""
@@ -118,7 +131,7 @@ class Erasures:
         if change.attested in self.orders and change.decision is not None:
             self.orders[change.attested] = replace(self.orders[change.attested], epoch=change.decision.epoch)
 
-    def _order(self, entry: JournalEntry, detail: Erased) -> ErasureOrdered:
+    def _order(self, entry: JournalEntry, detail: Erased | Withheld) -> ErasureOrdered:
         try:
             _, order = open_order(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
@@ -169,3 +182,7 @@ class Erasures:
         if repeated is None or repeated.tier == GONE or (namespace, own) in self.erased:
             return None
         return (REINFORCED, None) if repeated.namespace == namespace else None
+
+
+def _held(named: Iterable[str], known: Known) -> tuple[str, ...]:
+    return tuple(sorted(own for own in named if (own, HOLD) in known.protected))

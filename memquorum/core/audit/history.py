@@ -23,6 +23,7 @@ from memquorum.core import caps, ids
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.erasures import Erasures, Known
 from memquorum.core.audit.findings import Findings, Impossible, Kind
+from memquorum.core.audit.protections import Protections
 from memquorum.core.audit.restores import Restores
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
@@ -36,10 +37,12 @@ from memquorum.core.records import (
     Destroyed,
     Erased,
     JournalEntry,
+    Protected,
     Reencoded,
     RestoreRequested,
     Stored,
     Ticked,
+    Withheld,
 )
 
 # Where the record that an entry applies stands, if not in the accepted stream.
@@ -64,6 +67,7 @@ class History:
         self.dropped: dict[str, Dropped] = {}
         self.erasures = Erasures(rules)
         self.restores = Restores(rules)
+        self.protections = Protections(rules)
         self._accepted = self._reencoded = -1
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
@@ -77,7 +81,8 @@ class History:
     @property
     def rows(self) -> Rows:
         """The rows as they are now; without events, which are kept as digests only."""
-        return Rows(self.state, self.memories, self.strengths, quotas=self.quotas)
+        standing = self.protections.standing
+        return Rows(self.state, self.memories, self.strengths, quotas=self.quotas, protected=standing)
 
     def feed(self, link: Link) -> Change | None:
         """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
@@ -200,7 +205,17 @@ class History:
             self._judge_access(entry, detail)
 
     def _judge_erased(self, entry: JournalEntry, detail: Erased) -> None:
-        self.erasures.judge(entry, detail, Known(self.memories, self.dropped, self._echoes))
+        self.erasures.judge(entry, detail, self._known)
+
+    def _judge_withheld(self, entry: JournalEntry, detail: Withheld) -> None:
+        self.erasures.judge_withheld(entry, detail, self._known)
+
+    def _judge_protected(self, entry: JournalEntry, detail: Protected) -> None:
+        self.protections.judge(entry, detail, self.rows)
+
+    @property
+    def _known(self) -> Known:
+        return Known(self.memories, self.dropped, self._echoes, self.protections.standing)
 
     def _judge_requested(self, entry: JournalEntry, detail: RestoreRequested) -> None:
         self.restores.judge(entry, detail, self.memories, self.state.as_of)
@@ -243,6 +258,7 @@ class History:
         self.restores.judge_restored(detail)
 
     def _judge_destroyed(self, entry: JournalEntry, detail: Destroyed) -> None:
+        self.protections.judge_destroyed(detail, self._echoes)
         for memory_id in detail.memory_ids:
             if memory_id in self.dropped:
                 due = self.dropped[memory_id].destroy_at
@@ -289,6 +305,7 @@ class History:
             self.quotas[one.namespace] = caps.gone(known, one.as_of, one.forgotten, self._rules.genesis.policy.caps)
         entry = change.entry
         self.erasures.absorb(change, detail)
+        self.protections.absorb(change)
         if change.dropped is not None:
             self.dropped[change.dropped.memory_id] = change.dropped
         for memory_id in change.destroyed:
@@ -355,6 +372,8 @@ _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingPro
         "erased": History._judge_erased,
         "requested": History._judge_requested,
         "declined": History._judge_requested,
+        "protected": History._judge_protected,
+        "withheld": History._judge_withheld,
     }
 )
 

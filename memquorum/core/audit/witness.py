@@ -24,6 +24,7 @@ from memquorum.core.journal.rows import (
     LetGo,
     Memory,
     OutcomeRow,
+    Protection,
     Provenance,
     ShardState,
     Strength,
@@ -45,7 +46,8 @@ class Store:
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. Ids are text,
     arrays lists. The keys: `journal` and `event` by seq, `decision` by epoch, `outcome` by (epoch, position), `ballot`
     by (epoch, position, member), `memory` by id, `provenance` by (seq, parent), `erased` by (seq, memory_id),
-    `erasure` by first_seq, `living` by namespace, `let_go` by (epoch, namespace), the others by memory_id.
+    `erasure` by first_seq, `living` by namespace, `let_go` by (epoch, namespace), `protection` by
+    (memory_id, kind), the others by memory_id.
     `content` and `embedding` say which memories have one: memory_id,
     its namespace, and of content its number of characters.
     """
@@ -66,6 +68,7 @@ class Store:
     erasure: Iterable[Row] = ()
     living: Iterable[Row] = ()
     let_go: Iterable[Row] = ()
+    protection: Iterable[Row] = ()
 
     @property
     def seq(self) -> int | None:
@@ -184,6 +187,9 @@ class Witness:
         _hold("dropped", ("memory_id",), dropped, self._store.dropped, self._findings)
         orders = (_columns(one, _ERASURE) for one in history.erasures.orders.values())
         _hold("erasure", ("first_seq",), orders, self._store.erasure, self._findings)
+        standing = history.protections.standing
+        guarded = (_columns(standing[key], _PROTECTION) for key in sorted(standing))
+        _hold("protection", ("memory_id", "kind"), guarded, self._store.protection, self._findings)
         known = ((name, history.quotas[name].living) for name in sorted(history.quotas))
         living = ({"shard": history.state.shard, "namespace": name, "alive": count} for name, count in known if count)
         _hold("living", ("namespace",), living, self._store.living, self._findings)
@@ -231,6 +237,7 @@ _DROPPED = _names(Dropped)
 _PROVENANCE = _names(Provenance)
 _ERASED = _names(ErasedRow)
 _LET_GO = _names(LetGo)
+_PROTECTION = _names(Protection)
 # A head is a signature beside the chain; a rebuild has none.
 _ERASURE = _names(ErasureRow, "head")
 _DECISION = _names(DecisionRow, "outcomes", "ballots", "commits")

@@ -20,9 +20,10 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.erasure.orders import BadOrder, open_order
 from memquorum.core.erasure.tombstones import Episode
-from memquorum.core.journal import decisions, links, restores
+from memquorum.core.journal import decisions, links, protections, restores
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
+from memquorum.core.protection.orders import open_protection
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
@@ -36,16 +37,19 @@ from memquorum.core.records import (
     ErasureAccepted,
     JournalEntry,
     MemoryReencoded,
+    Protected,
+    ProtectionAccepted,
     Reencoded,
     RestoreAccepted,
     Restored,
     RestoreRequested,
     Stored,
     Ticked,
+    Withheld,
 )
 from memquorum.core.restoring import orders as restoring
 
-Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ClockTicked
+Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ProtectionAccepted | ClockTicked
 """What the accepted stream holds."""
 
 UNSCORED = "unscored"
@@ -223,6 +227,30 @@ def apply_erasure(
     )
 
 
+def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionAccepted) -> Change:
+    """An order to protect a memory, or to protect it no longer. Given twice it changes nothing the second time."""
+    _, order = open_protection(rules.codec, rules.genesis, record.order)
+    detail = Protected(record.order, record.accepted_at, protections.applies(rows, order))
+    return _apply(
+        rules,
+        rows,
+        place,
+        effect="protected",
+        detail=detail,
+        event_id=record.event_id,
+        namespace=record.namespace,
+        memory_id=record.memory_id,
+    )
+
+
+def apply_withheld(rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, held: Sequence[str]) -> Change:
+    """An order to erase that names what is held: nothing of it is carried out."""
+    detail = Withheld(record.order, record.accepted_at, tuple(sorted(held)))
+    return _apply(
+        rules, rows, place, effect="withheld", detail=detail, event_id=record.event_id, namespace=record.namespace
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """What one entry of an order says: its number of so many, from 0, and the episodes.
@@ -331,10 +359,11 @@ def touches(record: Accepted | Checked, scored: Scored | None = None, *, since: 
         proposals = record.nomination.proposals
         # No namespace has NUL in its name, and no database would be asked for it.
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
-        return Keys(
-            frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in proposals))),
-            quotas=frozenset((namespace, since) for namespace in capped),
-        )
+        memories = frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in proposals)))
+        return Keys(memories, quotas=frozenset((namespace, since) for namespace in capped), protected=memories)
+    if isinstance(record, ProtectionAccepted):
+        memories = frozenset(filter(ids.is_uuid, [record.memory_id]))
+        return Keys(memories, protected=memories)
     related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)
@@ -349,10 +378,12 @@ def touches(record: Accepted | Checked, scored: Scored | None = None, *, since: 
 def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
     """What keeps a record from being applied, or None: it cannot be stored, or is an order that does not hold."""
     wrong = storable(record)
-    if wrong is not None or not isinstance(record, ErasureAccepted | RestoreAccepted):
+    if wrong is not None or not isinstance(record, ErasureAccepted | RestoreAccepted | ProtectionAccepted):
         return wrong
     if isinstance(record, RestoreAccepted):
         return _unfit_request(codec, genesis, record)
+    if isinstance(record, ProtectionAccepted):
+        return _unfit_protection(codec, genesis, record)
     try:
         _, order = open_order(codec, genesis, record.order)
     except BadOrder as error:
@@ -370,6 +401,16 @@ def _unfit_request(codec: Codec, genesis: Genesis, record: RestoreAccepted) -> s
     said = (record.event_id, record.namespace, record.memory_ids)
     if said != (order.order_id, order.namespace, order.memory_ids):
         return f"a request to restore that is not {record.event_id[:40]!r} in {record.namespace!r}"
+    return None
+
+
+def _unfit_protection(codec: Codec, genesis: Genesis, record: ProtectionAccepted) -> str | None:
+    try:
+        _, order = open_protection(codec, genesis, record.order)
+    except BadOrder as error:
+        return f"an order to protect that does not hold: {error}"
+    if (record.event_id, record.namespace, record.memory_id) != (order.order_id, order.namespace, order.memory_id):
+        return f"an order to protect that is not {record.event_id[:40]!r} in {record.namespace!r}"
     return None
 
 

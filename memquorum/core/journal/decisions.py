@@ -21,6 +21,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import KEPT, Outcome
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import restores
+from memquorum.core.journal.protections import protects
 from memquorum.core.journal.rows import (
     LONG_TERM,
     SEALED,
@@ -47,6 +48,7 @@ UNKNOWN = "unknown memory"
 GONE_ALREADY = "gone already"
 PROMOTED_ALREADY = "promoted already"
 TOUCHED_SINCE = "touched since"
+PROTECTED = "protected"
 CAP = "cap"
 """Why a memory is kept that the ballots let go: its namespace has lost as much as may go."""
 
@@ -124,6 +126,8 @@ def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, re
         return GONE_ALREADY
     if not outcome.decided:
         return None
+    if KINDS[proposal.kind].capped and protects(rows.protected, proposal.memory_id):
+        return PROTECTED
     return _EFFECTS[KINDS[proposal.kind].effect].void(strength, checked.nomination.accepted_offset)
 
 

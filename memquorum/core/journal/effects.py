@@ -21,7 +21,7 @@ from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
 from memquorum.core.erasure.orders import BadOrder
-from memquorum.core.journal import decisions, erasures, links
+from memquorum.core.journal import decisions, erasures, links, protections
 from memquorum.core.journal.rows import (
     GONE,
     SEALED,
@@ -44,10 +44,12 @@ from memquorum.core.records import (
     Erased,
     JournalAppended,
     JournalEntry,
+    Protected,
     Reencoded,
     RestoreRequested,
     Stored,
     Ticked,
+    Withheld,
 )
 
 _memory, _strength, _event_row, _blank = maker(Memory), maker(Strength), maker(Event), maker(Change)
@@ -89,8 +91,11 @@ def needs(entry: JournalEntry, detail: Any) -> Keys:
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
         memories.update(result.memory_id for result in detail.results)
+    protected = set(detail.held) if isinstance(detail, Withheld) else set()
+    if isinstance(detail, Protected | Erased | Decided):
+        protected |= memories
     events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
-    return Keys(frozenset(memories), frozenset(events))
+    return Keys(frozenset(memories), frozenset(events), protected=frozenset(protected))
 
 
 def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: JournalAppended) -> Change:
@@ -269,6 +274,14 @@ def _do_requested(_: Rules, __: Rows, change: Change, ___: RestoreRequested) -> 
     return _changed(change, state=_moved(change.state, asked_at=max(change.entry.as_of, 1)))
 
 
+def _do_protected(rules: Rules, rows: Rows, change: Change, detail: Protected) -> Change:
+    return protections.do_protected(rules.codec, rules.genesis, rows, change, detail)
+
+
+def _do_withheld(rules: Rules, rows: Rows, change: Change, detail: Withheld) -> Change:
+    return protections.do_withheld(rules.codec, rules.genesis, rows, change, detail)
+
+
 def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Change:
     """Another encoder's embedding takes the place of the one that is there. Nothing else of the memory changes."""
     memory = rows.memories[change.entry.memory_id or ""]
@@ -300,6 +313,8 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "erased": Effect((Erased,), _do_erased),
         "requested": Effect((RestoreRequested,), _do_requested),
         "declined": Effect((RestoreRequested,), _do_nothing),
+        "protected": Effect((Protected,), _do_protected),
+        "withheld": Effect((Withheld,), _do_withheld),
     }
 )
 """Every effect that a journal entry may have."""

@@ -17,6 +17,7 @@ from memquorum.core.journal.rows import (
     Provenance,
     Rows,
 )
+from memquorum.core.protection.orders import PIN
 from memquorum.core.quick import maker
 from memquorum.core.records import Erased, JournalEntry, Stored
 
@@ -83,6 +84,7 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
         destroyed=tuple(one.memory_id for one in detail.episodes),
         erased=erased,
         erasure=row,
+        unprotected=tuple((one.memory_id, PIN) for one in detail.episodes if (one.memory_id, PIN) in rows.protected),
     )
 
 

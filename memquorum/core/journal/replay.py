@@ -20,7 +20,7 @@ from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.crypto import sealing
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules, needs, perform
-from memquorum.core.journal.rows import Memory, Rows, ShardState, Strength
+from memquorum.core.journal.rows import Keys, Memory, Protection, Rows, ShardState, Strength
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import (
     EpisodeAccepted,
@@ -99,6 +99,7 @@ class Replay:
         self._namespace = namespace
         self._memories: dict[str, Memory] = {}
         self._strengths: dict[str, Strength] = {}
+        self._protected: dict[tuple[str, str], Protection] = {}
 
     @property
     def codec(self) -> Codec:
@@ -146,9 +147,13 @@ class Replay:
 
     def _rows(self, batch: Sequence[Read]) -> Rows:
         """The rows that the links touch; events decide nothing any more once an entry is written."""
-        wanted = {memory_id for read in batch for memory_id in needs(read.entry, read.detail).memories}
-        memories = {i: self._memories[i] for i in wanted if i in self._memories}
-        return Rows(self.state, memories, {i: self._strengths[i] for i in memories if i in self._strengths})
+        wanted = Keys()
+        for read in batch:
+            wanted |= needs(read.entry, read.detail)
+        memories = {i: self._memories[i] for i in wanted.memories if i in self._memories}
+        strengths = {i: self._strengths[i] for i in memories if i in self._strengths}
+        protected = {key: one for key, one in self._protected.items() if key[0] in wanted.protected}
+        return Rows(self.state, memories, strengths, protected=protected)
 
     def _keep(self, net: Net) -> None:
         self.state = net.after
@@ -158,6 +163,9 @@ class Replay:
             self._strengths[strength.memory_id] = strength
         for memory_id in net.removed:
             del self._strengths[memory_id]
+        for key in net.unprotected:
+            self._protected.pop(key, None)
+        self._protected |= {(one.memory_id, one.kind): one for one in net.protected}
 
     def _narrowed(self, net: Net) -> Net:
         if self._namespace is None:
@@ -181,6 +189,7 @@ class Replay:
             erased=tuple(e for e in net.erased if e.namespace == self._namespace),
             erasures=tuple(e for e in net.erasures if e.namespace == self._namespace),
             let_go=tuple(one for one in net.let_go if one.namespace == self._namespace),
+            protected=tuple(one for one in net.protected if one.namespace == self._namespace),
             living={name: count for name, count in net.living.items() if name == self._namespace},
         )
 

@@ -241,6 +241,22 @@ class LetGo:
     held_back: int
 
 
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """An order that protects a memory and stands: of its `kind`, pin or hold, there is at most one."""
+
+    memory_id: str
+    kind: str
+    shard: int
+    seq: int
+    namespace: str
+    order_id: str
+    signer: str
+    ordered_by: str
+    reference: str | None
+    accepted_at: int
+
+
 EventKey = tuple[str, str]
 
 
@@ -256,6 +272,8 @@ class Rows:
     """(namespace, memory id) of those asked for that an order has erased."""
     quotas: Mapping[str, Quota] = field(default_factory=dict)
     """Where namespaces stand of which a decision may take something: before the batch that begins with it."""
+    protected: Mapping[tuple[str, str], Protection] = field(default_factory=dict)
+    """By (memory id, kind), the orders that protect those asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +285,8 @@ class Keys:
     erased: frozenset[EventKey] = frozenset()
     quotas: frozenset[tuple[str, int]] = frozenset()
     """(namespace, time): where it stands, with what was forgotten there after that time."""
+    protected: frozenset[str] = frozenset()
+    """Memories: which orders protect them."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -274,6 +294,7 @@ class Keys:
             self.events | other.events,
             self.erased | other.erased,
             self.quotas | other.quotas,
+            self.protected | other.protected,
         )
 
 
@@ -289,6 +310,7 @@ class Change:
     `cursors`: the next offset to read of each source that the entry used up. `configures`: by whom the shard's next
     decisions are taken, where the entry changes that. `attested`: the order to erase that the members
     found genuine. `let_go`: what a decision took of each namespace.
+    `protected`: orders to protect that stand from here on; `unprotected`: (memory id, kind) of those that do no more.
     """
 
     entry: JournalEntry
@@ -311,3 +333,5 @@ class Change:
     attested: str | None = None
     restored: tuple[Restored, ...] = ()
     let_go: tuple[LetGo, ...] = ()
+    protected: tuple[Protection, ...] = ()
+    unprotected: tuple[tuple[str, str], ...] = ()

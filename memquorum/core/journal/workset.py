@@ -15,6 +15,7 @@ from memquorum.core.journal.rows import (
     EventKey,
     LetGo,
     Memory,
+    Protection,
     Provenance,
     Rows,
     ShardState,
@@ -33,6 +34,7 @@ class Net:
     `destroyed`: ids whose keys were destroyed, and which may have been dropped before the batch. `erasures`: orders,
     with the counts of this batch's entries alone. `attested`: of orders, the epochs in which the members attested them.
     `let_go`: what its decisions took of each namespace; `living`: by namespace, how many more memories are alive.
+    `protected`, `unprotected`: the orders to protect that stand now and did not before, and those that do no more.
     """
 
     before: ShardState
@@ -54,6 +56,8 @@ class Net:
     erasures: tuple[ErasureRow, ...]
     attested: tuple[tuple[str, int], ...]
     let_go: tuple[LetGo, ...]
+    protected: tuple[Protection, ...]
+    unprotected: tuple[tuple[str, str], ...]
     living: dict[str, int]
     cursors: dict[str, int]
 
@@ -83,12 +87,22 @@ class Workset:
         self._erasures: dict[str, ErasureRow] = {}
         self._attested: list[tuple[str, int]] = []
         self._let_go: list[LetGo] = []
+        self._protected: dict[tuple[str, str], Protection] = dict(rows.protected)
+        self._turned: dict[tuple[str, str], None] = {}
         self._cursors: dict[str, int] = {}
 
     @property
     def rows(self) -> Rows:
         """The rows with every change so far. A view: it changes with the next `absorb`."""
-        return Rows(self._state, self._memories, self._strengths, self._events, self._erased_ids, self._stored.quotas)
+        return Rows(
+            self._state,
+            self._memories,
+            self._strengths,
+            self._events,
+            self._erased_ids,
+            self._stored.quotas,
+            self._protected,
+        )
 
     def absorb(self, change: Change) -> None:
         """Makes the change."""
@@ -117,6 +131,7 @@ class Workset:
                 self._destroyed[memory_id] = None
         self._provenance += change.provenance
         self._let_go += change.let_go
+        self._absorb_protection(change)
         self._absorb_erasure(change)
         self._journal.append((change.entry, change.appended))
         for topic, next_offset in change.cursors:
@@ -132,6 +147,14 @@ class Workset:
             self._revealed[told.memory_id] = None
             if told.reencoded_offset >= 0:
                 self._reencoded[told.memory_id] = None
+
+    def _absorb_protection(self, change: Change) -> None:
+        for key in change.unprotected:
+            self._protected.pop(key, None)
+            self._turned[key] = None
+        for one in change.protected:
+            self._protected[one.memory_id, one.kind] = one
+            self._turned[one.memory_id, one.kind] = None
 
     def _absorb_erasure(self, change: Change) -> None:
         self._erased += change.erased
@@ -172,6 +195,8 @@ class Workset:
             erasures=tuple(self._erasures.values()),
             attested=tuple(self._attested),
             let_go=tuple(self._let_go),
+            protected=tuple(self._protected[key] for key in self._turned if key in self._protected),
+            unprotected=tuple(key for key in self._turned if key not in self._protected),
             living=self._living([s.memory_id for s in new], removed),
             cursors=dict(self._cursors),
         )

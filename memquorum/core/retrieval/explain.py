@@ -20,7 +20,7 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, check_
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.tally import Outcome
-from memquorum.core.journal.rows import ALIVE, Memory, Strength
+from memquorum.core.journal.rows import ALIVE, Memory, Protection, Strength
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
 from memquorum.core.restoring import asking
 
@@ -85,6 +85,7 @@ class Facts:
     last_epoch: int
     configured: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
     erasure: Erasing | None = None
+    protected: tuple[Protection, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +219,7 @@ class Account:
     promote_rest: int | None = None
     profile: decay.Profile | None = None
     erased: Erasing | None = None
+    protected: tuple[Protection, ...] = ()
 
 
 def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
@@ -253,6 +255,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         promote_rest=alive.promote_rest if alive else None,
         profile=decay.profile(alive.last_access, facts.as_of, genesis.policy) if alive else None,
         erased=facts.erasure,
+        protected=facts.protected,
     )
 
 

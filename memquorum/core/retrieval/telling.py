@@ -30,6 +30,7 @@ WHY = {
     "too_few_votes": "too few votes for it",
     "too_little_weight": "enough votes, but too little weight",
     "validity": "votes and weight suffice, but the validity gate does not pass",
+    "protected": "it was protected from being forgotten",
     "cap": "its namespace had lost as much as may go by then",
     "touched since": "it was used after the vote began, so the vote does not count",
     "gone already": "it was gone already",
@@ -206,6 +207,10 @@ def _decay(profile: Profile, policy: Policy) -> str:
 
 
 def _now(account: Account, policy: Policy) -> Iterator[str]:
+    for one in account.protected:
+        why = f" ({one.reference})" if one.reference else ""
+        yield f"  {'Held' if one.kind == 'hold' else 'Pinned'} by {one.ordered_by}{why}, order {one.order_id}, since"
+        yield f"  {moment(one.accepted_at)}: it is not forgotten while that stands."
     if account.erased is not None:
         one = account.erased
         what = f"of {one.selector} {one.value!r}" if one.value else "of everything"

@@ -1,0 +1,55 @@
+"""`memquorum pin` and `unpin`, and the client's methods behind them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+DONE, NOT_YET = 0, 1
+
+
+class Protecting:
+    """What a client can ask to have kept."""
+
+    @property
+    def namespace(self) -> str:
+        """Whose memories it speaks of."""
+        raise NotImplementedError
+
+    async def _ask(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        raise NotImplementedError
+
+    async def pin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
+        """A memory is not forgotten until it is unpinned, however it decays and whoever votes. An erasure goes over it.
+        Raises NotFound for what is not alive, Invalid, Unreachable."""
+        return await self._order("/pin", memory_id, reference)
+
+    async def unpin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
+        """It may be forgotten again. Raises NotFound, Invalid, Unreachable."""
+        return await self._order("/unpin", memory_id, reference)
+
+    async def _order(self, path: str, memory_id: str, reference: str | None) -> dict[str, Any]:
+        asked = {"namespace": self.namespace, "memory_id": memory_id}
+        return await self._ask("POST", path, json=asked | ({"reference": reference} if reference else {}))
+
+
+def options(command: argparse.ArgumentParser, action: str) -> None:
+    """Adds what `pin` and `unpin` take."""
+    command.add_argument("memory_id", metavar="ID")
+    command.add_argument("--reference", metavar="TEXT", help="why: a name for the reason elsewhere")
+    command.set_defaults(action=action)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Orders and waits. 1 where it did not hold in time: it will."""
+    from memquorum.client import Memory  # the client imports this module
+
+    with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
+        found = getattr(memory, parsed.action)(parsed.memory_id, reference=parsed.reference)
+    if parsed.json:
+        print(json.dumps(found))
+    else:
+        by = ", ".join(f"{one['kind']} by {one['ordered_by']}" for one in found["protected_by"]) or "nothing"
+        print(f"{found['status']} {found['memory_id']}: protected by {by}; order {found['order_id']}")
+    return NOT_YET if found["status"] == "ordered" else DONE

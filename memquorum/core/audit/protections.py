@@ -1,0 +1,47 @@
+"""Orders to protect, judged by the journal's own history: were they given by who may, and did they do what they say?"""
+
+from __future__ import annotations
+
+from memquorum.core import ids
+from memquorum.core.audit.findings import Impossible, Kind
+from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.journal import protections
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change, Protection, Rows
+from memquorum.core.protection.orders import HOLD, open_protection
+from memquorum.core.records import Destroyed, JournalEntry, Protected
+
+
+class Protections:
+    """Of one shard. `standing`: by (memory id, kind)."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.standing: dict[tuple[str, str], Protection] = {}
+        self._rules = rules
+
+    def judge(self, entry: JournalEntry, detail: Protected, rows: Rows) -> None:
+        """An order to protect. Raises Impossible."""
+        try:
+            _, order = open_protection(self._rules.codec, self._rules.genesis, detail.order)
+        except BadOrder as error:
+            raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
+        shard = ids.shard_of(order.namespace, self._rules.genesis.shards)
+        told = (entry.event_id, entry.namespace, entry.memory_id, entry.shard)
+        if told != (order.order_id, order.namespace, order.memory_id, shard):
+            raise Impossible(Kind.ORDER_INVALID, f"order {order.order_id} about {order.memory_id}", told)
+        if detail.applied != protections.applies(rows, order):
+            told_of = f"order {order.order_id} to {order.action} {order.memory_id}"
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{told_of}, applied {not detail.applied}", detail.applied)
+
+    def judge_destroyed(self, detail: Destroyed, of: dict[str, str]) -> None:
+        """Keys of what is held stay. `of`: episode → the memory that it repeated. Raises Impossible."""
+        for memory_id in detail.memory_ids:
+            if (of.get(memory_id, memory_id), HOLD) in self.standing:
+                raise Impossible(Kind.EFFECT_UNDECIDED, f"the key of {memory_id} kept: it is held", "destroyed")
+
+    def absorb(self, change: Change) -> None:
+        """An entry's change was made."""
+        for key in change.unprotected:
+            self.standing.pop(key, None)
+        for one in change.protected:
+            self.standing[one.memory_id, one.kind] = one

@@ -1,0 +1,66 @@
+"""What an order to protect does to the rows, and what protects from which decision."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.erasure.orders import open_order
+from memquorum.core.journal.erasures import NotTheOrder
+from memquorum.core.journal.rows import GONE, SEALED, Change, Protection, Rows
+from memquorum.core.protection.orders import ENDS, HOLD, PIN, open_protection
+from memquorum.core.records import Protected, ProtectionOrdered, Withheld
+
+Standing = Mapping[tuple[str, str], Protection]
+"""(memory id, pin or hold) → the order that stands."""
+
+
+def protects(standing: Standing, memory_id: str) -> bool:
+    """Whether a memory may not be forgotten."""
+    return (memory_id, PIN) in standing or (memory_id, HOLD) in standing
+
+
+def applies(rows: Rows, order: ProtectionOrdered) -> bool:
+    """Whether an order changes anything: a pin is for what is alive, a hold for what has its key still."""
+    if order.action in ENDS:
+        found = rows.protected.get((order.memory_id, ENDS[order.action]))
+        return found is not None and found.namespace == order.namespace
+    memory = rows.memories.get(order.memory_id)
+    if memory is None or memory.namespace != order.namespace or (order.memory_id, order.action) in rows.protected:
+        return False
+    return memory.tier not in (GONE, SEALED) or (memory.tier == SEALED and order.action == HOLD)
+
+
+def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Protected) -> Change:
+    """The rows after an order to protect. Raises BadOrder where nobody had to follow it, NotTheOrder where the entry is
+    not about it, or says that it does what it cannot."""
+    entry = change.entry
+    signed, order = open_protection(codec, genesis, detail.order)
+    if (entry.event_id, entry.namespace, entry.memory_id) != (order.order_id, order.namespace, order.memory_id):
+        raise NotTheOrder(f"order {order.order_id} about {order.memory_id}, not {entry.event_id}")
+    if not detail.applied:
+        return change
+    if not applies(rows, order):
+        raise NotTheOrder(f"order {order.order_id} to {order.action} {order.memory_id} changes nothing there")
+    if order.action in ENDS:
+        return replace(change, unprotected=((order.memory_id, ENDS[order.action]),))
+    row = Protection(
+        order.memory_id, order.action, entry.shard, entry.seq, order.namespace, order.order_id, signed.signer,
+        order.ordered_by, order.reference, detail.accepted_at,
+    )  # fmt: skip
+    strength = rows.strengths.get(order.memory_id)
+    # As a use does, it voids a decision to forget that was nominated before it, here and in the members' views.
+    touched = () if strength is None else (replace(strength, touched=entry.source_offset),)
+    return replace(change, protected=(row,), strengths=touched)
+
+
+def do_withheld(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Withheld) -> Change:
+    """An order to erase that is not carried out. Raises BadOrder, and NotTheOrder where nothing of it is held."""
+    _, order = open_order(codec, genesis, detail.order)
+    if (change.entry.event_id, change.entry.namespace) != (order.order_id, order.namespace):
+        raise NotTheOrder(f"order {order.order_id} in {order.namespace!r}, not {change.entry.event_id}")
+    if not detail.held or any((memory_id, HOLD) not in rows.protected for memory_id in detail.held):
+        raise NotTheOrder(f"order {order.order_id} withheld for what is not held")
+    return change

@@ -1,0 +1,51 @@
+"""The records of a protection. They belong to `core.records`, which says what is common to all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionOrdered:
+    """Outside, within a Signed. A memory is to be protected from being forgotten, or no longer."""
+
+    cluster: bytes
+    order_id: str
+    namespace: str
+    memory_id: str
+    action: str
+    ordered_by: str
+    ordered_at: int
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionAccepted:
+    """An order to protect behind the wall: the Signed as received."""
+
+    event_id: str
+    namespace: str
+    memory_id: str
+    order: bytes
+    accepted_at: int
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Detail of 'protected'."""
+
+    order: bytes
+    accepted_at: int
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """Detail of 'withheld': an order to erase that was not carried out."""
+
+    order: bytes
+    accepted_at: int
+    held: tuple[str, ...]

@@ -1,0 +1,86 @@
+"""Pins over HTTP: a memory is not to be forgotten until it is unpinned; and what answers an erasure of what is held.
+
+The service signs as `service:erasure` for whoever has the right `forget` in the namespace. The order goes the way of
+all records, and the answer waits until it holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum import topics
+from memquorum.core.access import FORGET, Caller, Sight
+from memquorum.core.erasure.orders import SERVICE
+from memquorum.core.protection import orders
+from memquorum.core.protection.orders import HOLD, PIN, UNPIN
+from memquorum.core.retrieval import query
+from memquorum.core.retrieval.pinning import read_pin
+from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval.answers import body, unknown
+from workers.retrieval.service import Service
+from workers.retrieval.shapes import Pinned, Protector
+
+WAIT_MS = 10_000
+_LOOK_S = 0.05
+_NOBODY_SIGNS = (
+    "this service may not order: the genesis file names no service `erasure`, or the service was not given its key"
+)
+
+
+async def pin(service: Service, request: Request, caller: Caller) -> Response:
+    """Protects a memory from being forgotten until it is unpinned; an erasure goes over it."""
+    return await _order(service, request, caller, PIN)
+
+
+async def unpin(service: Service, request: Request, caller: Caller) -> Response:
+    """Protects a memory no longer by a pin; what holds it, holds it still."""
+    return await _order(service, request, caller, UNPIN)
+
+
+async def _order(service: Service, request: Request, caller: Caller, action: str) -> Response:
+    genesis, order_id = service.genesis, str(uuid.uuid4())
+    asked = read_pin(await body(request), action, genesis.cluster, order_id)
+    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    sight = caller.at(asked.namespace, FORGET)
+    found = await service.reads.memory(sight, asked.memory_id)
+    if found is None or found["namespace"] != asked.namespace or found["tier"] not in ("short-term", "long-term"):
+        return unknown("memory_id", f"no memory {asked.memory_id} is alive in {asked.namespace!r}")
+    if service.erasure_seed is None:
+        raise BadRequest("not_entitled", None, _NOBODY_SIGNS)
+    by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
+    order = replace(asked, ordered_by=by, ordered_at=time.time_ns() // 1_000_000)
+    data = orders.make(service.codec, genesis, SERVICE, service.erasure_seed, order)
+    await service.send(topics.ERASURES, "Signed", order_id, order.namespace, data)
+    until = time.monotonic() + wait_ms / 1000
+    while True:
+        by_whom = await protectors(service, sight, [order.memory_id])
+        done = any(one.kind == PIN for one in by_whom) == (action == PIN)
+        if done or time.monotonic() >= until:
+            break
+        await asyncio.sleep(_LOOK_S)
+    status = {PIN: "pinned", UNPIN: "unpinned"}[action] if done else "ordered"
+    told = Pinned(order.namespace, order.memory_id, status, order_id, tuple(by_whom))
+    return JSONResponse(asdict(told), 200 if done else 202)
+
+
+async def protectors(service: Service, sight: Sight, memory_ids: Sequence[str]) -> list[Protector]:
+    """The orders that protect memories."""
+    return [Protector(*row) for row in await service.reads.protectors(sight, memory_ids)]
+
+
+async def refuse_held(service: Service, sight: Sight, memory_ids: Sequence[str]) -> None:
+    """Raises BadRequest for an erasure that names what is held, and says which holds."""
+    held = [one for one in await protectors(service, sight, memory_ids) if one.kind == HOLD]
+    if not held:
+        return
+    named = "; ".join(f"{one.memory_id} by {one.ordered_by}, {one.reference or 'no reference'}" for one in held[:5])
+    more = f"; and {len(held) - 5} more" if len(held) > 5 else ""
+    told = f"nothing of it is erased: a legal hold keeps {named}{more}. The operator releases: `python -m infra hold`"
+    raise BadRequest("held", None, told)
