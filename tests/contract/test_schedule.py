@@ -11,6 +11,7 @@ from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.ports import Candidate, DueMemory, ShardStatus
 from tests.contract.stores import KINDS, World, make
 from tests.unit import genesis, votes
+from tests.unit.protections import accepted as protection
 from tests.unit.shard import NAMESPACE, Shard, memory_id
 
 POLICY = Policy(epoch=EpochPolicy(rest_epochs=1))
@@ -89,6 +90,19 @@ def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shar
     assert world.schedule.quotas([], 0) == {}
     assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == sorted([memory_id("e"), A])
     assert world.schedule.due(0, LATE, 10, {NAMESPACE}) == []
+
+
+def test_what_is_protected_is_not_due_nor_a_candidate(world: World, shard: Shard, codec: Codec) -> None:
+    for event in "ab":
+        shard.episode(event, 1_000)
+    shard.tick(LATE)
+    shard.protect(protection(codec, "pin", A, cluster=GENESIS.cluster))
+    world.flush(shard)
+    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [B]
+    assert [c.memory_id for c in world.schedule.candidates(0, [A, B])] == [B]
+    shard.protect(protection(codec, "unpin", A, 2, cluster=GENESIS.cluster))
+    world.flush(shard)
+    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == sorted([A, B])
 
 
 def test_promotable_is_salient_old_enough_and_short_term(world: World, shard: Shard) -> None:

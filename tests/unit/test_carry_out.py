@@ -14,7 +14,7 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Erased, ErasureAccepted
-from tests.unit import genesis
+from tests.unit import genesis, protections
 from tests.unit.erasures import NAMESPACE, accepted, entitled, ordered, signed
 from tests.unit.shard import Shard, memory_id
 from workers.erasing import Erasing
@@ -98,6 +98,22 @@ def test_the_same_order_again_destroys_nothing(store: InMemoryStore, vault: InMe
     asked = list[str]()
     _, batch = carry_out(store, codec, asked.extend)
     assert [change.entry.effect for change, _ in batch.changes] == ["repeated"] and asked == []
+
+
+def test_what_is_held_is_not_erased_nor_anything_else_of_the_order(
+    store: InMemoryStore, vault: InMemoryVault, codec: Codec
+) -> None:
+    line = line_of(store, codec)
+    held = protections.accepted(codec, "hold", A, cluster=GENESIS.cluster)
+    batch = Batch(None, [Item(4, held)])
+    with store.transaction({line.state: batch.keys(line.tombstones, line.since)}) as transaction:
+        net = batch.apply(line.rules, transaction.rows[0], {}, {}, line.tombstones)
+        transaction.write([net], {}, {})
+    line, batch = carry_out(store, codec, vault.destroy)
+    ((change, _),) = batch.changes
+    assert (change.entry.effect, codec.decode(change.entry.detail).held) == ("withheld", (A,))
+    assert set(vault.open([A, B, FAINT])) == {A, B, FAINT} and not store.erasures
+    assert not line.tombstones.carried_out(change.entry.event_id)
 
 
 def test_an_order_waits_for_what_stands_before_it_and_goes_alone(store: InMemoryStore, codec: Codec) -> None:

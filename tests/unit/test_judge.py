@@ -180,3 +180,17 @@ def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
     assert fresh[0].terms[3] == NOW - 1_000
     assert [opinion.yes for opinion in bench.says(asks(*names, at=0))] == [True, False, False, True, False]
     assert not any(opinion.yes for opinion in bench.says(asks(*names, at=NOW, space="there")))
+
+
+def test_what_is_protected_is_kept_and_may_be_promoted(bench: Bench) -> None:
+    bench.memory("m", "here", (1, 0))
+    nomination, promotion = bench.asked(("m", "here", "forget")), bench.asked(("m", "here", "promote"))
+    assert bench.says(nomination)[0].yes
+    before = bench.says(promotion)
+    bench.view.protect(0, "m", "pin", on=True)
+    bench.view.protect(0, "m", "hold", on=True)
+    bench.view.protect(0, "m", "pin", on=False)
+    assert bench.says(nomination)[0].terms == FORGET.abstain(NOW)
+    assert bench.says(promotion) == before
+    bench.view.protect(0, "m", "hold", on=False)
+    assert bench.says(nomination)[0].yes

@@ -1,0 +1,35 @@
+"""Orders to protect in a test cluster, signed by whoever may give them, or may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memquorum import topics
+from memquorum.core import ids
+from memquorum.core.avro import Codec
+from memquorum.core.consensus import messages
+from memquorum.core.records import ProtectionAccepted, ProtectionOrdered
+from tests.unit.genesis import seed_of
+from tests.unit.shard import NAMESPACE
+
+
+def wanted(action: str, about: str, number: int = 1, **changes: Any) -> ProtectionOrdered:
+    """`cluster` is to be said."""
+    said: dict[str, Any] = {
+        "order_id": ids.memory_id("orders", f"p{number}"), "namespace": NAMESPACE, "memory_id": about,
+        "action": action, "ordered_by": "counsel", "ordered_at": 5_000, "reference": "case-3",
+    }  # fmt: skip
+    return ProtectionOrdered(**(said | changes))
+
+
+def signed(codec: Codec, order: ProtectionOrdered, signer: str = "operator", cluster: bytes | None = None) -> bytes:
+    """Signed whatever it says, for the cluster that it names or another."""
+    body = codec.encode(order)
+    return codec.encode(messages.sign(cluster or order.cluster, signer, seed_of(signer), body))
+
+
+def accepted(codec: Codec, action: str, about: str, number: int = 1, **changes: Any) -> ProtectionAccepted:
+    order = wanted(action, about, number, **changes)
+    return ProtectionAccepted(
+        order.order_id, order.namespace, order.memory_id, signed(codec, order), 5_000, topics.ERASURES, 0, 0
+    )

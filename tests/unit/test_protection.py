@@ -1,0 +1,248 @@
+"""Pins and holds: who may order them, what they keep, and what goes over them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from db.view import View
+from memquorum import topics
+from memquorum.core import ids, intake
+from memquorum.core.audit.findings import Kind
+from memquorum.core.avro import Codec
+from memquorum.core.consensus import messages
+from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.intake import Origin, Refusal
+from memquorum.core.journal.replay import Replay
+from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.protection.orders import make, open_protection
+from memquorum.core.records import Decided, Protected, ProtectionAccepted, ProtectionOrdered
+from memquorum.core.retrieval.telling import WHY
+from tests.unit import erasures, genesis, protections, votes
+from tests.unit.erasures import NAMESPACE, among, entitled, ordered
+from tests.unit.genesis import seed_of
+from tests.unit.protections import signed
+from tests.unit.published import kinds, publish
+from tests.unit.served import HERS, THEIRS, Served, client_of
+from tests.unit.served import make as serve
+from tests.unit.shard import Shard, memory_id
+from workers.retrieval.door import Door
+from workers.walk import Walk
+
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
+STRICT = genesis.make(**entitled())
+A, B, C = (memory_id(name) for name in "abc")
+NOW = 1_750_000_000_000
+
+
+def wanted(action: str = "pin", about: str = A, number: int = 1, **changes: Any) -> ProtectionOrdered:
+    return protections.wanted(action, about, number, **{"cluster": GENESIS.cluster} | changes)
+
+
+def accepted(codec: Codec, action: str = "pin", about: str = A, number: int = 1, **changes: Any) -> ProtectionAccepted:
+    return protections.accepted(codec, action, about, number, **{"cluster": GENESIS.cluster} | changes)
+
+
+@pytest.fixture
+def shard(codec: Codec) -> Shard:
+    shard = Shard(codec, GENESIS)
+    for name in "abc":
+        shard.episode(name, subject="ada")
+    shard.tick(10_000)
+    return shard
+
+
+def forget(shard: Shard, *about: str, **more: Any) -> list[tuple[str, str]]:
+    change = shard.decide([votes.proposal(i, "forget") for i in about], **more)
+    return [(r.outcome, r.reason) for r in shard.rules.codec.decode_as(Decided, change.entry.detail).results]
+
+
+# Who may order what
+
+
+@pytest.mark.parametrize(
+    ("signer", "action", "fault"),
+    [
+        ("operator", "pin", None), ("operator", "unpin", None), ("operator", "hold", None),
+        ("operator", "release", None), ("service:erasure", "pin", None), ("service:erasure", "unpin", None),
+        ("service:erasure", "hold", "action"), ("service:erasure", "release", "action"),
+        ("agent:planner", "pin", "namespace"), ("service:journal", "pin", "signer"), ("member:1", "pin", "signer"),
+        ("agent:nobody", "pin", "signer"), ("operator", "keep", "action"),
+    ],
+)  # fmt: skip
+def test_who_may_order_what(codec: Codec, signer: str, action: str, fault: str | None) -> None:
+    data = signed(codec, wanted(action), signer)
+    if fault is None:
+        assert open_protection(codec, GENESIS, data)[1].action == action
+        return
+    with pytest.raises(BadOrder) as wrong:
+        open_protection(codec, GENESIS, data)
+    assert wrong.value.field == fault
+
+
+def test_an_agent_pins_where_its_name_is_proven_and_holds_nothing(codec: Codec) -> None:
+    order = replace(wanted(), cluster=STRICT.cluster)
+    assert make(codec, STRICT, "agent:planner", seed_of("agent:planner"), order)
+    with pytest.raises(BadOrder, match="only the operator"):
+        make(codec, STRICT, "agent:planner", seed_of("agent:planner"), replace(order, action="hold"))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"cluster": b"c" * 32}, {"order_id": "one"}, {"memory_id": "A"}, {"namespace": "-"}, {"ordered_by": ""},
+        {"reference": ""}, {"ordered_at": -1},
+    ],
+)  # fmt: skip
+def test_what_no_order_may_say(codec: Codec, changes: dict[str, Any]) -> None:
+    with pytest.raises(BadOrder):
+        open_protection(codec, GENESIS, signed(codec, wanted(**changes), cluster=GENESIS.cluster))
+
+
+def test_intake_lets_in_what_holds_and_refuses_the_rest(codec: Codec) -> None:
+    origin = Origin(topics.ERASURES, 2, 17, NOW - 5)
+    data = signed(codec, wanted())
+    expected = ProtectionAccepted(wanted().order_id, NAMESPACE, A, data, NOW, topics.ERASURES, 2, 17)
+    assert intake.accept(codec, data, origin, NOW, False, genesis=GENESIS) == expected
+    forged = codec.encode(messages.sign(GENESIS.cluster, "operator", seed_of("member:1"), codec.encode(wanted())))
+    refused = intake.accept(codec, forged, origin, NOW, False, genesis=GENESIS)
+    assert isinstance(refused, Refusal) and refused.reason == "bad_signature"
+
+
+# What they keep
+
+
+def test_a_pin_keeps_a_memory_whatever_is_voted_until_it_is_unpinned(shard: Shard, codec: Codec) -> None:
+    shard.protect(accepted(codec, about=A))
+    shard.tick(11_000)
+    assert forget(shard, A, B) == [("voided", "protected"), ("forgotten", "quorum")]
+    assert "protected" in WHY
+    shard.protect(accepted(codec, "unpin", A, 2))
+    shard.tick(12_000)
+    assert forget(shard, A) == [("forgotten", "quorum")]
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_a_pin_voids_what_was_nominated_before_it_as_a_use_does(shard: Shard, codec: Codec) -> None:
+    nominated = shard.offset
+    shard.protect(accepted(codec, about=A))
+    shard.protect(accepted(codec, "unpin", A, 2))
+    assert forget(shard, A, accepted_offset=nominated) == [("voided", "touched since")]
+
+
+def test_what_changes_nothing_is_noted(shard: Shard, codec: Codec) -> None:
+    applied = [
+        shard.protect(accepted(codec, *order))
+        for order in (("unpin", A, 1), ("pin", A, 2), ("pin", A, 3), ("release", A, 4), ("pin", memory_id("x"), 5))
+    ]
+    assert [codec.decode_as(Protected, c.entry.detail).applied for c in applied] == [False, True, False, False, False]
+    elsewhere = accepted(codec, "hold", A, 6, namespace="team-7")
+    assert not codec.decode_as(Protected, shard.protect(elsewhere).entry.detail).applied
+    assert list(shard.rows.protected) == [(A, "pin")]
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_a_hold_keeps_the_key_of_what_is_sealed_and_a_pin_cannot(shard: Shard, codec: Codec) -> None:
+    forget(shard, A)
+    shard.protect(accepted(codec, "pin", A, 1))
+    shard.protect(accepted(codec, "hold", A, 2))
+    assert list(shard.rows.protected) == [(A, "hold")]
+    shard.tick(20_000)
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+    shard.destroy(A)
+    assert kinds(publish(shard).audit()) == [Kind.EFFECT_UNDECIDED]
+
+
+def test_an_erasure_goes_over_a_pin_and_not_over_a_hold(shard: Shard, codec: Codec) -> None:
+    shard.protect(accepted(codec, "pin", A, 1))
+    shard.protect(accepted(codec, "hold", B, 2))
+    said = ordered(GENESIS)
+    record = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 20_000)
+    shard.withhold(record, B)
+    assert shard.rows.state.alive == 3
+    shard.protect(accepted(codec, "release", B, 3))
+    again = ordered(GENESIS, order_id=ids.memory_id("orders", "again"))
+    second = erasures.accepted(again, erasures.signed(codec, GENESIS, again), 20_000)
+    shard.erase(second, among(NAMESPACE, dict.fromkeys("abc", "short-term")))
+    assert (shard.rows.state.alive, shard.rows.protected) == (0, {})
+    public = publish(shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    replay = Replay(shard.rules, 0)
+    step = replay.take([replay.read(data) for data in public.entries])
+    assert (replay.state, step.net.protected) == (shard.rows.state, ())
+
+
+def test_an_audit_finds_what_was_erased_though_it_was_held_and_withheld_though_it_was_not(
+    shard: Shard, codec: Codec
+) -> None:
+    said = ordered(GENESIS)
+    record = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 20_000)
+    shard.protect(accepted(codec, "hold", B, 2))
+    shard.erase(record, among(NAMESPACE, dict.fromkeys("abc", "short-term")))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(publish(shard).audit())
+    other = Shard(codec, GENESIS)
+    other.episode("a", subject="ada")
+    other.protect(accepted(codec, "hold", A, 2))
+    other.withhold(record, A)
+    public = publish(other)
+    public.forge(-1 % len(public.entries), replace(public.detail(-1), held=()))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+    public = publish(other)
+    at = len(public.entries) - 2
+    public.forge(at, replace(public.detail(at), applied=False))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
+def test_members_read_it_in_the_stream_and_follow_no_order_that_does_not_hold(codec: Codec) -> None:
+    view = View(Path(":memory:"), GENESIS.cluster, 1)
+    walk = Walk(codec, view, GENESIS, me=1, shard=0)
+    forged = replace(accepted(codec, "hold", B, 2), order=signed(codec, wanted("hold", B, 2), "service:erasure"))
+    records = [accepted(codec), forged, accepted(codec, "hold", C, 3), accepted(codec, "release", C, 4)]
+    with view.batch():
+        for offset, record in enumerate(records):
+            walk.accept(offset, record, b"bytes")
+        walk.go()
+    assert view.protected([A, B, C]) == {A}
+    view.close()
+
+
+# Over HTTP
+
+
+@pytest.fixture
+def service(codec: Codec) -> Served:
+    return serve(codec, Door(None))
+
+
+@pytest.fixture
+def client(service: Served) -> TestClient:
+    return client_of(service)
+
+
+def test_a_pin_is_ordered_and_waited_for(client: TestClient, service: Served) -> None:
+    asked = {"namespace": "greenhouse", "memory_id": HERS}
+    told = client.post("/pin", json=asked | {"reference": "case-3"}).json()
+    assert (told["status"], [one["kind"] for one in told["protected_by"]]) == ("pinned", ["pin"])
+    assert [(topic, namespace) for topic, namespace, _ in service.sent] == [(topics.ERASURES, "greenhouse")]
+    assert client.post("/unpin", json=asked).json()["status"] == "unpinned"
+    missing = client.post("/pin", json=asked | {"memory_id": THEIRS})
+    assert (missing.status_code, missing.json()["field"]) == (404, "memory_id")
+    service.carries_out = False
+    late = client.post("/pin?wait_ms=0", json=asked)
+    assert (late.status_code, late.json()["status"]) == (202, "ordered")
+
+
+@pytest.mark.parametrize("dry", [True, False])
+def test_an_erasure_of_what_is_held_is_refused_and_names_the_hold(
+    client: TestClient, service: Served, dry: bool
+) -> None:
+    store: Any = service.reads
+    store.protect(replace(wanted("hold", HERS), namespace="greenhouse"))
+    answer = client.post("/erase", json={"namespace": "greenhouse", "subject": "ada", "dry_run": dry})
+    assert (answer.status_code, answer.json()["error"]) == (409, "held")
+    assert all(word in answer.json()["detail"] for word in (HERS, "counsel", "case-3"))
+    assert service.sent == []
