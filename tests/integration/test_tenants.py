@@ -31,7 +31,7 @@ from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.records import ErasedEpisode
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
-from tests.unit import erasures, votes
+from tests.unit import erasures, protections, votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE as HERS
 from tests.unit.shard import Shard
@@ -51,7 +51,7 @@ _MINE = "IN (SELECT id FROM memory WHERE namespace = %(namespace)s)"
 OWN = {
     **dict.fromkeys(("memory", "content", "embedding", "event", "dropped", "journal"), "namespace = %(namespace)s"),
     **dict.fromkeys(("audit_votes", "audit_forgotten"), "namespace = %(namespace)s"),
-    **dict.fromkeys(("provenance", "erased", "erasure"), "namespace = %(namespace)s"),
+    **dict.fromkeys(("provenance", "erased", "erasure", "protection"), "namespace = %(namespace)s"),
     **dict.fromkeys(("strength", "outcome"), f"memory_id {_MINE}"),
     "ballot": f"(shard, epoch, position) IN (SELECT shard, epoch, position FROM outcome WHERE memory_id {_MINE})",
     "decision": f"(shard, epoch) IN (SELECT shard, epoch FROM outcome WHERE memory_id {_MINE})",
@@ -109,6 +109,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
         derived = {"derives_from": (memory("kept", namespace),)}
         shard.episode(own, at=900, outcome="below_threshold", namespace=namespace, **derived)
         erase(shard, codec, namespace, ids.memory_id(namespace, own))
+        said = {"cluster": GENESIS.cluster, "namespace": namespace, "order_id": ids.memory_id("pins", namespace)}
+        shard.protect(protections.accepted(codec, "pin", memory("kept", namespace), **said))
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()

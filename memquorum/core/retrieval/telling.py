@@ -207,10 +207,11 @@ def _decay(profile: Profile, policy: Policy) -> str:
 
 
 def _now(account: Account, policy: Policy) -> Iterator[str]:
-    for one in account.protected:
-        why = f" ({one.reference})" if one.reference else ""
-        yield f"  {'Held' if one.kind == 'hold' else 'Pinned'} by {one.ordered_by}{why}, order {one.order_id}, since"
-        yield f"  {moment(one.accepted_at)}: it is not forgotten while that stands."
+    for by in account.protected:
+        why = f" ({by.reference})" if by.reference else ""
+        how = "Held" if by.kind == "hold" else "Pinned"
+        yield f"  {how} by {by.ordered_by}{why}, order {by.order_id}, since"
+        yield f"  {moment(by.accepted_at)}: it is not forgotten while that stands."
     if account.erased is not None:
         one = account.erased
         what = f"of {one.selector} {one.value!r}" if one.value else "of everything"
