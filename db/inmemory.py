@@ -123,6 +123,10 @@ class InMemoryStore:
             for name, since in asked
         }
 
+    def held(self, memory_ids: Sequence[str]) -> list[str]:
+        """Those of the memories that are held."""
+        return [memory_id for memory_id in memory_ids if (memory_id, HOLD) in self.protected]
+
     def published(self, upto: Mapping[int, int]) -> None:
         """Notes how far each shard's journal is in its topic."""
         for shard, seq in upto.items():
