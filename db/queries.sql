@@ -482,6 +482,42 @@ SELECT shard, seq, as_of, last_epoch, last_epoch_at, interactions, alive
 FROM shard
 WHERE shard = %(shard)s
 
+-- :name read_only
+-- Whatever comes in this transaction changes nothing.
+SET TRANSACTION READ ONLY
+
+-- :name preview_shards
+-- Where every shard stands.
+SELECT shard, as_of, last_epoch, last_epoch_at, interactions, alive, unattested FROM shard ORDER BY shard
+
+-- :name preview_alive
+-- What is alive in a shard, longest unused first; of a namespace, or of all; whether it rests, and is protected.
+SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early,
+    s.forget_rest > %(epoch)s, EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+FROM strength s
+JOIN memory m ON m.id = s.memory_id
+WHERE s.shard = %(shard)s AND m.namespace = coalesce(%(namespace)s::text, m.namespace)
+ORDER BY s.last_access, s.memory_id
+
+-- :name preview_vectors
+-- Embeddings of memories, each with its encoder.
+SELECT m.id::text, m.encoder, halfvec_send(e.vector)
+FROM memory m
+JOIN embedding e ON e.memory_id = m.id
+WHERE m.id = ANY(%(ids)s::uuid[])
+
+-- :name preview_recent
+-- The latest episodes of every agent of a namespace that are memories still, oldest first.
+SELECT r.agent, r.id::text, r.encoder, halfvec_send(e.vector)
+FROM (
+    SELECT id, agent, encoder, created, row_number() OVER (PARTITION BY agent ORDER BY created DESC, id) AS age
+    FROM memory
+    WHERE namespace = %(namespace)s AND tier IN ('short-term', 'long-term')
+) r
+JOIN embedding e ON e.memory_id = r.id
+WHERE r.age <= %(most)s
+ORDER BY r.created, r.id
+
 -- :name neighbourhood_seq
 -- How far the shard's journal reaches.
 SELECT seq FROM shard WHERE shard = %(shard)s

@@ -13,7 +13,21 @@ from typing import Any
 import psycopg
 from rich.console import Console
 
-from infra import apikeys, dlq, erase, evidence, hold, logs, members, prune, restore, roles, settings, sweep
+from infra import (
+    apikeys,
+    dlq,
+    erase,
+    evidence,
+    forget,
+    hold,
+    logs,
+    members,
+    prune,
+    restore,
+    roles,
+    settings,
+    sweep,
+)
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
@@ -107,9 +121,10 @@ def parser() -> argparse.ArgumentParser:
 
 def _orders(command: Callable[..., argparse.ArgumentParser]) -> None:
     """What the operator orders with its own key, beside who is a member."""
+    forget.options(command("forget", _forget, "Show what a policy would have forgotten of what is alive now."))
+    hold.options(command("hold", _hold, "Keep memories from being forgotten and erased, or release them."))
     erase.options(command("erase", _erase, "Show what an erasure takes; with --yes, order it with the operator's key."))
     restore.options(command("restore", _restore, "Ask for memories back that rest sealed, with the operator's key."))
-    hold.options(command("hold", _hold, "Keep memories from being forgotten and erased, or release them."))
 
 
 def _up(given: Settings, parsed: argparse.Namespace) -> int:
@@ -261,6 +276,13 @@ def _dlq(given: Settings, parsed: argparse.Namespace) -> int:
         return dlq.run(given, parsed)
     except dlq.UNREACHABLE as error:
         sys.exit(f"memquorum: the dead letters cannot be read: {error}")
+
+
+def _forget(given: Settings, parsed: argparse.Namespace) -> int:
+    try:
+        return forget.run(given, parsed)
+    except forget.UNREACHABLE as error:
+        sys.exit(f"memquorum: the store cannot be asked: {error}")
 
 
 def _hold(given: Settings, parsed: argparse.Namespace) -> int:

@@ -42,18 +42,24 @@ def lately(quota: Quota, as_of: int, caps: CapsPolicy) -> int:
 
 def room(quota: Quota, as_of: int, caps: CapsPolicy) -> int:
     """How many memories of the namespace one decision may take now."""
-    return max(0, min(_most(quota.living, caps.epoch_share, caps), _left(quota, as_of, caps)))
+    return max(0, min(_most(quota.living, caps.epoch_share, caps), day_left(quota, as_of, caps)))
 
 
 def stopped_until(quota: Quota, as_of: int, caps: CapsPolicy) -> int | None:
     """Where nothing more may be forgotten for now: when something may again, if all else stays. None: something may."""
-    if _left(quota, as_of, caps) > 0:
+    if day_left(quota, as_of, caps) > 0:
         return None
     for at, _ in quota.gone:
         again = at + caps.day_ms
-        if again > as_of and _left(quota, again, caps) > 0:
+        if again > as_of and day_left(quota, again, caps) > 0:
             return again
     return as_of + caps.day_ms
+
+
+def day_left(quota: Quota, as_of: int, caps: CapsPolicy) -> int:
+    """How many more may go within the day; below 0 where more went than may."""
+    forgotten = lately(quota, as_of, caps)
+    return _most(quota.living + forgotten, caps.day_share, caps) - forgotten
 
 
 def rooms(quotas: Mapping[str, Quota], namespaces: Iterable[str], as_of: int, caps: CapsPolicy) -> dict[str, int]:
@@ -70,12 +76,6 @@ def gone(quota: Quota, as_of: int, count: int, caps: CapsPolicy) -> Quota:
     """So many were forgotten at a time of the shard; what counts no more by then is let go."""
     kept = tuple(one for one in quota.gone if one[0] > since(as_of, caps))
     return Quota(quota.living, (*kept, (as_of, count)))
-
-
-def _left(quota: Quota, as_of: int, caps: CapsPolicy) -> int:
-    """What the day leaves."""
-    forgotten = lately(quota, as_of, caps)
-    return _most(quota.living + forgotten, caps.day_share, caps) - forgotten
 
 
 def _most(living: int, share: Fraction, caps: CapsPolicy) -> int:

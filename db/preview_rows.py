@@ -1,0 +1,86 @@
+"""What a preview of a policy reads of the store, at one moment; it changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import psycopg
+from numpy.typing import NDArray
+
+from db.connection import READER, Link
+from db.queries import QUERIES
+from db.store import found_quotas
+from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
+from memquorum.core.consensus.certificate import follow
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.preview import Alive
+from memquorum.core.records import Standing
+from memquorum.ports import Candidate, StoreUnavailable
+
+_FETCH = 5_000
+# halfvec_send: dimensions and a reserved field, 16 bits each, then the components as float16, big-endian.
+_HEAD = 4
+
+Embedded = tuple[str, NDArray[np.float32]]
+"""Encoder and vector."""
+
+
+class Moment:
+    """The store in one transaction that may not write."""
+
+    def __init__(self, connection: psycopg.Connection) -> None:
+        self._connection = connection
+
+    def shards(self) -> list[tuple[int, int, Standing]]:
+        """(shard, its time, where it stands)."""
+        rows = self._connection.execute(QUERIES["preview_shards"])
+        return [
+            (shard, as_of, Standing(epoch, epoch_at, interactions, alive, unattested))
+            for shard, as_of, epoch, epoch_at, interactions, alive, unattested in rows
+        ]
+
+    def configured(self, codec: Codec, genesis: Genesis, shard: int) -> Genesis:
+        """By whom the shard's next decision is taken."""
+        rows = self._connection.execute(QUERIES["order_votes"], {"shard": shard})
+        return follow(codec, genesis, [(data, tuple(commits)) for _, _, _, done, data, commits in rows if done])
+
+    def alive(self, shard: int, epoch: int, namespace: str | None) -> list[Alive]:
+        """What is alive, longest unused first. `epoch`: the next one."""
+        wanted = {"shard": shard, "epoch": epoch, "namespace": namespace}
+        with self._connection.cursor(name="preview") as cursor:
+            cursor.itersize = _FETCH
+            rows = cursor.execute(QUERIES["preview_alive"], wanted)
+            return [Alive(Candidate(*row[:7]), rests=row[7], protected=row[8]) for row in rows]
+
+    def quotas(self, namespaces: Sequence[str], since: int) -> dict[str, Quota]:
+        """Where the namespaces stand."""
+        return found_quotas(self._connection, [(name, since) for name in namespaces]) if namespaces else {}
+
+    def vectors(self, memory_ids: Sequence[str]) -> dict[str, Embedded]:
+        """The memories' embeddings."""
+        rows = self._connection.execute(QUERIES["preview_vectors"], {"ids": list(memory_ids)})
+        return {memory_id: (encoder, _vector(data)) for memory_id, encoder, data in rows}
+
+    def recent(self, namespace: str, most: int) -> list[tuple[str, str, Embedded]]:
+        """(agent, memory, embedding) of the latest episodes of every agent, oldest first."""
+        rows = self._connection.execute(QUERIES["preview_recent"], {"namespace": namespace, "most": most})
+        return [(agent, memory_id, (encoder, _vector(data))) for agent, memory_id, encoder, data in rows]
+
+
+@contextmanager
+def moment(dsn: str) -> Iterator[Moment]:
+    """For the length of the block. Raises StoreUnavailable."""
+    link = Link(dsn, READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+    try:
+        with link.use() as connection, connection.transaction():
+            connection.execute(QUERIES["read_only"])
+            yield Moment(connection)
+    finally:
+        link.close()
+
+
+def _vector(data: bytes) -> NDArray[np.float32]:
+    return np.frombuffer(data[_HEAD:], ">f2").astype(np.float32)

@@ -1,0 +1,160 @@
+"""The operator's `forget --dry-run`: what a policy would do to what is alive now, namespace by namespace. It changes
+nothing: it reads in one transaction that may not write.
+
+The policy is the genesis file's, with what --policy and --set say instead. A policy is for good once a cluster is made
+by it, so look before you make one; and look at what the one that you have is about to do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from db.preview_rows import Moment, moment
+from infra import genesis
+from infra.settings import Settings, SettingsError
+from memquorum.core import caps, preview
+from memquorum.core.ballots.evidence import MemberContext
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.policy import PPM, Policy, PolicyError, from_json, to_json
+from memquorum.core.preview import Outlook, Vote
+from memquorum.core.retrieval.telling import moment as date
+from memquorum.core.retrieval.telling import share, span
+from memquorum.ports import Candidate, StoreUnavailable
+from memquorum.schema_files import load_codec
+
+UNREACHABLE = (StoreUnavailable, psycopg.OperationalError)
+
+_DAY_MS = 24 * 3600 * 1000
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """Adds what `forget` takes."""
+    command.add_argument("--dry-run", action="store_true", required=True, help="nothing else can be asked for here")
+    command.add_argument("--policy", type=Path, metavar="FILE", help="JSON: the parts of the policy that differ")
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="SECTION.KEY=VALUE",
+        help="one setting that differs, as JSON has it",
+    )
+    command.add_argument("-n", "--namespace", help="this one alone")
+    command.add_argument("--days", type=float, default=0.0, help="as if so many days had gone by and nothing was used")
+    command.add_argument("--json", action="store_true", help="the outlook as JSON")
+
+
+def run(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Prints the outlook. Raises SettingsError and PolicyError for a policy that cannot be, and UNREACHABLE."""
+    settings.require("memory_dsn")
+    made = genesis.read(settings)
+    policy = changed(made.policy, parsed.policy, parsed.set)
+    with moment(settings.memory_dsn) as store:
+        found = look(store, made, policy, parsed.namespace, round(parsed.days * _DAY_MS))
+    if parsed.json:
+        print(json.dumps([asdict(one) for one in found], indent=2))
+    else:
+        print("\n".join(lines(found, policy)))
+    return 0
+
+
+def changed(policy: Policy, file: Path | None, settings: Sequence[str]) -> Policy:
+    """The policy with other settings. Raises SettingsError for what cannot be read, PolicyError for what cannot be."""
+    told = to_json(policy)
+    if file is not None:
+        try:
+            parts = json.loads(file.read_text())
+            for section, values in parts.items():
+                told[section] = told.get(section, {}) | values
+        except (OSError, ValueError, AttributeError, TypeError) as error:
+            raise SettingsError(f"forget: {file} is no policy in JSON: {error}") from None
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        section, _, key = name.partition(".")
+        if not (key and value):
+            raise SettingsError(f"forget: --set {setting!r} is not SECTION.KEY=VALUE")
+        try:
+            told[section] = told.get(section, {}) | {key: json.loads(value)}
+        except ValueError:
+            told[section] = told.get(section, {}) | {key: value}  # a fraction, such as 1/10
+    try:
+        return from_json(told)
+    except PolicyError as error:
+        raise SettingsError(f"forget: {error}") from None
+
+
+def look(store: Moment, made: Genesis, policy: Policy, namespace: str | None, later_ms: int) -> list[Outlook]:
+    """The outlook of every namespace, or of one, so much later."""
+    codec, found = load_codec(), list[Outlook]()
+    for shard, now, standing in store.shards():
+        alive = store.alive(shard, standing.last_epoch + 1, namespace)
+        as_of = now + later_ms
+        names = sorted({one.candidate.namespace for one in alive})
+        voters = replace(store.configured(codec, made, shard), policy=policy)
+        found += preview.outlook(
+            standing, shard, alive, store.quotas(names, caps.since(as_of, policy.caps)),
+            as_of=as_of, policy=policy, judge=_Judge(store, voters, as_of),
+        )  # fmt: skip
+    return sorted(found, key=lambda one: one.namespace)
+
+
+class _Judge:
+    """The members' rule on what the store holds."""
+
+    def __init__(self, store: Moment, voters: Genesis, as_of: int) -> None:
+        self._store, self._voters, self._as_of = store, voters, as_of
+
+    def __call__(self, namespace: str, candidates: Sequence[Candidate]) -> Mapping[str, Vote]:
+        voters = self._voters
+        recent = self._store.recent(namespace, voters.policy.salience.buffer_size)
+        encoder = recent[-1][2][0] if recent else None
+        by_member: dict[int, list[tuple[str, Any, None]]] = {}
+        for agent, memory_id, (by, vector) in recent:
+            if by == encoder:
+                by_member.setdefault(voters.member_of(agent), []).append((memory_id, vector, None))
+        known = self._store.vectors([candidate.memory_id for candidate in candidates])
+        return preview.votes(
+            voters, voters.policy, candidates,
+            as_of=self._as_of,
+            vectors={memory_id: vector for memory_id, (by, vector) in known.items() if by == encoder},
+            contexts={member: MemberContext.of(namespace, episodes) for member, episodes in by_member.items()},
+        )  # fmt: skip
+
+
+def lines(found: Sequence[Outlook], policy: Policy) -> Iterator[str]:
+    """An outlook in words."""
+    told = policy.caps
+    yield (
+        f"caps: {float(told.epoch_share):.0%} an epoch, {float(told.day_share):.0%} within {span(told.day_ms)}, "
+        f"{told.floor} in any case; nothing is changed by looking"
+    )
+    for one in found:
+        yield f"{one.namespace} (shard {one.shard}): {one.living:,} alive, {one.due:,} due to be forgotten"
+        if not one.due:
+            continue
+        why = ", ".join(f"{count:,} {reason}" for reason, count in sorted(one.reasons.items()))
+        yield f"  {one.protected:,} protected, {one.resting:,} resting; free: {why or 'none'}"
+        yield f"  the votes let go {one.let_go:,} of {one.judged:,}, by what their agents still have in the store"
+        yield (
+            f"  the next epoch nominates {one.nominated:,}, and {one.forgotten:,} of them would be forgotten; "
+            f"the caps leave {one.room:,} in it and {max(0, one.day_left):,} of the day"
+        )
+        if one.stopped_until is not None:
+            yield f"  STOPPED: nothing more is forgotten here before {date(one.stopped_until)}"
+        for example in one.examples:
+            vote = f"{example.vote.yes} votes to forget, score {share(example.vote.agreed_ppm)}"
+            went = "let go" if example.vote.let_go else "kept"
+            yield (
+                f"    {example.memory_id}  unused for {span(example.unused_ms)}, D {share(example.decay_ppm)}, "
+                f"{example.reason}: {went}, {vote}{', in the next epoch' if example.now else ''}"
+            )
+    due, gone = sum(one.due for one in found), sum(one.forgotten for one in found)
+    living = sum(one.living for one in found)
+    part = f"{gone * PPM / living / 10_000:.1f} %" if living else "none"
+    yield f"in all {living:,} alive, {due:,} due, {gone:,} would be forgotten in the next epoch ({part})"

@@ -1,0 +1,185 @@
+"""What a policy would do to what is alive now: who would be nominated to be forgotten, and let go by the votes.
+
+For people who change a policy, or fear the one they have. The predicate, the members' rule, the tally and the caps are
+those of nomination, ballots and commit. One thing is an estimate: a member votes by the late episodes of its agents as
+it has read them, and here they are those that are alive in the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core import caps, nomination
+from memquorum.core.ballots.columns import Ballot, packed_columns, places_of, read
+from memquorum.core.ballots.evidence import MemberContext
+from memquorum.core.ballots.kinds import FORGET
+from memquorum.core.caps import Quota
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.tally import tally
+from memquorum.core.decay import decay_ppm
+from memquorum.core.policy import Policy
+from memquorum.core.records import BallotCast, NominationProposed, Proposal, Standing
+from memquorum.ports import Candidate
+
+Vectors = Mapping[str, NDArray[np.float32]]
+
+
+@dataclass(frozen=True, slots=True)
+class Alive:
+    """A memory that is alive, whether it rests after a vote that kept it, and whether an order protects it."""
+
+    candidate: Candidate
+    rests: bool
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What the votes would come to. `agreed_ppm`: the highest of the q lowest scores."""
+
+    let_go: bool
+    yes: int
+    agreed_ppm: int
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A memory that would be nominated."""
+
+    memory_id: str
+    reason: str
+    unused_ms: int
+    decay_ppm: int
+    vote: Vote
+    now: bool
+    """Whether the next epoch would nominate it."""
+
+
+@dataclass(slots=True)
+class Outlook:
+    """Of a namespace. Of `living` memories `due` have crossed δ, or are too many for the shard's capacity; of these
+    `resting` and `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
+
+    `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `day_left`: what they leave of the
+    day; `stopped_until`: nothing may go before. `reasons`: of those that are due and free, how many for which.
+    """
+
+    namespace: str
+    shard: int
+    living: int = 0
+    due: int = 0
+    resting: int = 0
+    protected: int = 0
+    judged: int = 0
+    let_go: int = 0
+    nominated: int = 0
+    forgotten: int = 0
+    room: int = 0
+    day_left: int = 0
+    stopped_until: int | None = None
+    reasons: dict[str, int] = field(default_factory=dict)
+    examples: list[Example] = field(default_factory=list)
+
+
+Judge = Callable[[str, Sequence[Candidate]], Mapping[str, Vote]]
+"""(namespace, candidates) → the vote on each."""
+
+
+def outlook(
+    standing: Standing,
+    shard: int,
+    alive: Sequence[Alive],
+    quotas: Mapping[str, Quota],
+    *,
+    as_of: int,
+    policy: Policy,
+    judge: Judge,
+    judged_most: int = 2_000,
+    shown: int = 3,
+) -> list[Outlook]:
+    """A shard's namespaces by name. `alive`: those that nobody has used for longest first."""
+    found: dict[str, Outlook] = {}
+    free: dict[str, list[tuple[Candidate, str]]] = {}
+    over = nomination.excess(standing.alive, policy)
+    for one in alive:
+        candidate = one.candidate
+        told = found.setdefault(candidate.namespace, Outlook(candidate.namespace, shard))
+        told.living += 1
+        reason = FORGET.eligible(candidate, as_of, policy) or (nomination.PRESSURE if over > 0 else None)
+        if reason is None:
+            continue
+        told.due += 1
+        told.protected += one.protected
+        told.resting += one.rests and not one.protected
+        if not (one.rests or one.protected):
+            over -= 1
+            told.reasons[reason] = told.reasons.get(reason, 0) + 1
+            free.setdefault(candidate.namespace, []).append((candidate, reason))
+    left = policy.epoch.proposals_max
+    for namespace, told in sorted(found.items()):
+        quota = quotas.get(namespace, caps.NOTHING)
+        told.room = caps.room(quota, as_of, policy.caps)
+        told.day_left = caps.day_left(quota, as_of, policy.caps)
+        told.stopped_until = caps.stopped_until(quota, as_of, policy.caps)
+        asked = free.get(namespace, [])[:judged_most]
+        said = judge(namespace, [candidate for candidate, _ in asked]) if asked else {}
+        told.judged, told.let_go = len(asked), sum(vote.let_go for vote in said.values())
+        first = asked[: min(told.room, left)]
+        told.nominated = len(first)
+        told.forgotten = sum(said[candidate.memory_id].let_go for candidate, _ in first)
+        left -= told.nominated
+        told.examples = [
+            Example(
+                candidate.memory_id, reason, as_of - candidate.last_access,
+                decay_ppm(candidate.last_access, as_of, policy), said[candidate.memory_id], at < told.nominated,
+            )
+            for at, (candidate, reason) in enumerate(asked[:shown])
+        ]  # fmt: skip
+    return [found[namespace] for namespace in sorted(found)]
+
+
+def votes(
+    genesis: Genesis,
+    policy: Policy,
+    candidates: Sequence[Candidate],
+    *,
+    as_of: int,
+    vectors: Vectors,
+    contexts: Mapping[int, MemberContext],
+) -> dict[str, Vote]:
+    """What all members' ballots would decide on candidates of one namespace. `vectors`: of those that can be compared;
+    `contexts`: by member, what its agents did of late."""
+    proposals = tuple(
+        Proposal(c.memory_id, c.namespace, FORGET.name, "", c.last_access, c.created, c.salience_ppm)
+        for c in candidates
+    )
+    asked = NominationProposed(genesis.cluster, genesis.config, 0, 1, as_of, 0, "", proposals)
+    ballots = [_ballot(member.id, asked, policy, vectors, contexts.get(member.id)) for member in genesis.members]
+    outcomes = tally(genesis, asked, ballots)
+    scores = np.sort(np.array([[o.score_ppm for o in ballot.opinions] for ballot in ballots]), axis=0)
+    return {
+        outcome.memory_id: Vote(outcome.decided, len(outcome.yes), int(scores[outcome.votes - 1, at]))
+        for at, outcome in enumerate(outcomes)
+    }
+
+
+def _ballot(
+    member: int, asked: NominationProposed, policy: Policy, vectors: Vectors, context: MemberContext | None
+) -> Ballot:
+    """As a judge makes it: who knows no embedding of a memory says the strongest no."""
+    assert FORGET.fade is not None
+    terms = np.empty((len(FORGET.terms), len(asked.proposals)), np.int64)
+    terms[:] = np.array(FORGET.abstain(asked.as_of), np.int64)[:, None]
+    known = [at for at, proposal in enumerate(asked.proposals) if proposal.memory_id in vectors]
+    if known:
+        ids = [asked.proposals[at].memory_id for at in known]
+        seen = context or MemberContext(asked.proposals[0].namespace)
+        near = seen.relevances(ids, np.stack([vectors[memory_id] for memory_id in ids]))
+        used = np.array([asked.proposals[at].last_access for at in known], np.int64)
+        terms[:, known] = FORGET.fade(used, near, asked.as_of, policy)
+    cast = BallotCast(asked.cluster, asked.config, 0, 1, member, b"", terms=packed_columns(FORGET, terms))
+    return read(cast, asked, places_of(asked), policy)

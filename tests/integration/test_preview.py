@@ -1,0 +1,58 @@
+"""`forget --dry-run` on a store with memories: it tells what is due, and changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import psycopg
+import pytest
+
+from db.preview_rows import moment
+from db.queries import QUERIES
+from db.store import Clear, PostgresStore
+from infra.forget import look
+from memquorum.core.avro import Codec
+from memquorum.core.decay import span_ms
+from memquorum.core.journal.rows import Keys
+from tests.unit import genesis, protections, votes
+from tests.unit.shard import NAMESPACE, Shard, memory_id
+
+GENESIS = genesis.make()
+SPAN = span_ms(GENESIS.policy)
+
+
+@pytest.fixture
+def store(databases: tuple[str, str], codec: Codec) -> str:
+    """Twelve memories that nobody used; one rests, one is pinned, and what was forgotten is gone."""
+    shard = Shard(codec, GENESIS)
+    for number in range(13):
+        shard.episode(f"m{number}", 1_000)
+    shard.tick(2_000)
+    shard.protect(protections.accepted(codec, "pin", memory_id("m0"), cluster=GENESIS.cluster))
+    shard.tick(1_000 + 50 * SPAN)
+    proposed = [votes.proposal(memory_id(name), "forget") for name in ("m1", "m12")]
+    shard.decide(proposed, lambda _, proposal: proposal.memory_id != memory_id("m1"))
+    net = shard.work.net()
+    made = PostgresStore(databases[0])
+    made.start(GENESIS.cluster, GENESIS.shards)
+    vector = np.array([1, 0, 0], np.float32)
+    with made.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {i: Clear(f"text of {i}", vector) for i in net.revealed}, {})
+    made.close()
+    return databases[0]
+
+
+def test_it_tells_what_is_due_and_changes_nothing(store: str, tmp_path: Path) -> None:
+    with moment(store) as read:
+        (found,) = look(read, GENESIS, GENESIS.policy, None, 0)
+        assert look(read, GENESIS, GENESIS.policy, "elsewhere", 0) == []
+        with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
+            read._connection.execute(QUERIES["protection_delete"], {"memory_id": memory_id("m0"), "kind": "pin"})
+    assert (found.namespace, found.living, found.due) == (NAMESPACE, 12, 12)
+    assert (found.protected, found.resting, found.judged) == (1, 1, 10)
+    # One of 13 went today: three may in a day.
+    assert (found.room, found.day_left, found.nominated) == (2, 2, 2)
+    # Every agent speaks of just this.
+    assert found.let_go == found.forgotten == 0
+    assert all(example.vote.agreed_ppm >= GENESIS.policy.forget.theta_ppm for example in found.examples)
