@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from db.store import PostgresStore
 from memquorum import topics
-from memquorum.core.commit import applying
+from memquorum.core.commit import applying, ordering
 from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.effects import Rules
@@ -53,7 +53,7 @@ class Erasing:
         held = self._store.held(ids) if ids else []
         if held:
             return self._withhold(line, batch, offset, record, held)
-        parts = [applying.Part(0, 1, repeated=True)] if found is None else applying.in_parts(found)
+        parts = [ordering.Part(0, 1, repeated=True)] if found is None else ordering.in_parts(found)
         for first in range(0, len(ids), PART_MOST):
             self._destroy(ids[first : first + PART_MOST])
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
@@ -61,7 +61,7 @@ class Erasing:
         with self._store.transaction({line.state: Keys(frozenset(ids), protected=frozenset(ids))}) as transaction:
             work = Workset(transaction.rows[line.state.shard])
             for part in parts:
-                change = applying.apply_erasure(line.rules, work.rows, place, record, part=part, residue_until=until)
+                change = ordering.apply_erasure(line.rules, work.rows, place, record, part=part, residue_until=until)
                 work.absorb(change)
                 batch.changes.append((change, batch.items[0]))
             net = self._with_heads(work.net())
@@ -74,7 +74,7 @@ class Erasing:
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
         with self._store.transaction({line.state: Keys(protected=frozenset(held))}) as transaction:
             work = Workset(transaction.rows[line.state.shard])
-            change = applying.apply_withheld(line.rules, work.rows, place, record, held)
+            change = ordering.apply_withheld(line.rules, work.rows, place, record, held)
             work.absorb(change)
             batch.changes.append((change, batch.items[0]))
             net = work.net()

@@ -14,7 +14,7 @@ from memquorum import topics
 from memquorum.core import caps, ids
 from memquorum.core.avro import DecodeError
 from memquorum.core.ballots.kinds import RESTORE
-from memquorum.core.commit import applying, assembly
+from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
@@ -356,8 +356,8 @@ def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], 
     if isinstance(record, AccessAccepted):
         return applying.apply_access(rules, rows, place, record)
     if isinstance(record, RestoreAccepted):
-        return applying.apply_restore(rules, rows, place, record)
+        return ordering.apply_restore(rules, rows, place, record)
     if isinstance(record, ProtectionAccepted):
-        return applying.apply_protection(rules, rows, place, record)
+        return ordering.apply_protection(rules, rows, place, record)
     assert isinstance(record, ClockTicked)
     return applying.apply_tick(rules, rows, place, record)

@@ -25,13 +25,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from memquorum import topics
-from memquorum.core import ids, jsontext, names
+from memquorum.core import ids, jsontext, names, ordered
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing, signatures
-from memquorum.core.erasure import orders
+from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.policy import PPM
-from memquorum.core.protection.orders import open_protection, protects
 from memquorum.core.reasons import Reason
 from memquorum.core.records import (
     AccessAccepted,
@@ -39,12 +38,8 @@ from memquorum.core.records import (
     ClockRequested,
     EpisodeAccepted,
     EpisodeRecorded,
-    ErasureAccepted,
-    ProtectionAccepted,
-    RestoreAccepted,
     Signed,
 )
-from memquorum.core.restoring import orders as restoring
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -109,9 +104,8 @@ class TickIntent:
 
 
 Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
-Ordered = ErasureAccepted | RestoreAccepted | ProtectionAccepted
-Intent = EpisodeIntent | AccessAccepted | Ordered | TickIntent
-LetIn = EpisodeAccepted | AccessAccepted | Ordered
+Intent = EpisodeIntent | AccessAccepted | ordered.Ordered | TickIntent
+LetIn = EpisodeAccepted | AccessAccepted | ordered.Ordered
 
 
 class _Refused(Exception):
@@ -293,24 +287,16 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
     return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
 
 
-def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> Ordered:
+def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> ordered.Ordered:
     """An order, or a request, of whoever may give it. It counts from when it comes in, whatever time it says itself."""
     if genesis is None:
         raise _Refused(Reason.NOT_ENTITLED, None, "nobody may order anything here: no genesis file says who may")
     # Before its first tick a driven clock says nothing.
     at = clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None)
-    place = origin.topic, origin.partition, origin.offset
     try:
-        if origin.topic == topics.RESTORES:
-            _, asked = restoring.open_order(codec, genesis, data)
-            return RestoreAccepted(asked.order_id, asked.namespace, asked.memory_ids, data, at, *place)
-        if protects(codec, data):
-            _, wanted = open_protection(codec, genesis, data)
-            return ProtectionAccepted(wanted.order_id, wanted.namespace, wanted.memory_id, data, at, *place)
-        _, order = orders.open_order(codec, genesis, data)
-    except orders.BadOrder as wrong:
+        return ordered.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
+    except BadOrder as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
-    return ErasureAccepted(order.order_id, order.namespace, data, at, *place)
 
 
 def _check_signature(

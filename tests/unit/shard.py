@@ -11,7 +11,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.commit import applying
+from memquorum.core.commit import applying, ordering
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.tombstones import Tombstone, Tombstones
@@ -172,19 +172,19 @@ class Shard:
         return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits))
 
     def protect(self, record: ProtectionAccepted) -> Change:
-        return self._absorb(applying.apply_protection(self.rules, self.rows, self._place(record), record))
+        return self._absorb(ordering.apply_protection(self.rules, self.rows, self._place(record), record))
 
     def withhold(self, record: ErasureAccepted, *held: str) -> Change:
-        return self._absorb(applying.apply_withheld(self.rules, self.rows, self._place(record), record, held))
+        return self._absorb(ordering.apply_withheld(self.rules, self.rows, self._place(record), record, held))
 
     def erase(
         self, record: ErasureAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000
     ) -> list[Change]:
         """An order, of which somebody said what it names."""
         place, done = self._place(record), []
-        parts = [applying.Part(0, 1, repeated=True)] if repeated else applying.in_parts(found, most)
+        parts = [ordering.Part(0, 1, repeated=True)] if repeated else ordering.in_parts(found, most)
         for part in parts:
-            change = applying.apply_erasure(
+            change = ordering.apply_erasure(
                 self.rules, self.rows, place, record, part=part, residue_until=record.accepted_at + 1_000
             )
             done.append(self._absorb(change))
@@ -196,7 +196,7 @@ class Shard:
         """A request to restore."""
         data = votes.signed(self.rules.codec, self.rules.genesis, "operator", order)
         record = RestoreAccepted(order.order_id, order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 7)
-        return self._absorb(applying.apply_restore(self.rules, self.rows, self._place(record), record))
+        return self._absorb(ordering.apply_restore(self.rules, self.rows, self._place(record), record))
 
     def restore(
         self, order: RestoreOrdered, *told: Restored, vote: votes.Vote = votes.everybody, offset: int | None = None

@@ -15,15 +15,14 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import KINDS, RESTORE
+from memquorum.core.commit.fitness import unfit_protection, unfit_request
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.erasure.orders import BadOrder, open_order
 from memquorum.core.erasure.tombstones import Episode
-from memquorum.core.journal import decisions, links, protections, restores
+from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
-from memquorum.core.protection.orders import open_protection
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
@@ -32,22 +31,16 @@ from memquorum.core.records import (
     Destroyed,
     EpisodeAccepted,
     EpisodeScored,
-    Erased,
-    ErasedEpisode,
     ErasureAccepted,
     JournalEntry,
     MemoryReencoded,
-    Protected,
     ProtectionAccepted,
     Reencoded,
     RestoreAccepted,
     Restored,
-    RestoreRequested,
     Stored,
     Ticked,
-    Withheld,
 )
-from memquorum.core.restoring import orders as restoring
 
 Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ProtectionAccepted | ClockTicked
 """What the accepted stream holds."""
@@ -106,7 +99,7 @@ def apply_episode(
     else:
         # Also where the memory to be reinforced is not there any more: what was said again is remembered anew.
         effect = "stored"
-    return _apply(
+    return apply_entry(
         rules,
         rows,
         place,
@@ -124,7 +117,7 @@ def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted)
     applied = not repeated and _alive(rows, access.namespace, access.memory_id)
     detail = Accessed(agent=access.agent, accessed_at=access.accessed_at, applied=applied)
     effect = "repeated" if repeated else "accessed"
-    return _apply(
+    return apply_entry(
         rules,
         rows,
         place,
@@ -143,15 +136,7 @@ def apply_tick(rules: Rules, rows: Rows, place: Place, tick: ClockTicked) -> Cha
     """
     as_of = max(rows.state.as_of, tick.as_of)
     detail = Ticked(tick.as_of, rows.state.standing)
-    return _apply(rules, rows, place, effect="ticked", detail=detail, event_id=tick.event_id, as_of=as_of)
-
-
-def apply_restore(rules: Rules, rows: Rows, place: Place, record: RestoreAccepted) -> Change:
-    """A request to restore: it is voted on if any of its memories rests sealed, and changes nothing before."""
-    as_of, namespace = rows.state.as_of, record.namespace
-    sealed = any(restores.restorable(rows.memories.get(i), namespace, as_of) for i in record.memory_ids)
-    effect, detail = "requested" if sealed else "declined", RestoreRequested(record.order, record.accepted_at)
-    return _apply(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
+    return apply_entry(rules, rows, place, effect="ticked", detail=detail, event_id=tick.event_id, as_of=as_of)
 
 
 def apply_decision(
@@ -179,7 +164,7 @@ def apply_decision(
         results=results,
         restored=tuple(recalled[r.memory_id] for r in results if r.outcome == RESTORE.outcome),
     )
-    return _apply(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
+    return apply_entry(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
 
 
 def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReencoded) -> Change | None:
@@ -194,7 +179,7 @@ def apply_reencoded(rules: Rules, rows: Rows, place: Place, record: MemoryReenco
         return None
     detail = Reencoded(previous=record.previous, encoder=record.encoder)
     event_id = f"reencoded/{place.partition}/{place.offset}"
-    return _apply(
+    return apply_entry(
         rules,
         rows,
         place,
@@ -213,61 +198,7 @@ def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Chan
     place = Place(topics.JOURNAL, state.shard, state.seq)
     detail = Destroyed(memory_ids=tuple(sorted(memory_ids)))
     event_id = f"destroyed/{state.shard}/{state.seq}"
-    return _apply(rules, rows, place, effect="destroyed", detail=detail, event_id=event_id)
-
-
-def apply_erasure(
-    rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, *, part: Part, residue_until: int
-) -> Change:
-    """One entry of an order whose keys are destroyed: the vault comes first. Naming nothing, it has one too."""
-    effect = "repeated" if part.repeated else "erased"
-    detail = Erased(record.order, record.accepted_at, part.number, part.parts, residue_until, part.episodes)
-    return _apply(
-        rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
-    )
-
-
-def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionAccepted) -> Change:
-    """An order to protect a memory, or to protect it no longer. Given twice it changes nothing the second time."""
-    _, order = open_protection(rules.codec, rules.genesis, record.order)
-    detail = Protected(record.order, record.accepted_at, protections.applies(rows, order))
-    return _apply(
-        rules,
-        rows,
-        place,
-        effect="protected",
-        detail=detail,
-        event_id=record.event_id,
-        namespace=record.namespace,
-        memory_id=record.memory_id,
-    )
-
-
-def apply_withheld(rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, held: Sequence[str]) -> Change:
-    """An order to erase that names what is held: nothing of it is carried out."""
-    detail = Withheld(record.order, record.accepted_at, tuple(sorted(held)))
-    return _apply(
-        rules, rows, place, effect="withheld", detail=detail, event_id=record.event_id, namespace=record.namespace
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What one entry of an order says: its number of so many, from 0, and the episodes.
-
-    `repeated`: the order was carried out before, and changes nothing."""
-
-    number: int
-    parts: int
-    episodes: tuple[ErasedEpisode, ...] = ()
-    repeated: bool = False
-
-
-def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part]:
-    """The entries of an order, of at most so many episodes each, by id; one that names none if there are none."""
-    ordered = sorted(found, key=lambda one: one.memory_id)
-    starts = range(0, len(ordered), most) or range(1)
-    return [Part(at, len(starts), tuple(ordered[first : first + most])) for at, first in enumerate(starts)]
+    return apply_entry(rules, rows, place, effect="destroyed", detail=detail, event_id=event_id)
 
 
 def asked(episode: EpisodeAccepted, scored: Scored | None) -> Episode:
@@ -284,7 +215,7 @@ def asked(episode: EpisodeAccepted, scored: Scored | None) -> Episode:
     )
 
 
-def _apply(
+def apply_entry(
     rules: Rules,
     rows: Rows,
     place: Place,
@@ -381,36 +312,15 @@ def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
     if wrong is not None or not isinstance(record, ErasureAccepted | RestoreAccepted | ProtectionAccepted):
         return wrong
     if isinstance(record, RestoreAccepted):
-        return _unfit_request(codec, genesis, record)
+        return unfit_request(codec, genesis, record)
     if isinstance(record, ProtectionAccepted):
-        return _unfit_protection(codec, genesis, record)
+        return unfit_protection(codec, genesis, record)
     try:
         _, order = open_order(codec, genesis, record.order)
     except BadOrder as error:
         return f"an order to erase that does not hold: {error}"
     if (record.event_id, record.namespace) != (order.order_id, order.namespace):
         return f"an order to erase that is not {record.event_id[:40]!r} in {record.namespace!r}"
-    return None
-
-
-def _unfit_request(codec: Codec, genesis: Genesis, record: RestoreAccepted) -> str | None:
-    try:
-        _, order = restoring.open_order(codec, genesis, record.order)
-    except BadOrder as error:
-        return f"a request to restore that does not hold: {error}"
-    said = (record.event_id, record.namespace, record.memory_ids)
-    if said != (order.order_id, order.namespace, order.memory_ids):
-        return f"a request to restore that is not {record.event_id[:40]!r} in {record.namespace!r}"
-    return None
-
-
-def _unfit_protection(codec: Codec, genesis: Genesis, record: ProtectionAccepted) -> str | None:
-    try:
-        _, order = open_protection(codec, genesis, record.order)
-    except BadOrder as error:
-        return f"an order to protect that does not hold: {error}"
-    if (record.event_id, record.namespace, record.memory_id) != (order.order_id, order.namespace, order.memory_id):
-        return f"an order to protect that is not {record.event_id[:40]!r} in {record.namespace!r}"
     return None
 
 

@@ -1,0 +1,85 @@
+"""Judging what was ordered or asked for: erasures, protections, restores → what happens, as a journal entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memquorum.core.commit.applying import Place, apply_entry
+from memquorum.core.erasure.naming import PART_MOST
+from memquorum.core.journal import protections, restores
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.protection.orders import open_protection
+from memquorum.core.records import (
+    Erased,
+    ErasedEpisode,
+    ErasureAccepted,
+    Protected,
+    ProtectionAccepted,
+    RestoreAccepted,
+    RestoreRequested,
+    Withheld,
+)
+
+
+def apply_erasure(
+    rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, *, part: Part, residue_until: int
+) -> Change:
+    """One entry of an order whose keys are destroyed: the vault comes first. Naming nothing, it has one too."""
+    effect = "repeated" if part.repeated else "erased"
+    detail = Erased(record.order, record.accepted_at, part.number, part.parts, residue_until, part.episodes)
+    return apply_entry(
+        rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
+    )
+
+
+def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionAccepted) -> Change:
+    """An order to protect a memory, or to protect it no longer. Given twice it changes nothing the second time."""
+    _, order = open_protection(rules.codec, rules.genesis, record.order)
+    detail = Protected(record.order, record.accepted_at, protections.applies(rows, order))
+    return apply_entry(
+        rules,
+        rows,
+        place,
+        effect="protected",
+        detail=detail,
+        event_id=record.event_id,
+        namespace=record.namespace,
+        memory_id=record.memory_id,
+    )
+
+
+def apply_withheld(rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, held: Sequence[str]) -> Change:
+    """An order to erase that names what is held: nothing of it is carried out."""
+    detail = Withheld(record.order, record.accepted_at, tuple(sorted(held)))
+    return apply_entry(
+        rules, rows, place, effect="withheld", detail=detail, event_id=record.event_id, namespace=record.namespace
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one entry of an order says: its number of so many, from 0, and the episodes.
+
+    `repeated`: the order was carried out before, and changes nothing."""
+
+    number: int
+    parts: int
+    episodes: tuple[ErasedEpisode, ...] = ()
+    repeated: bool = False
+
+
+def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part]:
+    """The entries of an order, of at most so many episodes each, by id; one that names none if there are none."""
+    ordered = sorted(found, key=lambda one: one.memory_id)
+    starts = range(0, len(ordered), most) or range(1)
+    return [Part(at, len(starts), tuple(ordered[first : first + most])) for at, first in enumerate(starts)]
+
+
+def apply_restore(rules: Rules, rows: Rows, place: Place, record: RestoreAccepted) -> Change:
+    """A request to restore: it is voted on if any of its memories rests sealed, and changes nothing before."""
+    as_of, namespace = rows.state.as_of, record.namespace
+    sealed = any(restores.restorable(rows.memories.get(i), namespace, as_of) for i in record.memory_ids)
+    effect, detail = "requested" if sealed else "declined", RestoreRequested(record.order, record.accepted_at)
+    return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
