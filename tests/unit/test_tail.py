@@ -14,7 +14,7 @@ from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change
 from memquorum.core.records import Restored
 from memquorum.core.retrieval.tail import Tail
-from tests.unit import erasures, votes
+from tests.unit import erasures, protections, votes
 from tests.unit import genesis as cluster
 from tests.unit.shard import Shard, memory_id
 from tests.unit.test_reencoding import anew
@@ -48,6 +48,10 @@ def shard(codec: Codec) -> Shard:
     made.work._memories[A] = replace(made.rows.memories[A], tier="sealed", sealed_until=2_000_000_000)
     made.ask(asked, 3_000)
     made.restore(asked, Restored(A, 600_000, 0, 0, 0, 0))
+    for number, action in enumerate(("hold", "hold"), 1):
+        made.protect(protections.accepted(codec, action, A, number, cluster=GENESIS.cluster))
+    all_of_a = erasures.ordered(GENESIS, "memory", A, order_id=memory_id("orders"))
+    made.withhold(erasures.accepted(all_of_a, erasures.signed(codec, GENESIS, all_of_a), 2_000), A)
     return made
 
 
@@ -83,6 +87,10 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-01-12 13:46:40  0/15    requested   a restore in greenhouse, request {asked}: to be voted on",
         "1970-01-12 13:46:40  0/16    decided     epoch 2 by 4 members: 1 restored",
         f"                               restored  {A} in greenhouse, proposed as requested: votes and weight suffice",
+        f"1970-01-12 13:46:40  0/17    protected   {A}  in greenhouse: hold by counsel",
+        f"1970-01-12 13:46:40  0/18    protected   {A}  in greenhouse: hold by counsel, which changes nothing",
+        f"1970-01-12 13:46:40  0/19    withheld    order {memory_id('orders')} in greenhouse: nothing is erased, 1 of "
+        "what it names is held",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.journal.decisions import CAP
 from memquorum.core.records import (
     Accessed,
     Decided,
@@ -20,10 +21,13 @@ from memquorum.core.records import (
     NominationProposed,
     PrePrepare,
     Proposal,
+    Protected,
+    ProtectionOrdered,
     Reencoded,
     RestoreRequested,
     Signed,
     Stored,
+    Withheld,
 )
 from memquorum.core.retrieval.telling import WHY, moment, share
 
@@ -70,6 +74,11 @@ class Tail:
         if isinstance(detail, RestoreRequested):
             what = "to be voted on" if entry.effect == "requested" else "nothing that it names rests sealed"
             return f"{entry.effect:<11} a restore {where}, request {entry.event_id}: {what}"
+        if isinstance(detail, Withheld):
+            told = f"nothing is erased, {len(detail.held):,} of what it names is held"
+            return f"withheld    order {entry.event_id} {where}: {told}"
+        if isinstance(detail, Protected):
+            return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
         if entry.effect == "repeated" and isinstance(detail, Erased):
             return f"repeated    order {entry.event_id} {where}: it was carried out before and changes nothing"
         if entry.effect == "repeated":
@@ -86,6 +95,13 @@ class Tail:
         )
         return about if entry.effect != "dropped" else f"{about}, {detail.outcome.replace('_', ' ')}"
 
+    def _protection(self, detail: Protected) -> str:
+        try:
+            order = self._codec.decode_as(ProtectionOrdered, self._codec.decode_as(Signed, detail.order).body)
+        except DecodeError:
+            return "an order that cannot be read"  # which is for `verify` to say
+        return f"{order.action} by {order.ordered_by}{'' if detail.applied else ', which changes nothing'}"
+
     def _decided(self, decided: Decided) -> Iterator[str]:
         proposals = {p.memory_id: p for p in self._proposals(decided)}
         results = [
@@ -100,7 +116,7 @@ class Tail:
         told = ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items()))
         yield f"decided     epoch {decided.epoch} by {len(decided.commits)} members: {told}"
         for result in results:
-            if result.outcome == _KEPT:
+            if result.outcome == _KEPT and result.reason != CAP:
                 continue
             if result.outcome == "forgotten":
                 self._forgotten.add(result.memory_id)
