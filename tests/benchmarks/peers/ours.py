@@ -20,6 +20,7 @@ from tests.benchmarks.peers.questions import Task
 
 NAMESPACE = "peers"
 _SINGLE, _WARM = 100, 10
+_PACED, _PACE_S = 100, 0.1
 # Large enough that `k_max` alone decides.
 _BUDGET = 20_000
 
@@ -87,6 +88,7 @@ def measure(running: Parts, task: Task, canary: str) -> dict[str, Any]:
     cold, told["cpu ms"] = each(service.search)
     again, _ = each(service.search)
     # In other words, for else it would not be the first time that they are asked.
+    paced, _ = each(lambda text: _after(_PACE_S, lambda: service.search(f"Tell me: {text}")), questions[:_PACED])
     peeked, told["peek cpu ms"] = each(lambda text: service.search(f"{text} Please.", peek=True))
     retrieved, _ = each(service.retrieve)
     told["sdk ms"] = asyncio.run(_by_sdk(running, questions))
@@ -97,6 +99,7 @@ def measure(running: Parts, task: Task, canary: str) -> dict[str, Any]:
     return told | {
         "search ms": [taken for _, taken in cold],
         "again ms": [taken for _, taken in again],
+        "paced ms": [taken for (_, taken), _ in paced],
         "peek ms": [taken for _, taken in peeked],
         "retrieve ms": [taken for _, taken in retrieved],
         "delete ms": [taken for _, taken in erased],
@@ -104,6 +107,12 @@ def measure(running: Parts, task: Task, canary: str) -> dict[str, Any]:
         "retrieved": [[place[item["memory_id"]] for item in answer["items"]] for answer, _ in retrieved],
         "served": {"first": _served(cold), "again": _served(again)},
     }
+
+
+def _after(pause_s: float, call: Callable[[], Any]) -> tuple[Any, float]:
+    """As `ms`, after a pause in which the line does what was asked of it before."""
+    time.sleep(pause_s)
+    return ms(call)
 
 
 def _settled(running: Parts) -> None:

@@ -22,6 +22,7 @@ BATCHED, HIT, RETRIEVED = f"add, batches of {BATCH}", "hit@10", "retrieve: hit@1
 _TIMED = {SEARCH: "search ms", AGAIN: "again ms", ADD: "add ms", DELETE: "delete ms"}
 # Of ours alone, or not of all.
 _BESIDE = {
+    "search, 0.1 s apart": "paced ms",
     "search that counts as no use (peek)": "peek ms",
     "search by the SDK, again": "sdk ms",
     "retrieve": "retrieve ms",
