@@ -19,7 +19,7 @@ _SESSIONS = 10
 
 def measure(quick: bool) -> Row:
     """A namespace of one agent with ten sessions; each request is about one of them, with a query that comes once."""
-    count, tries = (200, 40) if quick else (1_000, 400)
+    count, tries = (200, 40) if quick else (1_000, 250)
     row = Row("context", f"a prompt's memories, of {count:,}")
     with parts(*WHOLE, policy=STORE_ALL) as running:
         taken, tokens = asyncio.run(_times(running, count, tries))
