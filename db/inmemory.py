@@ -45,6 +45,7 @@ from memquorum.core.journal.workset import Net
 from memquorum.core.protection.orders import HOLD
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
 from memquorum.core.restoring import asking
+from memquorum.core.restoring.orders import ACTIONS
 from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
 
 __all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryVault"]
@@ -340,7 +341,7 @@ class InMemorySchedule:
             link.entry
             for entry, link in self._store.entries.get(shard, ())
             if entry.effect == "requested" and entry.as_of >= since and entry.source_offset < before
-            and asking.trigger(entry.event_id) not in voted
+            and voted.isdisjoint(asking.trigger(entry.event_id, action) for action in ACTIONS)
         ]  # fmt: skip
 
     def _kept(self, shard: int, order_id: str) -> tuple[int, ...]:

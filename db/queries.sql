@@ -366,7 +366,7 @@ WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'reinforced', 'a
 ORDER BY memory_id, seq
 
 -- :name restores_open
--- Requests to restore that stand in the accepted stream before an offset, and on which no epoch up to one has voted, in
+-- Requests to restore or to forget that stand in the accepted stream before an offset, and on which no epoch up to one has voted, in
 -- their order. That is the same whenever it is asked. Those of before a time are over: so is the grace time of what they
 -- name.
 SELECT j.entry
@@ -374,19 +374,27 @@ FROM journal j
 WHERE j.shard = %(shard)s AND j.effect = 'requested' AND j.as_of >= %(since)s AND j.source_offset < %(before)s
   AND NOT EXISTS (
       SELECT FROM decision d
-      WHERE d.shard = j.shard AND d.trigger = 'restore/' || j.event_id AND d.epoch <= %(through)s)
+      WHERE d.shard = j.shard AND d.trigger IN ('restore/' || j.event_id, 'forget/' || j.event_id) AND d.epoch <= %(through)s)
 ORDER BY j.seq
 LIMIT %(limit)s
 
 -- :name restore_shown
 -- A request to restore, and what became of each of its memories that the reader sees; one row without a memory where
 -- nothing was decided yet.
-SELECT j.namespace, j.shard, j.seq, j.effect, d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason
+SELECT j.namespace, j.shard, j.seq, j.effect, d.epoch, d.journal_seq, o.memory_id::text, o.outcome, o.reason, o.kind, j.entry
 FROM journal j
-LEFT JOIN decision d ON d.shard = j.shard AND d.trigger = 'restore/' || j.event_id
+LEFT JOIN decision d ON d.shard = j.shard AND d.trigger IN ('restore/' || j.event_id, 'forget/' || j.event_id)
 LEFT JOIN outcome o ON o.shard = d.shard AND o.epoch = d.epoch
 WHERE j.event_id = %(id)s AND j.effect IN ('requested', 'declined')
 ORDER BY j.shard, j.seq, d.epoch, o.position
+
+-- :name forget_asked
+-- Memories as somebody sees them who wants them forgotten.
+SELECT m.id::text, m.tier, s.last_access, s.forget_kept, h.as_of
+FROM memory m
+JOIN shard h ON h.shard = m.shard
+LEFT JOIN strength s ON s.memory_id = m.id
+WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s
 
 -- :name restore_asked
 -- Memories as somebody sees them who wants them back.

@@ -30,6 +30,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.explain import Facts
+from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.query import Hit, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -176,9 +177,14 @@ class Reads:
         wanted = {"namespace": namespace, "ids": list(memory_ids)}
         return restore_rows.resting(await self._all("restore_asked", wanted, sight))
 
-    async def restore(self, sight: Sight, order_id: str) -> Restore | None:
-        """A request to restore that has come in."""
-        found = restore_rows.shown(order_id, await self._all("restore_shown", {"id": order_id}, sight))
+    async def used(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Used]:
+        """Those of the memories that the namespace has, and what a vote to forget them would look at."""
+        wanted = {"namespace": namespace, "ids": list(memory_ids)}
+        return restore_rows.used(await self._all("forget_asked", wanted, sight))
+
+    async def restore(self, sight: Sight, codec: Codec, order_id: str) -> Restore | None:
+        """A request to restore, or to forget, that has come in."""
+        found = restore_rows.shown(codec, order_id, await self._all("restore_shown", {"id": order_id}, sight))
         return found if found is not None and covers(sight.namespaces, found.namespace) else None
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:

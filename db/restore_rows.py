@@ -1,11 +1,14 @@
-"""Requests to restore as the store tells of them: where memories rest, and what became of a request."""
+"""Requests to restore and to forget as the store tells of them: where memories stand, and what became of a request."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from memquorum.core.retrieval.restoring import RESTORED, Resting, Restore, decided
+from memquorum.core.avro import Codec
+from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
+from memquorum.core.retrieval.forgetting import Used
+from memquorum.core.retrieval.restoring import Resting, Restore, told
 
 
 def resting(rows: Sequence[tuple[Any, ...]]) -> list[Resting]:
@@ -13,16 +16,29 @@ def resting(rows: Sequence[tuple[Any, ...]]) -> list[Resting]:
     return [Resting(*row) for row in rows]
 
 
-def shown(order_id: str, rows: Sequence[tuple[Any, ...]]) -> Restore | None:
+def used(rows: Sequence[tuple[Any, ...]]) -> list[Used]:
+    """The rows of `forget_asked`."""
+    return [Used(*row) for row in rows]
+
+
+def shown(codec: Codec, order_id: str, rows: Sequence[tuple[Any, ...]]) -> Restore | None:
     """The rows of `restore_shown`: of one request, once for each time that it came in; the first decision counts."""
     if not rows:
         return None
-    namespace, shard, seq, effect, epoch, journal_seq, *_ = rows[0]
+    namespace, shard, seq, effect, epoch, journal_seq, *_, entry = rows[0]
+    order = _order(codec, entry)
+    base = Restore(namespace, "asked", (), order_id, shard, None, None, 0, order.action)
     if effect == "declined":
-        return Restore(namespace, "nothing to restore", (), order_id, shard, None, seq)
+        return told(base, order, (), journal_seq=seq)
     if epoch is None:
-        return Restore(namespace, "asked", (), order_id, shard)
-    told = [row[6:] for row in rows if row[2] == seq and row[4] == epoch and row[6] is not None]
-    memories = tuple(decided(*one) for one in told)
-    back = sum(one.status == RESTORED for one in memories)
-    return Restore(namespace, "decided", memories, order_id, shard, epoch, journal_seq, back)
+        return base
+    # An epoch of a request to forget is about other memories, too.
+    mine = [row[6:9] for row in rows if row[2] == seq and row[4] == epoch and row[9] == order.action]
+    found = {memory_id: (outcome, reason) for memory_id, outcome, reason in mine}
+    outcomes = [(i, *found[i]) if i in found else (i, "", "") for i in order.memory_ids]
+    return told(base, order, outcomes, epoch=epoch, journal_seq=journal_seq)
+
+
+def _order(codec: Codec, entry: bytes) -> RestoreOrdered:
+    detail = codec.decode_as(RestoreRequested, codec.decode_as(JournalEntry, entry).detail)
+    return codec.decode_as(RestoreOrdered, codec.decode_as(Signed, detail.order).body)

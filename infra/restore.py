@@ -19,6 +19,7 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from infra import genesis
 from infra.settings import Settings, SettingsError
+from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import DEFAULT_NAMESPACE
@@ -74,17 +75,17 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         order, seed = replace(order, memory_ids=sealed), genesis.signing_seed(settings, OPERATOR, made.operator)
         publish_restore(settings.bootstrap, order, orders.make(codec, made, OPERATOR, seed, order))
         print(f"asked for by request {order.order_id}", flush=True)
-        return _wait(link, order, parsed.wait)
+        return _wait(link, codec, order, parsed.wait)
     finally:
         link.close()
 
 
-def _wait(link: Link, order: RestoreOrdered, seconds: float) -> int:
+def _wait(link: Link, codec: Codec, order: RestoreOrdered, seconds: float) -> int:
     until = time.monotonic() + seconds
     while True:
         with link.use() as connection:
             rows = connection.execute(QUERIES["restore_shown"], {"id": order.order_id}).fetchall()
-        done = restore_rows.shown(order.order_id, rows)
+        done = restore_rows.shown(codec, order.order_id, rows)
         if done is not None and done.status != "asked":
             _tell(done.memories)
             return 0 if done.restored == len(order.memory_ids) else 1

@@ -115,6 +115,8 @@ def parser() -> argparse.ArgumentParser:
     for action, told in (("pin", "Keep a memory from being forgotten until it is unpinned."), ("unpin", "End a pin.")):
         protecting.options(command(action, protecting.run, told), action)
     erasing.options(command("erase", erasing.run, "Show everything that an erasure would take; with --yes, order it."))
+    asks = command("forget", restoring.forget, "Show what a vote to forget would look at; with --yes, have it.")
+    restoring.forget_options(asks)
     restoring.options(
         command("restore", restoring.run, "Ask for memories back that were forgotten: members vote on it.")
     )

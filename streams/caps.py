@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from memquorum.core import caps, nomination
 from memquorum.core.policy import Policy
-from memquorum.core.records import DecayCrossed, Standing
+from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
 from memquorum.ports import Candidate, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 
@@ -26,10 +26,12 @@ _LOOKS = 4
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Candidates in their order of preference, and how many of each of their namespaces may go."""
+    """Candidates in their order of preference, and how many of each of their namespaces may go. `asked`: those that
+    somebody wants to be forgotten."""
 
     crossed: Sequence[Candidate]
     unused: Sequence[Candidate]
+    asked: Sequence[Candidate]
     rooms: Mapping[str, int]
 
 
@@ -42,8 +44,9 @@ class Caps:
         # By shard: namespaces that may lose nothing, and until when.
         self._stopped: dict[int, dict[str, int]] = {}
 
-    def candidates(self, tick: DecayCrossed, standing: Standing) -> Found:
-        """Of what crossed at the tick and, under pressure, of what was not used for longest."""
+    def candidates(self, tick: DecayCrossed, standing: Standing, wanted: RestoreOrdered | None = None) -> Found:
+        """Of what crossed at the tick and, under pressure, of what was not used for longest; and of what a request
+        wants to be forgotten."""
         shard, most = tick.shard, self._policy.epoch.proposals_max
         ids, full = [crossing.memory_id for crossing in tick.crossed], set[str]()
         looked, rooms, stopped = len(ids), dict[str, int](), dict[str, int]()
@@ -61,8 +64,11 @@ class Caps:
         due = [one.memory_id for one in self._schedule.due(shard, nomination.LATEST, limit, full)] if limit else []
         unused = self._schedule.candidates(shard, due) if due else []
         self._measure(unused, tick.as_of, rooms, stopped)
+        asked = self._schedule.candidates(shard, wanted.memory_ids) if wanted else []
+        asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
+        self._measure(asked, tick.as_of, rooms, stopped)
         self._tell(shard, stopped)
-        return Found(crossed, unused, rooms)
+        return Found(crossed, unused, asked, rooms)
 
     def _measure(
         self, candidates: Sequence[Candidate], as_of: int, rooms: dict[str, int], stopped: dict[str, int]

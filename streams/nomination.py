@@ -26,13 +26,14 @@ from memquorum.core.consensus.messages import sign
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.erasure import attestation
 from memquorum.core.nomination import Attempt
-from memquorum.core.records import DecayCrossed, NominationProposed
+from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.restoring import asking
+from memquorum.core.restoring.orders import FORGET, RESTORE
 from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
-from streams.caps import Caps
+from streams.caps import Caps, Found
 from streams.erasures import Erasures
 from streams.members import Members
 from streams.restores import Restores
@@ -110,13 +111,22 @@ class Nomination:
         erasure = self._erasures.due(standing, tick)
         if erasure is not None:
             return attestation.build(self._codec, genesis, standing, tick, erasure)
-        asked = self._restores.due(standing, tick)
-        if asked is not None:
-            return asking.build(self._codec, genesis, standing, tick, asked)
-        why = nomination.trigger(standing, tick.as_of, policy)
-        if why is None:
-            return None
-        found = self._caps.candidates(tick, standing)
+        for asked in self._restores.due(standing, tick):
+            if asked[1].action == RESTORE:
+                return asking.build(self._codec, genesis, standing, tick, asked)
+            why = asking.trigger(asked[1].order_id, FORGET)
+            found = self._caps.candidates(tick, standing, asked[1])
+            made = self._build(genesis, why, standing, tick, found) if found.asked else None
+            # Of what rests, or is protected, or over its cap, nothing is nominated now; it may be at a later tick.
+            if made is not None and any(proposal.reason == nomination.ASKED for proposal in made.proposals):
+                return made
+        plain = nomination.trigger(standing, tick.as_of, policy)
+        return self._build(genesis, plain, standing, tick, self._caps.candidates(tick, standing)) if plain else None
+
+    def _build(
+        self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Found
+    ) -> NominationProposed | None:
+        policy = self._genesis.policy
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
         return nomination.build(
             cluster=genesis.cluster,
@@ -126,8 +136,9 @@ class Nomination:
             tick=tick,
             crossed=found.crossed,
             unused=found.unused,
+            asked=found.asked,
             promotable=self._schedule.promotable(
-                shard, policy.promote.salience_ppm, made_before, policy.epoch.proposals_max
+                tick.shard, policy.promote.salience_ppm, made_before, policy.epoch.proposals_max
             ),
             rooms=found.rooms,
             policy=policy,

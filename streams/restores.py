@@ -1,8 +1,9 @@
-"""Which request to restore is voted on next: of those that the journal tells of, the first that was not yet."""
+"""Which requests are to be voted on: of those that the journal tells of, those that were not yet, in their order."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
@@ -29,15 +30,15 @@ class Restores:
         self._codec, self._genesis, self._schedule = codec, genesis, schedule
         self._complained: set[bytes] = set()
 
-    def due(self, standing: Standing, tick: DecayCrossed) -> tuple[RestoreFound, RestoreOrdered] | None:
-        """The request to be nominated at a tick, of those that stand before it. `standing`: the shard's at that tick.
+    def due(self, standing: Standing, tick: DecayCrossed) -> Iterator[tuple[RestoreFound, RestoreOrdered]]:
+        """The requests that may be nominated at a tick, of those that stand before it. `standing`: the shard's then.
 
         Each is voted on once: who is refused may ask again.
         """
         since = tick.as_of - self._genesis.policy.forget.grace_ms
         # Nobody has asked since what rests sealed now was forgotten.
         if not standing.asked_at or standing.asked_at < since:
-            return None
+            return
         asked = self._schedule.restores(
             tick.shard, since=since, before=tick.accepted_offset, through=standing.last_epoch
         )
@@ -53,5 +54,4 @@ class Restores:
                     self._complained.add(data)
                     log.error("shard %d: request %s cannot be voted on: %s", tick.shard, entry.event_id, error)
                 continue
-            return RestoreFound(detail.order, detail.accepted_at, entry.source_offset), order
-        return None
+            yield RestoreFound(detail.order, detail.accepted_at, entry.source_offset), order

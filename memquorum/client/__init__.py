@@ -22,7 +22,7 @@ from memquorum.client.errors import (
 )
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
-from memquorum.client.values import Context, Erasure, Explanation, Found, LeftOut, Receipt, Restore
+from memquorum.client.values import Context, Erasure, Explanation, Forget, Found, LeftOut, Receipt, Restore
 from memquorum.core.retrieval.query import Hit
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "Context",
     "Erasure",
     "Explanation",
+    "Forget",
     "Found",
     "Hit",
     "Invalid",

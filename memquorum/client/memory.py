@@ -22,7 +22,7 @@ from memquorum.client import settings, traces, wire
 from memquorum.client.errors import NoOutcome, Unreachable
 from memquorum.client.protecting import Protecting
 from memquorum.client.signer import Signer
-from memquorum.client.values import Context, Erasure, Explanation, Receipt, Restore, context
+from memquorum.client.values import Context, Erasure, Explanation, Forget, Receipt, Restore, context
 from memquorum.core import ids
 from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent
@@ -275,8 +275,20 @@ class AsyncMemory(Protecting):
         wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
         return _restore(await self._ask("POST", "/restore", json=asked, params={"wait_ms": wait_ms}))
 
+    async def forget(
+        self, *memory_ids: str, dry_run: bool = True, reference: str | None = None, timeout: float = 10.0
+    ) -> Forget:
+        """What a vote to forget memories would look at now. With `dry_run=False` they are nominated, and the members
+        vote as always: returns once they have, or after `timeout` seconds. Raises Invalid, Unreachable.
+        """
+        asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "dry_run": dry_run}
+        asked |= {} if reference is None else {"reference": reference}
+        wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
+        found = await self._ask("POST", "/forget", json=asked, params={"wait_ms": wait_ms})
+        return Forget(**found | {"memories": tuple(found["memories"])})
+
     async def restore_outcome(self, order_id: str) -> Restore:
-        """What became of a request to restore. Raises NotFound."""
+        """What became of a request to restore, or to forget. Raises NotFound."""
         return _restore(await self._get(f"/restores/{quote(order_id, safe='')}"))
 
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:

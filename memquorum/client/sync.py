@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from memquorum.client.memory import AsyncMemory
-from memquorum.client.values import Context, Erasure, Explanation, Receipt, Restore
+from memquorum.client.values import Context, Erasure, Explanation, Forget, Receipt, Restore
 from memquorum.core.retrieval.query import Hit
 
 T = TypeVar("T")
@@ -128,6 +128,10 @@ class Memory:
     def restore(self, *memory_ids: str, **asked: Any) -> Restore:
         """Asks for memories back that were forgotten and rest sealed."""
         return self._run(self._memory.restore(*memory_ids, **asked))
+
+    def forget(self, *memory_ids: str, **asked: Any) -> Forget:
+        """What a vote to forget memories would look at; with `dry_run=False` they are nominated."""
+        return self._run(self._memory.forget(*memory_ids, **asked))
 
     def restore_outcome(self, order_id: str) -> Restore:
         """What became of a request to restore."""

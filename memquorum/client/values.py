@@ -53,9 +53,9 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What was asked back, and what became of it. `status`: "nothing to restore", "asked" (not decided in time; it will
-    be) or "decided". `memories`: of each its id, its status (sealed, restored, alive, destroyed, erased, unknown) and
-    why. `restored`: how many came back.
+    """What was asked, and what became of it. `status`: "nothing to restore", "asked" (not decided in time; it will be)
+    or "decided"; `action`: restore, or forget. `memories`: of each its id, its status (sealed, restored, alive,
+    destroyed, erased, unknown; forgotten, kept) and why. `restored`: how many came back.
     """
 
     namespace: str
@@ -66,6 +66,24 @@ class Restore:
     epoch: int | None = None
     journal_seq: int | None = None
     restored: int = 0
+    action: str = "restore"
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """What a vote to forget would look at (`status` "nothing asked"), or what became of it ("asked", "decided").
+
+    `memories`: of each its id, its status (alive, forgotten, kept, unknown) and why; its `decay` now, and the relevance
+    below which a member lets it go (`relevance_below`)."""
+
+    namespace: str
+    status: str
+    dry_run: bool
+    memories: tuple[dict[str, Any], ...]
+    order_id: str | None = None
+    shard: int | None = None
+    epoch: int | None = None
+    journal_seq: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ from memquorum.ports import Candidate
 INTERACTIONS = "interactions"
 INTERVAL = "interval"
 PRESSURE = "pressure"
+ASKED = "asked"
+"""Why a memory is nominated that somebody wants to be forgotten."""
 
 LATEST = 2**62
 """Later than any due time: what is due by then is everything that does not rest, longest unused first."""
@@ -79,17 +81,21 @@ def build(
     crossed: Sequence[Candidate],
     unused: Sequence[Candidate],
     promotable: Sequence[Candidate],
+    asked: Sequence[Candidate] = (),
     rooms: Mapping[str, int],
     policy: Policy,
 ) -> NominationProposed | None:
     """The next epoch's nomination, or None where there is nothing to propose.
 
     `why`: what `trigger` answered. `crossed`: the tick's memories that still are candidates; `unused`: the longest
-    unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. `rooms`:
+    unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. `asked`:
+    what somebody wants to be forgotten, which comes first. `rooms`:
     how many memories each of their namespaces may lose now (core/caps). Every predicate is evaluated here, on the
     candidate as it is now. A memory is proposed once, rather to be forgotten than to be promoted.
     """
-    forget = _within(_forget(crossed, unused, excess(standing.alive, policy), tick.as_of, policy), rooms)
+    wanted = {c.memory_id: _proposal(c, FORGET.name, ASKED) for c in asked}
+    due = _forget(crossed, unused, excess(standing.alive, policy), tick.as_of, policy)
+    forget = _within([*wanted.values(), *(p for p in due if p.memory_id not in wanted)], rooms)
     taken = {proposal.memory_id for proposal in forget}
     promote = [
         _proposal(candidate, PROMOTE.name, reason)

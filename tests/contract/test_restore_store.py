@@ -90,3 +90,15 @@ def test_what_comes_back_is_what_the_journal_recalls_of_it(world: World, shard: 
     shard.decide([proposal(A, "forget")])
     world.flush(shard)
     assert served(world) == set()
+
+
+def test_a_request_to_forget_is_told_and_done_with_in_the_same_way(world: World, shard: Shard, codec: Codec) -> None:
+    shard.episode("c", 100)
+    order = votes.restore(GENESIS, memory_id("c"), action="forget")
+    shard.ask(order, 1_100)
+    shard.tick(1_200)
+    world.flush(shard)
+    assert asked(world, codec) == [order.order_id]
+    shard.decide([proposal(memory_id("c"), "forget")], trigger=f"forget/{order.order_id}")
+    world.flush(shard)
+    assert asked(world, codec) == []

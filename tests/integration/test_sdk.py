@@ -19,7 +19,7 @@ import pytest
 from infra import fleet, genesis, settings, status, supervisor, telemetry
 from infra.settings import Settings
 from memquorum import cli, topics
-from memquorum.client import AsyncMemory, Memory, NoOutcome, NotFound, Restore
+from memquorum.client import AsyncMemory, Forget, Memory, NoOutcome, NotFound, Restore
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
@@ -158,18 +158,34 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     assert (vote["kind"], vote["outcome"], vote["yes"], vote["quorum"]) == ("restore", "restored", 4, 2)
     assert f"asked for it back; the epoch was opened by request {asked.order_id}" in str(told)
 
-    # Nobody uses it: it is forgotten again, and after the grace time for good.
+    # Somebody wants another one forgotten: nothing would come of it now, and something later, before it is due.
+    other = memory.add("Ada is on leave until Monday.", wait=True).memory_id
+    would = memory.forget(other)
+    assert (would.status, would.memories[0]["relevance_below"]) == ("nothing asked", 0.0)
+    tick(line, START + 2 * HOUR + HOUR // 3)
+    assert 0.3 < memory.forget(other).memories[0]["relevance_below"] < 0.5
+    asked = memory.forget(other, dry_run=False, timeout=0)
+    until(lambda: came_in(memory, asked))
+    assert memory.get(other)["tier"] == "short-term"
+    tick(line, START + 2 * HOUR + HOUR // 3 + 1_000)
+    done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
+    assert (done.action, done.memories[0]["status"], memory.get(other)["tier"]) == ("forget", "forgotten", "sealed")
+    assert "because somebody wants it forgotten; the epoch was opened by request" in str(memory.explain(other))
+
+    # Nobody uses the first: it is forgotten again, and after the grace time for good.
     tick(line, START + 4 * HOUR)
     until(lambda: memory.get(doomed.memory_id)["tier"] == "sealed")
     tick(line, START + 5 * HOUR)
     until(lambda: memory.get(doomed.memory_id)["tier"] == "gone")
+    assert run(line, monkeypatch, "forget", "-n", memory.namespace, doomed.memory_id) == cli.OK
+    assert "it is forgotten already" in capsys.readouterr().out
     late = memory.restore(doomed.memory_id)
     assert late.status == "nothing to restore" and "its key was destroyed on" in late.memories[0]["detail"]
     assert run(line, monkeypatch, "restore", "-n", memory.namespace, doomed.memory_id) == cli.FAILED
     assert "its key was destroyed on" in capsys.readouterr().out
 
 
-def came_in(memory: Memory, asked: Restore) -> bool:
+def came_in(memory: Memory, asked: Restore | Forget) -> bool:
     try:
         return memory.restore_outcome(asked.order_id or "").status == "asked"
     except NotFound:

@@ -58,7 +58,7 @@ RECORDS = (
               (r.Restored(MEMORY, 739_000, 3, 2, 9, 8, 5),)),
     r.Destroyed((MEMORY,)),
     r.Reencoded("minilm", "bert"),
-    r.RestoreOrdered(CLUSTER, OTHER, "greenhouse", (MEMORY,), "key 9fd1", 1_750_000_000_000, "ticket-8"),
+    r.RestoreOrdered(CLUSTER, OTHER, "greenhouse", (MEMORY,), "key 9fd1", 1_750_000_000_000, "ticket-8", "forget"),
     r.RestoreAccepted(OTHER, "greenhouse", (MEMORY,), b"signed", 1_750_000_000_000, "memory.restore.ordered.v1", 2, 17),
     r.RestoreFound(b"signed", 1_750_000_000_000, 41),
     r.RestoreRequested(b"signed", 1_750_000_000_000),

@@ -22,6 +22,7 @@ from memquorum.core.protection.orders import ENDS, kind_of, open_protection, pro
 from memquorum.core.records import ErasedEpisode, ProtectionOrdered
 from memquorum.core.restoring import orders as restoring
 from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
@@ -114,7 +115,12 @@ class Store:
         mine = [self.resting_rows[i] for i in memory_ids if i in self.resting_rows]
         return [one for one in mine if OWNERS.get(one.memory_id, namespace) == namespace]
 
-    async def restore(self, sight: Sight, order_id: str) -> Restore | None:
+    async def used(self, sight: Sight, namespace: str, memory_ids: tuple[str, ...]) -> list[Used]:
+        assert covers(sight.namespaces, namespace)
+        mine = [i for i in memory_ids if OWNERS.get(i) == namespace]
+        return [Used(i, "short-term", 0, 2, 1_000) for i in mine]
+
+    async def restore(self, sight: Sight, _: Codec, order_id: str) -> Restore | None:
         found = self.restores.get(order_id)
         return found if found and covers(sight.namespaces, found.namespace) else None
 
@@ -181,9 +187,13 @@ class Served(Service):
         assert (asked.order_id, asked.namespace) == (order_id, namespace)
         if self.carries_out:
             *back, last = asked.memory_ids
-            told = (*(decided(i, "restored", "quorum") for i in back), decided(last, "kept", "too_few_votes"))
+            good, action = ("restored" if asked.action == "restore" else "forgotten"), asked.action
+            if action == "forget":
+                back = [*back, last]
+            told = [decided(i, good, "quorum", action=action) for i in back]
+            told += [decided(last, "kept", "too_few_votes")] if action == "restore" else []
             store: Any = self.reads
-            store.restores[order_id] = Restore(namespace, "decided", told, order_id, 0, 7, 9, len(back))
+            store.restores[order_id] = Restore(namespace, "decided", tuple(told), order_id, 0, 7, 9, len(back), action)
 
 
 GENESIS = genesis.make(**erasures.entitled(signed=()))

@@ -153,6 +153,7 @@ class Shard:
         accepted_offset: int | None = None,
         epoch: int | None = None,
         seq: int | None = None,
+        trigger: str | None = None,
     ) -> Change:
         state = self.rows.state
         pre_prepare, commits = votes.decision(
@@ -165,6 +166,7 @@ class Shard:
             seq=state.decided_seq + 1 if seq is None else seq,
             as_of=max(state.as_of, 1),
             accepted_offset=self.offset if accepted_offset is None else accepted_offset,
+            trigger=trigger,
         )
         checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
         place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)

@@ -20,6 +20,7 @@ class Shelf:
     asked: list[tuple[object, ...]] = field(default_factory=list)
     down: set[str] = field(default_factory=set)
     votes: list[OrderVote] = field(default_factory=list)
+    requests: list[bytes] = field(default_factory=list)
     stands: dict[str, Quota] = field(default_factory=dict)
 
     def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
@@ -42,6 +43,10 @@ class Shelf:
     def status(self, shard: int) -> ShardStatus:
         self._note("status", shard)
         return self.status_of.get(shard, ShardStatus(shard, 0, 0, 0, 0, 0, 0))
+
+    def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
+        self._note("restores", shard, since, before, through)
+        return self.requests
 
     def orders(self, shard: int) -> list[OrderVote]:
         self._note("orders", shard)

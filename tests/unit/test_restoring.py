@@ -213,6 +213,7 @@ def test_an_agent_may_ask_where_its_name_is_proven(codec: Codec) -> None:
         ({"order_id": "1"}, "order_id"),
         ({"ordered_at": -1}, "ordered_at"),
         ({"cluster": b"another"}, "cluster"),
+        ({"action": "promote"}, "action"),
     ],
 )
 def test_what_no_request_may_say(codec: Codec, changes: dict[str, Any], field: str) -> None:
@@ -287,12 +288,12 @@ def test_the_first_request_that_nobody_has_voted_on_is_nominated(shard: Shard, c
     shelf, tick = Shelf(shard), DecayCrossed(0, 1_200, 9, 9, ())
     standing = shard.rows.state.standing
     assert standing.asked_at == 1_000
-    found = Restores(codec, GENESIS, shelf).due(standing, tick)  # type: ignore[arg-type]
-    assert found is not None and found[1] == ORDER
+    (found,) = Restores(codec, GENESIS, shelf).due(standing, tick)  # type: ignore[arg-type]
+    assert found[1] == ORDER
     assert (found[0].accepted_at, found[0].offset) == (1_100, shard.offset)
     assert shelf.asked == [(700, 9, 2)]
     for late in (replace(standing, asked_at=0), replace(standing, asked_at=699)):
-        assert Restores(codec, GENESIS, shelf).due(late, tick) is None  # type: ignore[arg-type]
+        assert list(Restores(codec, GENESIS, shelf).due(late, tick)) == []  # type: ignore[arg-type]
     assert len(shelf.asked) == 1
 
 
@@ -305,6 +306,27 @@ def test_a_request_that_nobody_would_vote_on_keeps_nobody_waiting(
     entry = codec.decode_as(JournalEntry, shard.changes[-2].appended.entry)
     shelf = Shelf(shard)
     shelf._entries.insert(0, codec.encode(replace(entry, effect="requested")))
-    found = Restores(codec, GENESIS, shelf).due(shard.rows.state.standing, DecayCrossed(0, 1_200, 9, 9, ()))  # type: ignore[arg-type]
-    assert found is not None and found[1] == ORDER
+    (found,) = Restores(codec, GENESIS, shelf).due(shard.rows.state.standing, DecayCrossed(0, 1_200, 9, 9, ()))  # type: ignore[arg-type]
+    assert found[1] == ORDER
     assert "cannot be voted on" in caplog.text
+
+
+# To forget -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_request_to_forget_is_voted_on_if_something_that_it_names_is_alive(shard: Shard) -> None:
+    shard.episode("alive", 900)
+    alive = memory_id("alive")
+    for ids, effect in (((A, alive), "requested"), ((A,), "declined"), ((ELSEWHERE, memory_id("nobody")), "declined")):
+        order = votes.restore(GENESIS, *ids, action="forget", order_id=memory_id(str(ids)))
+        assert shard.ask(order, 1_100).entry.effect == effect
+    assert shard.rows.state.asked_at == 1_000
+
+
+def test_a_request_to_forget_makes_no_epoch_of_kind_restore(codec: Codec) -> None:
+    order = replace(ORDER, action="forget")
+    data = votes.signed(codec, GENESIS, "operator", order)
+    tick = DecayCrossed(0, 1_200, 9, 9, ())
+    made = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (RestoreFound(data, 1_100, 8), order))
+    with pytest.raises(BadOrder, match="names another request"):
+        asking.check(codec, GENESIS, made)

@@ -47,6 +47,7 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
     samples: dict[str, dict[str, Any]] = {
         "search": SEARCH, "publish": EPISODE, "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
         "restore": {"memory_ids": [HERS]},
+        "forget": {"memory_ids": [HERS]},
         "context": SEARCH | {"agent": "ann"},
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
     }  # fmt: skip

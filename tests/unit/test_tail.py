@@ -82,9 +82,8 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         *(f"                               erased    {one}, {was}" for one, was in sorted(took.items())),
         f"1970-01-12 13:46:40  0/13    repeated    order {erasures.ORDER} in greenhouse: it was carried out before and "
         "changes nothing",
-        f"1970-01-12 13:46:40  0/14    declined    a restore in greenhouse, request {asked}: nothing that it names "
-        "rests sealed",
-        f"1970-01-12 13:46:40  0/15    requested   a restore in greenhouse, request {asked}: to be voted on",
+        f"1970-01-12 13:46:40  0/14    declined    request {asked} in greenhouse: there is nothing to vote on",
+        f"1970-01-12 13:46:40  0/15    requested   request {asked} in greenhouse: to be voted on",
         "1970-01-12 13:46:40  0/16    decided     epoch 2 by 4 members: 1 restored",
         f"                               restored  {A} in greenhouse, proposed as requested: votes and weight suffice",
         f"1970-01-12 13:46:40  0/17    protected   {A}  in greenhouse: hold by counsel",

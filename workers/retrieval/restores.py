@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 from memquorum import topics
 from memquorum.core.access import AUDIT, FORGET, Caller, Sight
 from memquorum.core.erasure.orders import SERVICE
+from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring import orders
 from memquorum.core.retrieval import query, restoring
 from memquorum.core.retrieval.query import BadRequest
@@ -43,26 +44,32 @@ async def restore(service: Service, request: Request, caller: Caller) -> Respons
     sealed = tuple(one.memory_id for one in found if one.status == restoring.SEALED)
     if not sealed:
         return JSONResponse(asdict(Restore(wanted.namespace, "nothing to restore", found)))
+    asked = replace(wanted, memory_ids=sealed)
+    done = await ask(service, caller, sight, asked, wait_ms / 1000)
+    told = {one.memory_id: one for one in done.memories}
+    memories = tuple(told.get(one.memory_id, one) for one in found)
+    return JSONResponse(asdict(replace(done, memories=memories)), 200 if done.status == "decided" else 202)
+
+
+async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrdered, seconds: float) -> Restore:
+    """Publishes a request and waits for the decision; "asked" where there was none in time. Raises BadRequest."""
     if service.erasure_seed is None:
         raise BadRequest("not_entitled", None, _NOBODY_SIGNS)
-    by, order_id = f"key {caller.id}" if caller.id is not None else "whoever is on this machine", str(uuid.uuid4())
+    genesis, order_id = service.genesis, str(uuid.uuid4())
+    by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
     order = replace(
-        wanted, cluster=genesis.cluster, order_id=order_id, memory_ids=sealed, ordered_by=by,
-        ordered_at=time.time_ns() // 1_000_000,
-    )  # fmt: skip
+        wanted, cluster=genesis.cluster, order_id=order_id, ordered_by=by, ordered_at=time.time_ns() // 1_000_000
+    )
     data = orders.make(service.codec, genesis, SERVICE, service.erasure_seed, order)
     await service.send(topics.RESTORES, "Signed", order_id, wanted.namespace, data)
-    done = await _decided(service, sight, order_id, wait_ms / 1000)
-    if done is None or done.status != "decided":
-        return JSONResponse(asdict(Restore(wanted.namespace, "asked", found, order_id)), 202)
-    told = {one.memory_id: one for one in done.memories}
-    return JSONResponse(asdict(replace(done, memories=tuple(told.get(one.memory_id, one) for one in found))))
+    done = await _decided(service, sight, order_id, seconds)
+    return done or Restore(wanted.namespace, "asked", (), order_id, action=wanted.action)
 
 
 async def restored(service: Service, request: Request, caller: Caller) -> Response:
-    """What became of a request to restore."""
+    """What became of a request to restore, or to forget."""
     order_id = query.read_order_id(request.path_params["order_id"])
-    found = await service.reads.restore(caller.sight(FORGET, AUDIT), order_id)
+    found = await service.reads.restore(caller.sight(FORGET, AUDIT), service.codec, order_id)
     return JSONResponse(asdict(found)) if found else unknown("order_id", f"no request {order_id} has come in")
 
 
@@ -70,7 +77,7 @@ async def _decided(service: Service, sight: Sight, order_id: str, seconds: float
     """The request once it is decided on; what there is of it after so many seconds."""
     until = time.monotonic() + seconds
     while True:
-        found: Restore | None = await service.reads.restore(sight, order_id)
+        found: Restore | None = await service.reads.restore(sight, service.codec, order_id)
         if (found is not None and found.status != "asked") or time.monotonic() >= until:
             return found
         await asyncio.sleep(_LOOK_S)

@@ -14,6 +14,7 @@ from memquorum.core.access import AUDIT, ERASE, FORGET, NOBODY, PUBLISH, READ, C
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval.context import ContextRequest
 from memquorum.core.retrieval.erasing import ErasureRequest
+from memquorum.core.retrieval.forgetting import Forget, ForgetRequest
 from memquorum.core.retrieval.pinning import PinRequest
 from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
@@ -21,6 +22,7 @@ from memquorum.core.retrieval.restoring import Restore, RestoreRequest
 from workers.retrieval import (
     context,
     erasures,
+    forgets,
     health,
     memories,
     pins,
@@ -80,6 +82,10 @@ ENDPOINTS = (
     ),
     Endpoint("GET", "/erasures/{order_id}", erasures.erasure, (ERASE, AUDIT), answer=shapes.Erasure),
     Endpoint("GET", "/receipts/{order_id}", receipts.receipt, (ERASE, AUDIT), answer=shapes.ErasureReceipt),
+    Endpoint(
+        "POST", "/forget", forgets.forget, (FORGET,), ForgetRequest, Forget,
+        query=(_DECIDED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
     Endpoint(
         "POST", "/restore", restores.restore, (FORGET,), RestoreRequest, Restore,
         query=(_DECIDED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,

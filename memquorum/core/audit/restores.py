@@ -25,7 +25,7 @@ class Restores:
         self._resting: dict[str, tuple[int, int, int]] = {}
 
     def judge(self, entry: JournalEntry, detail: RestoreRequested, memories: Mapping[str, Memory], as_of: int) -> None:
-        """A request is one, and it is voted on if something that it names rests sealed. Raises Impossible."""
+        """A request is one, and it is voted on if there is anything to vote on. Raises Impossible."""
         try:
             _, order = open_order(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
@@ -35,8 +35,7 @@ class Restores:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"request {order.order_id} in {order.namespace!r}", told)
         if shard_of(order.namespace, self._rules.genesis.shards) != entry.shard:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a namespace of shard {entry.shard}", order.namespace)
-        sealed = any(restores.restorable(memories.get(i), order.namespace, as_of) for i in order.memory_ids)
-        expected = "requested" if sealed else "declined"
+        expected = "requested" if restores.votable(order, memories, as_of) else "declined"
         if entry.effect != expected:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, expected, entry.effect)
 

@@ -21,6 +21,7 @@ from memquorum.core.records import (
     RestoreRequested,
     Withheld,
 )
+from memquorum.core.restoring import orders as restoring
 
 
 def apply_erasure(
@@ -78,8 +79,8 @@ def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part
 
 
 def apply_restore(rules: Rules, rows: Rows, place: Place, record: RestoreAccepted) -> Change:
-    """A request to restore: it is voted on if any of its memories rests sealed, and changes nothing before."""
-    as_of, namespace = rows.state.as_of, record.namespace
-    sealed = any(restores.restorable(rows.memories.get(i), namespace, as_of) for i in record.memory_ids)
-    effect, detail = "requested" if sealed else "declined", RestoreRequested(record.order, record.accepted_at)
+    """A request to restore, or to forget: it changes nothing before it is voted on."""
+    _, order = restoring.open_order(rules.codec, rules.genesis, record.order)
+    effect = "requested" if restores.votable(order, rows.memories, rows.state.as_of) else "declined"
+    detail, namespace = RestoreRequested(record.order, record.accepted_at), record.namespace
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)

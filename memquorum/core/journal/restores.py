@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from memquorum.core.decay import due_at
-from memquorum.core.journal.rows import GONE, LONG_TERM, SEALED, SHORT_TERM, Memory, Strength
+from memquorum.core.journal.rows import ALIVE, GONE, LONG_TERM, SEALED, SHORT_TERM, Memory, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.quick import evolver
-from memquorum.core.records import Proposal, Restored
+from memquorum.core.records import Proposal, Restored, RestoreOrdered
+from memquorum.core.restoring.orders import RESTORE
 
 _evolved = evolver(Memory)
 
@@ -36,6 +37,15 @@ def void(memory: Memory, as_of: int, recalled: Collection[str] | None) -> str | 
 def restorable(memory: Memory | None, namespace: str, as_of: int) -> bool:
     """Whether a request for this memory has anything to be voted on."""
     return memory is not None and memory.namespace == namespace and void(memory, as_of, None) is None
+
+
+def votable(order: RestoreOrdered, memories: Mapping[str, Memory], as_of: int) -> bool:
+    """Whether a request has anything to be voted on: of what is to come back something rests sealed, of what is to be
+    forgotten something is alive."""
+    if order.action == RESTORE:
+        return any(restorable(memories.get(i), order.namespace, as_of) for i in order.memory_ids)
+    named = (memories.get(i) for i in order.memory_ids)
+    return any(one is not None and one.namespace == order.namespace and one.tier in ALIVE for one in named)
 
 
 def rows(

@@ -28,9 +28,9 @@ REASON = "requested"
 _BEFORE = "restore/"
 
 
-def trigger(order_id: str) -> str:
+def trigger(order_id: str, action: str = RESTORE.name) -> str:
     """What the epoch of a request is opened by: it names the request, so the store can tell which were voted on."""
-    return _BEFORE + order_id
+    return f"{action}/{order_id}"
 
 
 def is_one(proposed: NominationProposed) -> bool:
@@ -47,7 +47,7 @@ def check(codec: Codec, genesis: Genesis, proposed: NominationProposed) -> tuple
     _, order = open_order(codec, genesis, found.order)
     if shard_of(order.namespace, genesis.shards) != proposed.shard:
         raise BadOrder("bad_order", "namespace", f"not of shard {proposed.shard}")
-    if proposed.trigger != trigger(order.order_id):
+    if (proposed.trigger, order.action) != (trigger(order.order_id), RESTORE.name):
         raise BadOrder("bad_order", "trigger", f"{proposed.trigger[:60]!r} names another request")
     if not 0 <= found.offset < proposed.accepted_offset:
         told = f"{found.offset} is not before the nomination's, {proposed.accepted_offset}"

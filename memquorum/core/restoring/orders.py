@@ -1,4 +1,5 @@
-"""Requests to restore: who may ask for what, how one is made, and what is wrong with one that does not hold.
+"""Requests to restore and to forget: who may ask for what, how one is made, and what is wrong with one that does not
+hold.
 
 A request is a Signed whose body is a RestoreOrdered. The operator may sign it, the service `erasure` for who has the
 right `forget`, and an agent that has a key in the genesis file, in a namespace that takes nothing unsigned: there its
@@ -18,6 +19,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered, Signed
 
 IDS_MOST = 100
+RESTORE, FORGET = ACTIONS = ("restore", "forget")
 _AGENT = "agent:"
 _TIME_MAX = 2**53
 
@@ -63,8 +65,10 @@ def check(order: RestoreOrdered, policy: Policy) -> None:
         _sound("reference", names.name_fault(order.reference))
     if not 0 <= order.ordered_at <= _TIME_MAX:
         raise BadOrder("out_of_range", "ordered_at", "no time; send milliseconds since the epoch")
+    if order.action not in ACTIONS:
+        raise BadOrder("bad_order", "action", f"must be one of {', '.join(ACTIONS)}")
     if not order.memory_ids:
-        raise BadOrder("missing_field", "memory_ids", "name the memories that are to come back")
+        raise BadOrder("missing_field", "memory_ids", "name the memories that it is about")
     if len(order.memory_ids) > most(policy):
         raise BadOrder("too_many", "memory_ids", f"{len(order.memory_ids)} ids; {most(policy)} are the most at once")
     if any(names.uuid(memory_id) != memory_id for memory_id in order.memory_ids):

@@ -1,4 +1,4 @@
-"""The records of a restore. They belong to `core.records`, which says what is common to all."""
+"""The records of a restore, and of a proposal to forget. They belong to `core.records`, which says what is common."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RestoreOrdered:
-    """Outside, within a Signed. Somebody asks for memories back that were forgotten."""
+    """Outside, within a Signed. Somebody asks for memories back that were forgotten, or that others be forgotten."""
 
     cluster: bytes
     order_id: str
@@ -16,6 +16,7 @@ class RestoreOrdered:
     ordered_by: str
     ordered_at: int
     reference: str | None = None
+    action: str = "restore"
 
 
 @dataclass(frozen=True, slots=True)

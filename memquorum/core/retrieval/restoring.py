@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from memquorum.core import names
 from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring import orders
+from memquorum.core.restoring.orders import FORGET, RESTORE
 from memquorum.core.retrieval.query import BadRequest, read_body, read_namespace
 from memquorum.core.retrieval.telling import WHY, moment
 
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
+FORGOTTEN, KEPT = "forgotten", "kept"
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
@@ -37,8 +39,8 @@ class Restoring:
 
 @dataclass(frozen=True, slots=True)
 class Restore:
-    """What was asked for, and what became of it. `status`: "nothing to restore" (no memory rests sealed, so nobody is
-    asked), "asked" (to be voted on) or "decided".
+    """What was asked for, and what became of it. `status`: "nothing to restore" or "nothing to forget" (nobody is
+    asked), "asked" (to be voted on) or "decided". `action`: restore, or forget.
 
     `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal.
     """
@@ -50,7 +52,8 @@ class Restore:
     shard: int | None = None
     epoch: int | None = None
     journal_seq: int | None = None
-    restored: int = field(default=0)
+    restored: int = 0
+    action: str = RESTORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +70,13 @@ class Resting:
 
 def read_restore(body: bytes, policy: Policy) -> RestoreOrdered:
     """What a JSON body asks for; who asks, when and by which id is still open. Raises BadRequest."""
-    asked = read_body(body, RestoreRequest)
+    return checked(read_body(body, RestoreRequest), policy, RESTORE)
+
+
+def checked(asked: RestoreRequest, policy: Policy, action: str) -> RestoreOrdered:
+    """A request as an order without a name. Raises BadRequest."""
     ids = tuple(dict.fromkeys(names.uuid(one) or one for one in asked.memory_ids))
-    wanted = RestoreOrdered(b"", _NOBODY, read_namespace(asked.namespace), ids, "x", 0, asked.reference)
+    wanted = RestoreOrdered(b"", _NOBODY, read_namespace(asked.namespace), ids, "x", 0, asked.reference, action)
     try:
         orders.check(wanted, policy)
     except BadOrder as wrong:
@@ -83,15 +90,48 @@ def standing(memory_ids: Iterable[str], rows: Iterable[Resting]) -> tuple[Restor
     return tuple(_standing(memory_id, known.get(memory_id)) for memory_id in memory_ids)
 
 
-def decided(memory_id: str, outcome: str, reason: str) -> Restoring:
+def told(
+    base: Restore,
+    order: RestoreOrdered,
+    outcomes: Sequence[tuple[str, str, str]],
+    *,
+    epoch: int | None = None,
+    journal_seq: int | None = None,
+) -> Restore:
+    """What became of a request. `outcomes`: of each memory its outcome and the reason, empty if it was not voted on;
+    none at all where nobody was asked."""
+    if not outcomes:
+        return replace(base, status=f"nothing to {order.action}", journal_seq=journal_seq)
+    memories = tuple(decided(*one, action=order.action) for one in outcomes)
+    back = sum(one.status == RESTORED for one in memories)
+    return replace(base, status="decided", memories=memories, epoch=epoch, journal_seq=journal_seq, restored=back)
+
+
+def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE) -> Restoring:
     """What the members, and then the commit worker, made of one."""
     why = WHY.get(reason, reason)
+    if action == FORGET:
+        return _left(memory_id, outcome, why)
     if outcome == "restored":
         return Restoring(memory_id, RESTORED, "it is served again, and decays from the request on")
     if outcome == "kept":
         return Restoring(memory_id, SEALED, f"the members did not agree ({why}): it stays sealed; ask again")
-    status = {"not forgotten": ALIVE, "unreadable": SEALED, "unknown memory": UNKNOWN}.get(reason, DESTROYED)
-    return Restoring(memory_id, status, why)
+    known = {"not forgotten": ALIVE, "unreadable": SEALED, "unknown memory": UNKNOWN, "": UNKNOWN}
+    status = known.get(reason, DESTROYED)
+    return Restoring(memory_id, status, why or "this namespace has no such memory")
+
+
+def _left(memory_id: str, outcome: str, why: str) -> Restoring:
+    if outcome == "forgotten":
+        return Restoring(memory_id, FORGOTTEN, "it rests sealed for its grace time, and may be restored")
+    if outcome == "kept":
+        return Restoring(memory_id, KEPT, f"the members keep it: {why}")
+    if outcome:
+        return Restoring(memory_id, KEPT, why)
+    return Restoring(
+        memory_id, KEPT, "it was not nominated: it was kept lately, or its namespace has lost as much as may go, or it "
+        "is not there",
+    )  # fmt: skip
 
 
 def _standing(memory_id: str, row: Resting | None) -> Restoring:

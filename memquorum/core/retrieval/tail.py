@@ -72,8 +72,8 @@ class Tail:
     def _episode_or_access(self, entry: JournalEntry) -> str:
         detail, where = self._codec.decode(entry.detail), f"in {entry.namespace}"
         if isinstance(detail, RestoreRequested):
-            what = "to be voted on" if entry.effect == "requested" else "nothing that it names rests sealed"
-            return f"{entry.effect:<11} a restore {where}, request {entry.event_id}: {what}"
+            what = "to be voted on" if entry.effect == "requested" else "there is nothing to vote on"
+            return f"{entry.effect:<11} request {entry.event_id} {where}: {what}"
         if isinstance(detail, Withheld):
             told = f"nothing is erased, {len(detail.held):,} of what it names is held"
             return f"withheld    order {entry.event_id} {where}: {told}"

@@ -19,6 +19,7 @@ _PROPOSED = {
     "early": "early, because it was salient from the start",
     "salient": "because it is salient",
     "requested": "because somebody asked for it back",
+    "asked": "because somebody wants it forgotten",
 }
 _TRIGGER = {
     "interactions": "opened after enough interactions",
@@ -133,7 +134,7 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
         return
     yield f"{where}, {moment(vote.as_of)}: to {_AIM.get(vote.kind, vote.kind)}? {vote.outcome.capitalize()}"
     what, _, name = vote.trigger.partition("/")
-    trigger = f"opened by request {name}" if what == "restore" else _TRIGGER.get(vote.trigger, vote.trigger)
+    trigger = f"opened by request {name}" if what in ("restore", "forget") else _TRIGGER.get(vote.trigger, vote.trigger)
     proposed = _PROPOSED.get(vote.proposed_because, vote.proposed_because)
     proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
     yield f"  Proposed {proposed}; the epoch was {trigger}."

@@ -1,0 +1,95 @@
+"""What may be asked of a proposal to forget: a request checked like a record, and what a vote would look at now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memquorum.core.decay import decay_ppm
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import RestoreOrdered
+from memquorum.core.restoring.orders import FORGET
+from memquorum.core.retrieval.query import read_body
+from memquorum.core.retrieval.restoring import RestoreRequest, checked
+
+ALIVE, FORGOTTEN, KEPT, UNKNOWN = "alive", "forgotten", "kept", "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """The body of a proposal: the memories that are to be forgotten. Nothing is proposed unless dry_run is false."""
+
+    namespace: str | None = None
+    memory_ids: tuple[str, ...] = ()
+    dry_run: bool | None = None
+    reference: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A memory as its rows have it; what it was used and kept is there while it is alive. Times in milliseconds."""
+
+    memory_id: str
+    tier: str
+    last_access: int | None
+    kept: int | None
+    as_of: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
+    does, however little it means to them."""
+
+    memory_id: str
+    status: str
+    detail: str
+    decay: float | None = None
+    relevance_below: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """What would be nominated (`status` "nothing asked"), or was ("asked", "decided").
+
+    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal."""
+
+    namespace: str
+    status: str
+    dry_run: bool
+    memories: tuple[Leaving, ...]
+    order_id: str | None = None
+    shard: int | None = None
+    epoch: int | None = None
+    journal_seq: int | None = None
+
+
+def read_forget(body: bytes, policy: Policy) -> tuple[RestoreOrdered, bool]:
+    """What a JSON body proposes, and whether that is only to be shown. Raises BadRequest."""
+    asked = read_body(body, ForgetRequest)
+    wanted = RestoreRequest(asked.namespace, asked.memory_ids, asked.reference)
+    return checked(wanted, policy, FORGET), asked.dry_run is not False
+
+
+def standing(memory_ids: Iterable[str], rows: Iterable[Used], policy: Policy) -> tuple[Leaving, ...]:
+    """What a vote would look at of each memory, in the order asked for; those that are alive may be proposed."""
+    known = {row.memory_id: row for row in rows}
+    return tuple(_standing(memory_id, known.get(memory_id), policy) for memory_id in memory_ids)
+
+
+def _standing(memory_id: str, row: Used | None, policy: Policy) -> Leaving:
+    if row is None:
+        return Leaving(memory_id, UNKNOWN, "this namespace has no such memory")
+    if row.last_access is None:
+        return Leaving(memory_id, FORGOTTEN, "it is forgotten already")
+    decay = decay_ppm(min(row.last_access, row.as_of), row.as_of, policy)
+    given = policy.forget
+    below = max(0, given.theta_ppm * PPM - given.omega_decay_ppm * decay) / max(1, given.omega_relevance_ppm)
+    share = min(PPM, int(below)) / PPM
+    if share:
+        detail = f"a member lets it go if its relevance to it is below {share:.2f}"
+    else:
+        detail = "no member lets it go so soon after its last use"
+    if row.kept:
+        detail += f"; it was kept {row.kept} times lately, and may rest"
+    return Leaving(memory_id, ALIVE, detail, decay / PPM, share)

@@ -1,0 +1,115 @@
+"""Proposals to forget over HTTP: shown first, then voted on like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from memquorum.core import access
+from memquorum.core.avro import Codec
+from memquorum.core.decay import decay_ppm, span_ms
+from memquorum.core.policy import PPM, ForgetPolicy, Policy
+from memquorum.core.restoring.orders import open_order
+from memquorum.core.retrieval.forgetting import Used, standing
+from memquorum.core.retrieval.restoring import decided
+from tests.unit.served import GENESIS, HERS, THEIRS, Served, client_of, make, stored
+from tests.unit.test_restore_endpoint import bearer
+from workers.retrieval.door import Door
+
+ASKED = {"namespace": "greenhouse", "memory_ids": [HERS, THEIRS]}
+POLICY = Policy()
+
+
+@pytest.fixture
+def service(codec: Codec) -> Served:
+    return make(codec, Door(None))
+
+
+@pytest.fixture
+def client(service: Served) -> TestClient:
+    return client_of(service)
+
+
+@pytest.mark.parametrize("dry", [{}, {"dry_run": True}, {"dry_run": None}])
+def test_nothing_is_proposed_unless_it_is_said_twice(client: TestClient, service: Served, dry: dict[str, Any]) -> None:
+    told = client.post("/forget", json=ASKED | dry).json()
+    assert (told["status"], told["dry_run"], told["order_id"], service.sent) == ("nothing asked", True, None, [])
+    mine, other = told["memories"]
+    assert (mine["memory_id"], mine["status"], mine["relevance_below"]) == (
+        HERS,
+        "alive",
+        pytest.approx(0.012, abs=0.01),
+    )
+    assert "kept 2 times lately" in mine["detail"]
+    # Another tenant's memory is one that there is not.
+    assert other == {
+        "memory_id": THEIRS, "status": "unknown", "detail": "this namespace has no such memory", "decay": None,
+        "relevance_below": None,
+    }  # fmt: skip
+
+
+def test_what_is_alive_is_proposed_and_the_decision_waited_for(
+    client: TestClient, service: Served, codec: Codec
+) -> None:
+    answer = client.post("/forget", json=ASKED | {"dry_run": False, "reference": "spring cleaning"})
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["dry_run"], told["epoch"]) == (200, "decided", False, 7)
+    assert [one["status"] for one in told["memories"]] == ["forgotten", "unknown"]
+    ((_, _, data),) = service.sent
+    order = open_order(codec, GENESIS, data)[1]
+    assert (order.action, order.memory_ids, order.reference) == ("forget", (HERS,), "spring cleaning")
+    assert client.get(f"/restores/{order.order_id}").json()["action"] == "forget"
+
+
+def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Served) -> None:
+    service.carries_out = False
+    answer = client.post("/forget?wait_ms=0", json=ASKED | {"dry_run": False})
+    assert (answer.status_code, answer.json()["status"]) == (202, "asked")
+
+
+def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
+    file = tmp_path / "keys.json"
+    stored(file, (1, (access.FORGET,), ("greenhouse",)), (2, (access.ERASE, access.READ), ("*",)))
+    client = client_of(make(codec, Door(file)))
+    assert client.post("/forget", json=ASKED, headers=bearer(2, "erase")).status_code == 403
+    assert client.post("/forget", json=ASKED | {"namespace": "mill"}, headers=bearer(1, "forget")).status_code == 403
+    assert client.post("/forget", json=ASKED, headers=bearer(1, "forget")).status_code == 200
+
+
+@pytest.mark.parametrize("age", [0, 60_000, 10**7])
+def test_below_that_relevance_a_member_says_forget_and_from_it_on_keep(age: int) -> None:
+    (one,) = standing(["m"], [Used("m", "short-term", 10**9 - age, 0, 10**9)], POLICY)
+    assert one.decay is not None and one.relevance_below is not None
+    decay, below, given = decay_ppm(10**9 - age, 10**9, POLICY), round(one.relevance_below * PPM), POLICY.forget
+
+    def forgets(relevance: int) -> bool:
+        score = (given.omega_decay_ppm * decay + given.omega_relevance_ppm * relevance) // PPM
+        return score < given.theta_ppm
+
+    assert one.decay == decay / PPM and not forgets(below + 1)
+    assert forgets(below - 1) if below else not forgets(0)
+
+
+def test_what_is_forgotten_or_never_let_go_is_said_so() -> None:
+    never = Policy(forget=ForgetPolicy(theta_ppm=0))
+    (one,) = standing(["m"], [Used("m", "long-term", 0, 0, span_ms(never))], never)
+    assert one.relevance_below == 0 and "no member lets it go" in one.detail
+    (one,) = standing(["m"], [Used("m", "sealed", None, None, 5)], POLICY)
+    assert (one.status, one.decay) == ("forgotten", None)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "reason", "status"),
+    [
+        ("forgotten", "quorum", "forgotten"),
+        ("kept", "too_few_votes", "kept"),
+        ("kept", "cap", "kept"),
+        ("voided", "touched since", "kept"),
+        ("", "", "kept"),
+    ],
+)
+def test_every_end_is_told(outcome: str, reason: str, status: str) -> None:
+    assert decided(HERS, outcome, reason, action="forget").status == status

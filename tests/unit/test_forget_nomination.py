@@ -1,0 +1,107 @@
+"""What somebody wants to be forgotten is nominated at once, first, and never beyond what may go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from memquorum import topics
+from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
+from memquorum.core.consensus.messages import open_signed
+from memquorum.core.decay import span_ms
+from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
+from memquorum.core.records import (
+    Crossing,
+    DecayCrossed,
+    JournalEntry,
+    NominationProposed,
+    RestoreRequested,
+    Standing,
+)
+from memquorum.ports import Candidate
+from streams.nomination import Nomination
+from streams.stage import Arrival
+from tests.unit import genesis as cluster
+from tests.unit import votes
+from tests.unit.shard import memory_id
+from tests.unit.shelf import Shelf
+
+NOW = 1_700_000_000_000
+SPACE = "n2"  # of shard 1
+GENESIS = cluster.make(policy=Policy(epoch=EpochPolicy(proposals_max=3)))
+SPAN = span_ms(GENESIS.policy)
+OLD, FRESH, OTHER = (memory_id(name, SPACE) for name in ("old", "fresh", "other"))
+CROSSED = (Crossing(OLD, NOW - SPAN, 299_999, 0),)
+STANDING = Standing(4, NOW, 0, 10, 0, NOW)
+TICK = DecayCrossed(1, NOW, 33, 9, CROSSED, STANDING)
+FORGET = votes.restore(GENESIS, FRESH, namespace=SPACE, action="forget", order_id=memory_id("first"))
+
+
+def candidate(own: str, used: int = NOW, namespace: str = SPACE) -> Candidate:
+    return Candidate(own, namespace, "short-term", NOW - SPAN, used, 400_000, early=False)
+
+
+def requested(codec: Codec, order: Any, offset: int = 7) -> bytes:
+    data = votes.signed(codec, GENESIS, "operator", order)
+    detail = codec.encode(RestoreRequested(data, NOW))
+    return codec.encode(
+        JournalEntry(1, 3, NOW, "requested", order.order_id, topics.ACCEPTED, 1, offset, detail, order.namespace)
+    )
+
+
+def nominate(codec: Codec, shelf: Shelf, policy: Policy | None = None, **changes: Any) -> NominationProposed | None:
+    genesis = GENESIS if policy is None else replace(GENESIS, policy=policy)
+    stage = Nomination(codec, genesis, cluster.seed_of("service:nomination"), shelf)  # type: ignore[arg-type]
+    tick = replace(TICK, **changes)
+    outputs = stage.process([Arrival(1, tick.journal_seq, codec.encode(tick))])
+    return open_signed(codec, GENESIS, outputs[0].value, NominationProposed)[1] if outputs else None
+
+
+@pytest.fixture
+def shelf(codec: Codec) -> Shelf:
+    return Shelf(alive=[candidate(OLD, NOW - SPAN), candidate(FRESH)], requests=[requested(codec, FORGET)])
+
+
+def proposed(made: NominationProposed | None) -> list[tuple[str, str, str]]:
+    assert made is not None and made.order is None
+    return [(p.memory_id, p.kind, p.reason) for p in made.proposals]
+
+
+def test_what_is_asked_for_opens_an_epoch_and_comes_first(codec: Codec, shelf: Shelf) -> None:
+    """Nothing else would open one now; what is due goes along, so that no request puts it off."""
+    made = nominate(codec, shelf)
+    assert made is not None and made.trigger == f"forget/{FORGET.order_id}"
+    assert proposed(made) == [(FRESH, "forget", "asked"), (OLD, "forget", "decayed")]
+    assert ("restores", 1, NOW - GENESIS.policy.forget.grace_ms, 33, 4) in shelf.asked
+
+
+def test_a_memory_that_is_due_is_nominated_once(codec: Codec, shelf: Shelf) -> None:
+    shelf.requests = [requested(codec, replace(FORGET, memory_ids=(OLD,)))]
+    assert proposed(nominate(codec, shelf)) == [(OLD, "forget", "asked")]
+
+
+def test_what_rests_or_is_of_another_namespace_is_not_nominated(codec: Codec, shelf: Shelf) -> None:
+    shelf.alive = [candidate(FRESH, namespace="elsewhere"), candidate(OLD, NOW - SPAN)]
+    assert nominate(codec, shelf) is None
+    shelf.alive = []
+    assert nominate(codec, shelf) is None
+    # An epoch that is due anyway is opened by what is due, and says nothing of the request.
+    shelf.alive = [candidate(OLD, NOW - SPAN)]
+    made = nominate(codec, shelf, standing=replace(STANDING, last_epoch_at=0))
+    assert made is not None and (made.trigger, proposed(made)) == ("interval", [(OLD, "forget", "decayed")])
+
+
+def test_caps_stand_before_a_request(codec: Codec, shelf: Shelf) -> None:
+    shelf.stands = {SPACE: Quota(10, ((NOW - 1, 500),))}
+    assert nominate(codec, shelf, Policy(caps=CapsPolicy())) is None
+
+
+def test_a_request_that_cannot_be_nominated_keeps_no_other_waiting(codec: Codec, shelf: Shelf) -> None:
+    back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("second"))
+    shelf.requests = [requested(codec, replace(FORGET, memory_ids=(OTHER,))), requested(codec, back, 8)]
+    made = nominate(codec, shelf)
+    assert made is not None and made.trigger == f"restore/{back.order_id}"
+    assert [(p.memory_id, p.kind) for p in made.proposals] == [(OTHER, "restore")]

@@ -1,0 +1,45 @@
+"""Proposals to forget over HTTP: first what a vote would look at, and then, if that was asked for, the vote.
+
+Nothing leaves because somebody asked. The memories are nominated at the next tick, ahead of what decay and capacity
+nominate, and the members judge them as always; caps and what rests after a vote that kept it stand before that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum.core.access import FORGET, Caller
+from memquorum.core.retrieval import forgetting, query
+from memquorum.core.retrieval.forgetting import Forget
+from workers.retrieval.answers import body
+from workers.retrieval.restores import WAIT_MS, ask
+from workers.retrieval.service import Service
+
+
+async def forget(service: Service, request: Request, caller: Caller) -> Response:
+    """What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it."""
+    policy = service.genesis.policy
+    wanted, dry_run = forgetting.read_forget(await body(request), policy)
+    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    sight = caller.at(wanted.namespace, FORGET)
+    rows = await service.reads.used(sight, wanted.namespace, wanted.memory_ids)
+    found = forgetting.standing(wanted.memory_ids, rows, policy)
+    alive = tuple(one.memory_id for one in found if one.status == forgetting.ALIVE)
+    if dry_run or not alive:
+        return JSONResponse(asdict(Forget(wanted.namespace, "nothing asked", dry_run, found)))
+    done = await ask(service, caller, sight, replace(wanted, memory_ids=alive), wait_ms / 1000)
+    told = {one.memory_id: one for one in done.memories}
+    memories = tuple(
+        replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)
+        if one.memory_id in told
+        else one
+        for one in found
+    )
+    shown = Forget(
+        wanted.namespace, done.status, False, memories,
+        done.order_id, done.shard, done.epoch, done.journal_seq,
+    )  # fmt: skip
+    return JSONResponse(asdict(shown), 200 if done.status == "decided" else 202)
