@@ -129,7 +129,7 @@ def _left(memory_id: str, outcome: str, why: str) -> Restoring:
     if outcome:
         return Restoring(memory_id, KEPT, why)
     return Restoring(
-        memory_id, KEPT, "it was not nominated: it was kept lately, or its namespace has lost as much as may go, or it "
+        memory_id, KEPT, "it was not nominated: it was kept lately, is protected, its namespace has lost as much as may go, or it "
         "is not there",
     )  # fmt: skip
 
