@@ -128,10 +128,10 @@ def _left(memory_id: str, outcome: str, why: str) -> Restoring:
         return Restoring(memory_id, KEPT, f"the members keep it: {why}")
     if outcome:
         return Restoring(memory_id, KEPT, why)
-    return Restoring(
-        memory_id, KEPT, "it was not nominated: it was kept lately, is protected, its namespace has lost as much as may go, or it "
-        "is not there",
-    )  # fmt: skip
+    told = (
+        "it was not nominated: it was kept lately, or is protected, or is not there, or its namespace has lost enough"
+    )
+    return Restoring(memory_id, KEPT, told)
 
 
 def _standing(memory_id: str, row: Resting | None) -> Restoring:
