@@ -128,9 +128,7 @@ def _left(memory_id: str, outcome: str, why: str) -> Restoring:
         return Restoring(memory_id, KEPT, f"the members keep it: {why}")
     if outcome:
         return Restoring(memory_id, KEPT, why)
-    told = (
-        "it was not nominated: it was kept lately, or is protected, or is not there, or its namespace has lost enough"
-    )
+    told = "it was not nominated: it was kept lately, or is protected, is not there, or its namespace has lost enough"
     return Restoring(memory_id, KEPT, told)
 
 
