@@ -15,7 +15,7 @@ from tests.benchmarks import kept, plot
 from tests.benchmarks.forgetting.footprint import AT, EARLY, LATE, PACES_S, PAPER
 
 PAGE = kept.ROOT / "docs" / "forgetting-quality.md"
-_PLOT = Path("performance") / "footprint.svg"
+_PLOT = Path("forgetting") / "footprint.svg"
 _BESIDE = Path(__file__).parent
 _EVERY = 10
 
