@@ -659,6 +659,112 @@ JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 ORDER BY n.distance, m.id
 
+-- :name search_crowd
+-- The same in a namespace that has an index of its own, which finds nearly all of them (infra/decisions/0031). What the
+-- index was made for stands in the text: {namespace}, {encoder} and {dimensions} are filled in as literals.
+WITH nearest AS MATERIALIZED (
+    SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
+    FROM embedding e
+    WHERE e.namespace = {namespace} AND e.encoder = {encoder}
+    ORDER BY distance
+    LIMIT %(k)s
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    n.distance
+FROM nearest n
+JOIN memory m USING (id)
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+ORDER BY n.distance, m.id
+
+-- :name crowds
+-- The indexes that crowds have, whole ones alone.
+SELECT c.relname
+FROM pg_index i
+JOIN pg_class c ON c.oid = i.indexrelid
+WHERE i.indrelid IN (to_regclass('embedding'), to_regclass('content')) AND i.indisvalid AND c.relname ~ '^(near|words)_'
+
+-- :name crowd_sizes
+-- How many memories of a namespace each encoder has encoded, by the index alone.
+SELECT encoder, count(*) FROM embedding WHERE namespace = %(namespace)s GROUP BY encoder
+
+-- :name query_words
+-- The words of a query as full text takes them, the first that mean something.
+SELECT lexeme FROM unnest(to_tsvector('pg_catalog.english', %(query)s)) ORDER BY positions[1], lexeme LIMIT %(words)s
+
+-- :name word_holders
+-- How many memories of a namespace have each of the words; the words as a tsquery has them.
+SELECT word, holders FROM word_holders(%(namespace)s, %(asked)s::text[])
+
+-- :name candidates_crowd
+-- What may answer a query, as `candidates`, in a namespace that has indexes of its own, where all pass; {…} as above.
+WITH asked AS MATERIALIZED (
+    SELECT %(vector)s::halfvec({dimensions}) AS vector
+), near AS MATERIALIZED (
+    SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
+    FROM embedding e
+    WHERE e.namespace = {namespace} AND e.encoder = {encoder}
+    ORDER BY distance
+    LIMIT %(depth)s
+), said AS MATERIALIZED (
+    SELECT id, score
+    FROM words_best({namespace}, %(sources)s, %(asked)s::text[], %(weights)s::float8[], %(looked)s, %(depth)s)
+), candidate AS MATERIALIZED (
+    SELECT id, bool_or(near) AS near, max(score) AS score
+    FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
+    GROUP BY id
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    e.vector <=> a.vector, m.encoder, halfvec_send(e.vector), k.near, k.score::float8,
+    ARRAY(
+        SELECT l.id::text
+        FROM memory l
+        WHERE l.namespace = m.namespace AND l.session = m.session AND (l.created, l.id) > (m.created, m.id)
+          AND l.tier IN ('short-term', 'long-term')
+        ORDER BY l.created, l.id
+        LIMIT %(reach)s
+    ), h.as_of
+FROM candidate k
+JOIN memory m USING (id)
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+JOIN embedding e ON e.memory_id = m.id AND e.encoder = {encoder}
+CROSS JOIN asked a
+JOIN shard h ON h.shard = m.shard
+
+-- :name crowd_large
+-- Namespaces of so many memories by one encoder, with the dimensions of its vectors.
+SELECT namespace, encoder, count(*), max(vector_dims(vector))
+FROM embedding
+GROUP BY namespace, encoder
+HAVING count(*) >= %(least)s
+ORDER BY namespace, encoder
+
+-- :name crowd_indexes
+-- The indexes that were made for crowds, whether each is whole, and how many bytes it takes.
+SELECT c.relname, i.indisvalid, pg_relation_size(c.oid)
+FROM pg_index i
+JOIN pg_class c ON c.oid = i.indexrelid
+WHERE i.indrelid IN (to_regclass('embedding'), to_regclass('content')) AND c.relname ~ '^(near|words)_'
+
+-- :name crowd_memory
+-- What one build of an index may take, in this session; more processes than one would share more memory than a container
+-- gives them by default.
+SELECT set_config('maintenance_work_mem', %(size)s, false), set_config('max_parallel_maintenance_workers', '0', false)
+
+-- :name crowd_near
+-- The index of a namespace's vectors. {…} are filled in: the name as an identifier, the rest as literals.
+CREATE INDEX CONCURRENTLY {index} ON embedding USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops)
+WHERE namespace = {namespace} AND encoder = {encoder}
+
+-- :name crowd_words
+-- The index of a namespace's words. Without a list of what waits to be put in, which each question would go through.
+CREATE INDEX CONCURRENTLY {index} ON content USING gin (words) WITH (fastupdate = off) WHERE namespace = {namespace}
+
+-- :name crowd_drop
+-- An index whose namespace is small again, or that was not finished.
+DROP INDEX CONCURRENTLY IF EXISTS {index}
+
 -- :name candidates
 -- What may answer a query, of the memories that pass the filters: those nearest by each encoder's vector, and those whose
 -- words say most. A word is worth more the fewer have it (as in BM25, without its length term: what is long here says

@@ -1,13 +1,14 @@
-"""What the retrieval service asks of the store: searches, memories, outcomes, accounts; waiting without polling."""
+"""What the retrieval service asks of the store: searches, memories, outcomes, accounts."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import suppress
 from dataclasses import asdict
+from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
@@ -20,6 +21,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from db import erasure_rows, explain_rows, receipt_rows, restore_rows
 from db.connection import READER, TENANT, Link, patient
+from db.crowd_reads import Crowds
 from db.erasure_rows import Found
 from db.queries import QUERIES
 from memquorum.core import ids
@@ -40,13 +42,21 @@ from memquorum.ports import StoreUnavailable
 _LOG = logging.getLogger("memquorum.reads")
 # Questions of one sight have a part of the connections: a tenant with many slow ones cannot keep the others out.
 _POOL_MAX, _POOL_MAX_OF_ONE = 8, 6
+# What looks at a whole erasure takes seconds, and must not hold up every account of a memory.
+_ACCOUNTS = 3
 _PATIENCE_S = 2.0
-_BACKOFF_MAX_S = 5.0
 # Longer than any search takes: the server stands still.
 _ANSWER_S = 5.0
 
 # Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
-_PREPARED = {"candidates": False, "around": False, "passed": False, "traces": False}
+# Those of a crowd hold its name in their text, and are prepared at once.
+_PREPARED = {name: False for name in ("candidates", "around", "passed", "traces")} | {
+    name: True for name in ("search_crowd", "candidates_crowd")
+}
+
+# How many neighbours the index of a crowd follows at a time: more than are asked for, or it finds fewer of the nearest;
+# and on, in order, where rows that it has are gone.
+_EFFORT = "-c hnsw.ef_search=120 -c hnsw.iterative_scan=strict_order"
 
 Event = tuple[str, str]
 T = TypeVar("T")
@@ -60,7 +70,7 @@ class Reads:
 
     def __init__(self, dsn: str) -> None:
         self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
-            _as_tenant(dsn),
+            as_tenant(dsn),
             kwargs={"autocommit": True},
             min_size=1,
             max_size=_POOL_MAX,
@@ -68,11 +78,16 @@ class Reads:
             timeout=_PATIENCE_S,
             check=AsyncConnectionPool.check_connection,
         )
+        self._crowds = Crowds(self._all)
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
-        # Accounts need one snapshot over several statements, and are rare: a connection of their own, in a thread of
-        # its own. asyncio's threads are for what is sure to end.
-        self._link = Link(_bounded(dsn), READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
-        self._accounts = ThreadPoolExecutor(1, thread_name_prefix="accounts")
+        # Accounts need one snapshot over several statements, and are rare: a few connections of their own, in threads
+        # of their own. asyncio's threads are for what is sure to end.
+        self._accounts = ThreadPoolExecutor(_ACCOUNTS, thread_name_prefix="accounts")
+        self._links: SimpleQueue[Link] = SimpleQueue()
+        for _ in range(_ACCOUNTS):
+            self._links.put(
+                Link(_bounded(dsn), READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+            )
 
     async def open(self) -> None:
         """Fills the pool in the background; the first question waits for a connection."""
@@ -81,7 +96,7 @@ class Reads:
     async def close(self) -> None:
         """Lets all connections go."""
         await self._pool.close(timeout=1)
-        await asyncio.wait({self._in_accounts(self._link.close)}, timeout=1)
+        await asyncio.wait({self._in_accounts(self._let_go) for _ in range(_ACCOUNTS)}, timeout=1)
         self._accounts.shutdown(wait=False, cancel_futures=True)
 
     async def ping(self) -> None:
@@ -96,6 +111,8 @@ class Reads:
         `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
         """
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
+        if await self._crowds.near(namespace, encoder):
+            return [_hit(row) for row in await self._crowds.search(sight, wanted, len(vector))]
         return [_hit(row) for row in await self._all("search", wanted, sight)]
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
@@ -103,6 +120,9 @@ class Reads:
 
         Memories of other encoders than the question's are not compared.
         """
+        if await self._crowds.whole(question):
+            rows = await self._crowds.candidates(sight, question, given)
+            return [_candidate(row) for row in rows], rows[0][-1] if rows else 0
         wanted = _asked(question) | {
             "vectors": [HalfVector(vector).to_text() for vector in question.vectors.values()],
             "query": question.query,
@@ -117,6 +137,11 @@ class Reads:
         """How many memories pass the question's filters, by encoder; and how many do not, by the filter."""
         through: dict[str, int] = {}
         kept: dict[str, int] = {}
+        if await self._crowds.whole(question):
+            sizes = await self._crowds.sizes(sight, question.namespace)
+            through = {name: sizes.get(name, 0) for name in question.vectors}
+            others = sum(sizes.values()) - sum(through.values())
+            return through, {"encoder": others} if others else {}
         for encoder, reason, count in await self._all("passed", _asked(question), sight):
             of, name = (through, encoder) if reason is None else (kept, reason)
             of[name] = of.get(name, 0) + count
@@ -201,8 +226,12 @@ class Reads:
 
     async def _account(self, load: Callable[[psycopg.Connection[Any]], T]) -> T:
         def snapshot() -> T:
-            with self._link.use() as connection, connection.transaction():
-                return load(connection)
+            link = self._links.get()
+            try:
+                with link.use() as connection, connection.transaction():
+                    return load(connection)
+            finally:
+                self._links.put(link)
 
         asked = self._in_accounts(snapshot)
         try:
@@ -211,15 +240,24 @@ class Reads:
             # What still waits for its turn then never has it.
             asked.cancel()
 
+    def _let_go(self) -> None:
+        # Not put back: the next thread lets another one go. What is in use its user keeps.
+        with suppress(Empty):
+            self._links.get_nowait().close()
+
     def _in_accounts(self, work: Callable[[], T]) -> asyncio.Future[T]:
         return asyncio.get_running_loop().run_in_executor(self._accounts, work)
 
-    async def _all(self, name: str, parameters: dict[str, Any], sight: Sight) -> list[tuple[Any, ...]]:
+    async def _all(
+        self, name: str, parameters: dict[str, Any], sight: Sight, *, text: str | None = None
+    ) -> list[tuple[Any, ...]]:
         # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait until
         # it does. So a late question is left to itself, with its connection; the pool bounds how many there are.
-        return await _in_time(asyncio.ensure_future(self._ask(name, parameters, sight)))
+        return await _in_time(asyncio.ensure_future(self._ask(name, parameters, sight, text)))
 
-    async def _ask(self, name: str, parameters: dict[str, Any], sight: Sight) -> list[tuple[Any, ...]]:
+    async def _ask(
+        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
+    ) -> list[tuple[Any, ...]]:
         share = self._shares.setdefault(sight.text, asyncio.Semaphore(_POOL_MAX_OF_ONE))
         try:
             await asyncio.wait_for(share.acquire(), _PATIENCE_S)
@@ -229,7 +267,7 @@ class Reads:
             # In one go: BEGIN and what may be seen go out with the question, and its answer comes with theirs.
             async with self._pool.connection() as connection, connection.pipeline(), connection.transaction():
                 await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
-                asked = await connection.execute(QUERIES[name], parameters, prepare=_PREPARED.get(name))
+                asked = await connection.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
                 return await asked.fetchall()
         except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
@@ -300,92 +338,16 @@ def _share(ppm: int | None) -> float | None:
     return None if ppm is None else ppm / PPM
 
 
-class Outcomes:
-    """Waits for what becomes of events: one LISTEN for all who wait, one question per batch of the journal."""
-
-    def __init__(self, dsn: str, reads: Reads) -> None:
-        self._dsn = _as_tenant(dsn)
-        self._reads = reads
-        self._waiting: dict[Event, set[asyncio.Future[dict[str, Any]]]] = {}
-        self._dirty = asyncio.Event()
-        self.listening = False
-
-    async def wait(self, sight: Sight, event: Event, seconds: float) -> dict[str, Any] | None:
-        """The event's outcome as soon as it has one; None after so many seconds, or where it is out of sight."""
-        if not covers(sight.namespaces, event[0]):
-            return None
-        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(event, set()).add(future)
-        self._dirty.set()
-        try:
-            return await asyncio.wait_for(future, seconds)
-        except TimeoutError:
-            return None
-        finally:
-            futures = self._waiting.get(event, set())
-            futures.discard(future)
-            if not futures:
-                self._waiting.pop(event, None)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
-        """Listens and answers for the duration."""
-        tasks = [asyncio.create_task(self._listen()), asyncio.create_task(self._answer())]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def _listen(self) -> None:
-        pause = 0.1
-        while True:
-            try:
-                connection = await psycopg.AsyncConnection.connect(self._dsn, autocommit=True, connect_timeout=5)
-                async with connection:
-                    await connection.execute(QUERIES["journal_listen"])
-                    self.listening, pause = True, 0.1
-                    # What happened before we listened was told to nobody.
-                    self._dirty.set()
-                    async for _ in connection.notifies():
-                        self._dirty.set()
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                _LOG.warning("the journal cannot be listened to: %s", str(error).strip())
-            self.listening = False
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, _BACKOFF_MAX_S)
-
-    async def _answer(self) -> None:
-        while True:
-            await self._dirty.wait()
-            self._dirty.clear()
-            if not self._waiting:
-                continue
-            try:
-                # Each was in sight of whoever waits for it.
-                sight = Sight(tuple({namespace for namespace, _ in self._waiting}))
-                found = await self._reads.outcomes(sight, list(self._waiting))
-            except StoreUnavailable as error:
-                _LOG.warning("%s; %d events wait", error, len(self._waiting))
-                await asyncio.sleep(0.5)
-                self._dirty.set()
-                continue
-            for event, outcome in found.items():
-                for future in self._waiting.get(event, ()):
-                    if not future.done():
-                        future.set_result(outcome)
-
-
 def _bounded(dsn: str) -> str:
     """The server gives up what nobody waits for any more; or one tenant's questions would keep all connections."""
     options = conninfo.conninfo_to_dict(dsn).get("options")
     return conninfo.make_conninfo(dsn, options=f"{options or ''} -c statement_timeout={_ANSWER_S * 1000:.0f}".strip())
 
 
-def _as_tenant(dsn: str) -> str:
+def as_tenant(dsn: str) -> str:
+    """The connection string of a login that steps down to the tenants' role, with an end to each question."""
     bounded = _bounded(patient(dsn))
     options = conninfo.conninfo_to_dict(bounded)["options"]
-    # A search is over before its machine code would be made.
-    own = f"{options} -c role={TENANT} -c jit=off"
+    # A search is over before its machine code would be made, or a second process be there to help.
+    own = f"{options} -c role={TENANT} -c jit=off -c max_parallel_workers_per_gather=0 {_EFFORT}"
     return conninfo.make_conninfo(bounded, options=own, application_name="memquorum-retrieval")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import sql
 
+from db import crowds
 from db.connection import patient
 from db.queries import QUERIES
 
@@ -40,6 +41,9 @@ def sweep(dsn: str, tables: Sequence[str]) -> Iterator[Swept]:
     """
     with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5, application_name="memquorum-sweep") as link:
         try:
+            # Written anew, an index of a crowd would keep the table locked for a minute: it is made again afterwards.
+            if set(tables) & set(MEMORY):
+                yield from (Swept(index, size, 0) for index, size in crowds.drop(link))
             for table in tables:
                 before = _size(link, table)
                 link.execute(sql.SQL(QUERIES["sweep_table"]).format(table=sql.Identifier(table)))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from db.store import ForeignStore
-from infra import apikeys, fleet, genesis
+from infra import apikeys, fleet, genesis, keeping
 from infra.settings import Settings, SettingsError
 from infra.telemetry import watched
 from infra.topics import declared
@@ -233,20 +233,21 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
     stop = Stop().on_signals()
     keys = vault(settings)
     seed = genesis.signing_seed(settings, "service-journal", made.services["journal"])
-    commit.run(
-        settings.bootstrap,
-        made,
-        load_codec(),
-        memory_dsn=settings.memory_dsn,
-        vault=keys,
-        journal_seed=seed,
-        stamps=genesis.stamps(settings, genesis.identities(settings, made)),
-        own_clock=_own_clock(settings),
-        stop=stop,
-        ready=ready,
-        telemetry=telemetry,
-        residue_ms=settings.residue_ms,
-    )
+    with keeping.kept(settings):
+        commit.run(
+            settings.bootstrap,
+            made,
+            load_codec(),
+            memory_dsn=settings.memory_dsn,
+            vault=keys,
+            journal_seed=seed,
+            stamps=genesis.stamps(settings, genesis.identities(settings, made)),
+            own_clock=_own_clock(settings),
+            stop=stop,
+            ready=ready,
+            telemetry=telemetry,
+            residue_ms=settings.residue_ms,
+        )
 
 
 def _retrieval(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:

@@ -59,6 +59,11 @@ class Settings:
     # How long after an erasure something of it may lie in files: longer than the outside topics keep records (7 days),
     # with time for their segments and for `sweep`. It only dates receipts.
     residue_ms: int = 8 * 24 * 3600 * 1000
+    # How often the commit worker's process sweeps by itself, so that receipts need not rest on who runs it; 0: never.
+    sweep_hours: int = 24
+    # From so many memories of one encoder on a namespace is asked through indexes of its own, and no longer read whole;
+    # they go where it has shrunk to half of that. 0: none are made or dropped.
+    crowd_least: int = 5_000
     # How long a primary waits for the ballots beyond N - f.
     ballot_grace_ms: int = 250
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face

@@ -21,8 +21,9 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from infra import supervisor, telemetry
+from infra import keeping, supervisor, telemetry
 from infra.settings import Settings
+from memquorum.core.retrieval.telling import moment
 from memquorum.telemetry import metrics
 
 # Which stages a process runs; every other runs one of its own name.
@@ -120,6 +121,8 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
     foot = f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})"
     if found["state"] == "ready":
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
+        swept = keeping.last_sweep(given)
+        foot += "\nswept: not yet" if swept is None else f"\nswept, or begun to wait for it: {moment(swept)}"
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 
 

@@ -36,7 +36,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     console = Console(highlight=False)
     with Console(stderr=True, highlight=False).status("sweeping") as line:
-        for database, step in _databases(settings):
+        for database, step in databases(settings):
             line.update(f"sweeping: {database}, {step.what} is done")
             if parsed.json:
                 print(json.dumps({"database": database, "what": step.what, "before": step.before, "after": step.after}))
@@ -54,7 +54,8 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _databases(settings: Settings) -> Iterator[tuple[str, Swept]]:
+def databases(settings: Settings) -> Iterator[tuple[str, Swept]]:
+    """Sweeps both databases; tells of each step when it is done. Raises MayNotSweep, psycopg.OperationalError."""
     for database, dsn, tables in (
         ("memory", settings.memory_dsn, sweeping.MEMORY),
         ("vault", settings.vault_dsn, sweeping.VAULT),

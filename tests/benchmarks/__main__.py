@@ -15,11 +15,13 @@ from collections.abc import Callable
 from tests.benchmarks import (
     context,
     epochs,
+    erasing,
     flatness,
     ingest,
     kept,
     members,
     page,
+    reading_scale,
     rebuilding,
     recovery,
     resident,
@@ -37,6 +39,8 @@ ROWS: dict[str, Callable[[bool], Row]] = {
     "rebuild": rebuilding.measure,
     "flatness": flatness.measure,
     "resident": resident.measure,
+    "reading-scale": reading_scale.measure,
+    "erase": erasing.measure,
     "context": context.measure,
 }
 

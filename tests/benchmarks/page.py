@@ -25,6 +25,8 @@ _ORDER = (
     "flatness",
     "resident",
     "context",
+    "reading-scale",
+    "erase",
     "backpressure",
 )
 

@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,11 +48,17 @@ class Frozen:
     def close(self) -> None:
         pass
 
+    def links(self) -> SimpleQueue[Any]:
+        made: SimpleQueue[Any] = SimpleQueue()
+        for _ in range(reads._ACCOUNTS):
+            made.put(self)
+        return made
+
 
 async def test_accounts_end_and_leave_asyncio_its_threads(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reads, "_ANSWER_S", 0.3)
     asked, frozen = Reads(""), Frozen()
-    monkeypatch.setattr(asked, "_link", frozen)
+    monkeypatch.setattr(asked, "_links", frozen.links())
     began = time.monotonic()
     accounts = [asyncio.ensure_future(asked.facts(EVERYTHING, codec, "m")) for _ in range(MORE)]
     assert await asyncio.wait_for(asyncio.to_thread(lambda: 1), 5) == 1
@@ -61,7 +69,7 @@ async def test_accounts_end_and_leave_asyncio_its_threads(codec: Codec, monkeypa
     await asyncio.sleep(0)
     frozen.gate.set()
     await asyncio.wait_for(asked.close(), 5)
-    assert frozen.used == 1  # nobody wants the others' answers any more
+    assert frozen.used == reads._ACCOUNTS  # nobody wants the others' answers any more
 
 
 async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Codec) -> None:

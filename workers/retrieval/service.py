@@ -16,7 +16,8 @@ from aiokafka.errors import KafkaError
 from numpy.typing import NDArray
 from starlette.applications import Starlette
 
-from db.reads import Outcomes, Reads
+from db.outcomes import Outcomes
+from db.reads import Reads
 from memquorum import cloudevents, topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis

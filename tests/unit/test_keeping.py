@@ -1,0 +1,75 @@
+"""When the installation sweeps by itself."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from db.sweeping import MayNotSweep, Swept
+from infra import keeping, sweep
+from infra.settings import Settings
+
+HOUR = 3_600_000
+
+
+class World:
+    def __init__(self, folder: Path) -> None:
+        self.settings = replace(Settings(run_dir=folder), state_dir=folder / "state", sweep_hours=24, crowd_least=0)
+        self.now, self.sweeps = 1_000, 0
+        self.wrong: Exception | None = None
+
+    def sweep(self, _: Any) -> Iterator[tuple[str, Swept]]:
+        if self.wrong is not None:
+            raise self.wrong
+        self.sweeps += 1
+        yield "memory", Swept("content", 2, 1)
+
+    def look(self, now: int, **changes: Any) -> int:
+        self.now = now
+        self.settings = replace(self.settings, **changes)
+        # Anew each time, as after a restart.
+        keeping.Keeper(self.settings, lambda: self.now).look()
+        return self.sweeps
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    made = World(tmp_path)
+    monkeypatch.setattr(sweep, "databases", made.sweep)
+    return made
+
+
+def test_it_sweeps_an_interval_after_the_first_look_and_then_after_each(world: World) -> None:
+    assert keeping.last_sweep(world.settings) is None
+    assert world.look(1_000) == 0
+    assert world.look(1_000 + 24 * HOUR - 1) == 0
+    assert world.look(1_000 + 24 * HOUR) == 1
+    assert keeping.last_sweep(world.settings) == 1_000 + 24 * HOUR
+    assert world.look(2_000 + 24 * HOUR) == 1
+    assert world.look(1_000 + 48 * HOUR) == 2
+
+
+def test_with_no_interval_it_never_sweeps(world: World) -> None:
+    assert world.look(1_000, sweep_hours=0) == world.look(1_000 + 900 * HOUR) == 0
+
+
+@pytest.mark.parametrize("wrong", [MayNotSweep("must be owner of table content"), psycopg.OperationalError("gone")])
+def test_what_fails_is_said_once_and_tried_again(
+    world: World, wrong: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.look(1_000)
+    world.wrong, world.now = wrong, 1_000 + 24 * HOUR
+    keeper = keeping.Keeper(world.settings, lambda: world.now)
+    with caplog.at_level(logging.WARNING):
+        keeper.look()
+        keeper.look()
+    assert len(caplog.records) == 1 and keeping.last_sweep(world.settings) == 1_000
+    world.wrong = None
+    keeper.look()
+    assert world.sweeps == 1
