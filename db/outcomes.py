@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,9 +22,10 @@ _BACKOFF_MAX_S = 5.0
 class Outcomes:
     """Waits for what becomes of events: one LISTEN for all who wait, one question per batch of the journal."""
 
-    def __init__(self, dsn: str, reads: Reads) -> None:
+    def __init__(self, dsn: str, reads: Reads, heard: Callable[[str], None] = lambda _: None) -> None:
+        """`heard`: is called with each notification, '<shard>:<seq>', and with '' where some may have been missed."""
         self._dsn = as_tenant(dsn)
-        self._reads = reads
+        self._reads, self._heard = reads, heard
         self._waiting: dict[Event, set[asyncio.Future[dict[str, Any]]]] = {}
         self._dirty = asyncio.Event()
         self.listening = False
@@ -67,8 +68,10 @@ class Outcomes:
                     self.listening, pause = True, 0.1
                     # What happened before we listened was told to nobody.
                     self._dirty.set()
-                    async for _ in connection.notifies():
+                    self._heard("")
+                    async for told in connection.notifies():
                         self._dirty.set()
+                        self._heard(told.payload)
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 _LOG.warning("the journal cannot be listened to: %s", str(error).strip())
             self.listening = False

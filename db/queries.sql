@@ -765,6 +765,89 @@ CREATE INDEX CONCURRENTLY {index} ON content USING gin (words) WITH (fastupdate 
 -- An index whose namespace is small again, or that was not finished.
 DROP INDEX CONCURRENTLY IF EXISTS {index}
 
+-- :name search_cached
+-- Of memories that a cache names, and of those that changed since the journal sequence that it knows, the nearest; and in
+-- the same snapshot, in each row, how many of the named are there and how many changed, up to one more than a bound. What
+-- is gone is in no row. One row without a memory where there is none. What `search` asks of a row is asked here too.
+WITH changed AS MATERIALIZED (
+    SELECT m.id
+    FROM memory m
+    WHERE m.shard = %(shard)s AND m.seq > %(after)s AND m.namespace = %(namespace)s
+    ORDER BY m.seq
+    LIMIT %(most)s + 1
+), asked AS MATERIALIZED (
+    SELECT a.id, a.named, e.vector <=> %(vector)s::halfvec AS distance
+    FROM (
+        SELECT id, true AS named FROM unnest(%(ids)s::uuid[]) AS id
+        UNION ALL
+        SELECT c.id, false FROM changed c WHERE c.id <> ALL (%(ids)s::uuid[])
+    ) AS a
+    JOIN embedding e ON e.memory_id = a.id
+    WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+), counted AS (
+    SELECT (SELECT count(*) FROM asked WHERE named) AS there, (SELECT count(*) FROM changed) AS changed
+), nearest AS (
+    SELECT id, distance FROM asked ORDER BY distance, id LIMIT %(k)s
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    n.distance, t.there, t.changed
+FROM counted t
+LEFT JOIN (
+    nearest n
+    JOIN memory m USING (id)
+    JOIN content c ON c.memory_id = m.id
+    JOIN strength s ON s.memory_id = m.id
+) ON true
+ORDER BY n.distance, m.id
+
+-- :name cache_fill
+-- The most used memories of a namespace, and beside each how far the shard's journal reaches in the same snapshot. One row
+-- without a memory where there is none.
+SELECT s.seq, m.id::text, m.vector, m.accesses
+FROM shard s
+LEFT JOIN (
+    SELECT e.memory_id AS id, halfvec_send(e.vector) AS vector, t.accesses
+    FROM embedding e
+    JOIN strength t USING (memory_id)
+    WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+    ORDER BY t.accesses DESC, t.last_access DESC, e.memory_id
+    LIMIT %(most)s
+) AS m ON true
+WHERE s.shard = %(shard)s
+
+-- :name cache_changed
+-- What changed in namespaces of a shard since a journal sequence, and beside each how far the journal reaches; a memory
+-- that is not there any more has no vector. One row without a memory where nothing changed.
+SELECT s.seq, m.id::text, m.namespace, halfvec_send(e.vector), t.accesses
+FROM shard s
+LEFT JOIN (
+    SELECT id, namespace
+    FROM memory
+    WHERE shard = %(shard)s AND seq > %(after)s AND namespace = ANY(%(namespaces)s)
+    ORDER BY memory.seq
+    LIMIT %(most)s
+) AS m ON true
+LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
+LEFT JOIN strength t ON t.memory_id = e.memory_id
+WHERE s.shard = %(shard)s
+
+-- :name cache_some
+-- Those of the memories that are there.
+SELECT e.memory_id::text, halfvec_send(e.vector), t.accesses
+FROM embedding e
+JOIN strength t USING (memory_id)
+WHERE e.memory_id = ANY(%(ids)s::uuid[]) AND e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+
+-- :name cache_busiest
+-- The namespaces whose memories were used most, the busiest first.
+SELECT m.namespace
+FROM strength t
+JOIN memory m ON m.id = t.memory_id
+WHERE t.accesses > 0
+GROUP BY m.namespace
+ORDER BY sum(t.accesses) DESC, m.namespace
+LIMIT %(most)s
+
 -- :name candidates
 -- What may answer a query, of the memories that pass the filters: those nearest by each encoder's vector, and those whose
 -- words say most. A word is worth more the fewer have it (as in BM25, without its length term: what is long here says

@@ -20,6 +20,7 @@ from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from db import erasure_rows, explain_rows, receipt_rows, restore_rows
+from db.cached import Near
 from db.connection import READER, TENANT, Link, patient
 from db.crowd_reads import Crowds
 from db.erasure_rows import Found
@@ -104,16 +105,26 @@ class Reads:
         await self._all("ping", {}, NOWHERE)
 
     async def search(
-        self, sight: Sight, namespace: str, encoder: str, vector: NDArray[np.float32], k: int
+        self, sight: Sight, namespace: str, encoder: str, vector: NDArray[np.float32], k: int, *, exact: bool = False
     ) -> list[Hit]:
         """The k nearest memories of a namespace by exact cosine, nearest first, ties by id.
 
         `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
         """
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
-        if await self._crowds.near(namespace, encoder):
+        if not exact and await self._crowds.near(namespace, encoder):
             return [_hit(row) for row in await self._crowds.search(sight, wanted, len(vector))]
         return [_hit(row) for row in await self._all("search", wanted, sight)]
+
+    async def indexed(self, namespace: str, encoder: str) -> bool:
+        """Whether an index finds the nearest of a namespace, nearly all of them, where `exact` does not forbid it."""
+        return await self._crowds.near(namespace, encoder)
+
+    async def search_cached(self, sight: Sight, near: Near) -> tuple[list[Hit], int, int]:
+        """The nearest of what a cache named and of what changed since; how many of the named are there, and how many
+        changed: see core/retrieval/cache.confirmed."""
+        rows = await self._all("search_cached", near.parameters(), sight)
+        return [_hit(row[:11]) for row in rows if row[0] is not None], rows[0][11], rows[0][12]
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
         """What may answer a query, in no order, and the time of the shard (0 where there is nothing).

@@ -274,6 +274,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         port=settings.retrieval_port,
         keys=apikeys.file_of(settings),
         erasure_seed=genesis.erasure_seed(settings, made),
+        cache_memories=settings.cache_memories,
         ready=ready,
         telemetry=telemetry,
     )

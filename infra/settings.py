@@ -78,6 +78,9 @@ class Settings:
     # Where retrieval listens; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
     retrieval_port: int = 0
+    # So many memories of a namespace, its most used, have their vectors in retrieval's cache, 1.5 KB each of 384
+    # numbers; all namespaces together have room for five times as many. 0: no cache.
+    cache_memories: int = 10_000
     # Copies of every partition, and how many must have a record before it counts.
     replication: int = 1
     min_isr: int = 1

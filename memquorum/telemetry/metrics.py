@@ -122,10 +122,24 @@ REQUESTS = Definition(
     "http_server_request_duration_seconds", "histogram", ("http_route", "http_response_status_code"),
     "How long retrieval took to answer a request, by route and status.",
 )  # fmt: skip
+CACHE_SEARCHES = Definition(
+    "memquorum_cache_searches_total", "counter", ("served_from", "why"),
+    "Searches by where their answer is from: of the cache, whether all memories were compared or the most used; of the "
+    "store, why not of the cache.",
+)  # fmt: skip
+CACHED = Definition(
+    "memquorum_cache_memories", "gauge", (),
+    "Memories whose vectors the retrieval caches hold, of all namespaces.",
+)  # fmt: skip
+CACHES = Definition(
+    "memquorum_cache_namespaces", "gauge", (),
+    "Namespaces that have a retrieval cache.",
+)  # fmt: skip
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, STOPPED,
     HELD_BACK, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
+    CACHE_SEARCHES, CACHED, CACHES,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -154,6 +168,7 @@ class Meters:
         self.checkpoint = Gauge(CHECKPOINT.name, CHECKPOINT.sentence, CHECKPOINT.labels, registry=self.registry)
         self.misbehaviour = self._counter(MISBEHAVIOUR)
         self.requests = self._histogram(REQUESTS)
+        self.cache_searches = self._counter(CACHE_SEARCHES)
         self._read: list[tuple[Definition, Read]] = []
         self.registry.register(self)
 

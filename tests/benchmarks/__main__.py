@@ -6,6 +6,11 @@ are met, and the ratio to a reference of the same go; keeps all of it as JSON in
 
 from __future__ import annotations
 
+# Before numpy comes in, as in infra/__main__: the processes of the line have one thread of BLAS, and so has this.
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import argparse
 import sys
 import time
@@ -13,6 +18,7 @@ import traceback
 from collections.abc import Callable
 
 from tests.benchmarks import (
+    caching,
     context,
     epochs,
     erasing,
@@ -32,6 +38,7 @@ from tests.benchmarks.kept import Row
 ROWS: dict[str, Callable[[bool], Row]] = {
     "ingest": ingest.measure,
     "searchable": searchable.measure,
+    "cache": caching.measure,
     "epoch": epochs.latency,
     "decisions": epochs.throughput,
     "recovery": recovery.measure,

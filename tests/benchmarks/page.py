@@ -17,6 +17,7 @@ _WORDS = Path(__file__).with_name("bounds.md")
 _ORDER = (
     "ingest",
     "searchable",
+    "cache",
     "epoch",
     "decisions",
     "recovery",
@@ -131,6 +132,14 @@ def _plots(rows: Latest) -> Iterator[tuple[Path, str]]:
         goals = {"epoch p50": 30.0, "searchable p50": 60.0}
         marks = {name: at for name, at in goals.items() if name.split()[0] in spread}
         yield folder / "latency.svg", plot.lines("How long it takes, idle", "ms", "% of tries below", curves, marks)
+    if "cache" in rows:
+        seen = rows["cache"][1]["series"]
+        yield (
+            folder / "cache.svg",
+            plot.lines(
+                "Ten nearest: the cache's scan and an index", "memories", "ms", {n: seen[n] for n in ("scan", "index")}
+            ),
+        )
     work = {
         f"{name}{key.removeprefix('CPU ms')}": value
         for name in ("ingest", "epoch", "decisions", "members", "flatness") if name in rows

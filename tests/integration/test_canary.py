@@ -133,6 +133,8 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
         ids = put_in(line, memory)
         memory.search(TEXTS["json"])
         tick(line, START + 120_000)  # old enough to be voted on
+        warm = {"namespace": NAMESPACE, "query": TEXTS["json"], "peek": True}
+        until(lambda: httpx.post(f"{line.retrieval_url}/search", json=warm).json()["served_from"] == "cache")
         before = told(memory, ids)
         assert all(TEXTS[way] in before for way in ("json", "avro", "http", "derived"))
         assert any("vector" in name for names in held(line.run_dir).values() for name in names)

@@ -55,7 +55,12 @@ class Store:
         self.resting_rows: dict[str, Resting] = {}
         self.restores = {ORDER: Restore("greenhouse", "asked", (), ORDER, 0)}
 
-    async def search(self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int) -> list[Hit]:
+    async def indexed(self, *_: str) -> bool:
+        return False
+
+    async def search(
+        self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int, *, exact: bool = False
+    ) -> list[Hit]:
         assert covers(sight.namespaces, namespace)
         return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
 

@@ -25,14 +25,16 @@ def test_every_metric_has_a_sentence_and_a_name_of_its_kind(of: Definition) -> N
 
 def test_what_is_exposed_is_what_is_defined() -> None:
     meters = Meters()
-    followed = (metrics.LAG, metrics.IGNORED, metrics.STILL, metrics.WAITING, metrics.SLOWED)
+    followed = (
+        metrics.LAG, metrics.IGNORED, metrics.STILL, metrics.WAITING, metrics.SLOWED, metrics.CACHED, metrics.CACHES,
+    )  # fmt: skip
     for definition in followed:
         meters.follow(definition, lambda of=definition: {tuple("x" for _ in of.labels): 3})  # type: ignore[misc]
     for definition, meter in (
         (metrics.CONSUMED, meters.consumed), (metrics.SENT, meters.sent), (metrics.REFUSED, meters.refused),
         (metrics.JOURNALLED, meters.journalled), (metrics.DECISIONS, meters.decisions), (metrics.LATE, meters.late),
         (metrics.HELD_BACK, meters.held_back), (metrics.MISBEHAVIOUR, meters.misbehaviour),
-        (metrics.LEFT_OUT, meters.left_out),
+        (metrics.LEFT_OUT, meters.left_out), (metrics.CACHE_SEARCHES, meters.cache_searches),
     ):  # fmt: skip
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()

@@ -79,13 +79,17 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
     service = Service("", "", genesis.make(), codec, encoder=encoder, before=None, door=Door(None), shown=shown)
 
     class Store:
-        async def search(self, _: Sight, __: str, ___: str, vector: NDArray[np.float32], ____: int) -> list[Hit]:
-            assert vector.shape == (encoder.dimensions,)
+        async def search(self, *asked: Any, exact: bool) -> list[Hit]:
+            assert asked[3].shape == (encoder.dimensions,) and not exact
             return []
+
+        async def indexed(self, *_: str) -> bool:
+            return True
 
     service.reads = Store()  # type: ignore[assignment]
     try:
-        assert await asyncio.wait_for(find(service, EVERYTHING, Search("n", "what?", 3, "ann", True)), 5) == []
+        found = await asyncio.wait_for(find(service, EVERYTHING, Search("n", "what?", 3, "ann", True)), 5)
+        assert (found.hits, found.served_from, found.compared) == ([], "store", "by index")
     finally:
         gate.set()
         await asyncio.gather(*busy)

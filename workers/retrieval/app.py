@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
@@ -39,14 +40,17 @@ def app(
     hosts: Sequence[str] = LOOPBACK,
     telemetry: Telemetry | None = None,
     erasure_seed: bytes | None = None,
+    cache_memories: int = CAPACITY,
 ) -> Starlette:
     """The application. `door`: asks for keys; without one everybody comes in. `hosts`: that requests may address.
 
-    `erasure_seed`: of service:erasure; without it erasures can be looked at, not ordered."""
+    `erasure_seed`: of service:erasure; without it erasures can be looked at, not ordered. `cache_memories`: of a
+    namespace, at most; 0 for no cache."""
     shown = (telemetry or Telemetry()).stage("retrieval")
     service = Service(
         memory_dsn, bootstrap, genesis, codec,
         encoder=encoder, before=before, door=door or Door(None), shown=shown, erasure_seed=erasure_seed,
+        cache_memories=cache_memories,
     )  # fmt: skip
     return around(service, hosts, shown.meters)
 

@@ -25,6 +25,8 @@ async def readyz(service: Service, request: Request, _: Caller) -> Response:
     if not _known(service, request):
         parts = {part: wrong and "wrong; with a key it is told what" for part, wrong in parts.items()}
     told = {"ready": ready, "encoder": service.encoder.name, "access": "everyone" if service.door.open else "keys"}
+    # Without its caches it answers as well, only later.
+    told["cache"] = service.caching.state
     return JSONResponse(told | parts, status_code=200 if ready else 503)
 
 

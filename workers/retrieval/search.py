@@ -5,13 +5,16 @@ If Kafka does not take them in time the hits are answered all the same, with a w
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.retrieval import query
+from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import body
@@ -19,22 +22,51 @@ from workers.retrieval.service import Service
 from workers.retrieval.shapes import Found
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Hits, where they are from (a name of core/retrieval/cache.SEARCHED), and with what the query was compared."""
+
+    hits: list[query.Hit]
+    served_from: str
+    compared: Compared
+
+
 async def search(service: Service, request: Request, caller: Caller) -> Response:
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request))
-    hits = await find(service, caller.at(wanted.namespace, READ), wanted)
-    used, warning = await service.use(wanted, hits, request.headers.get(HEADER))
-    answer = asdict(Found(wanted.namespace, tuple(hits), used, warning))
+    found = await find(service, caller.at(wanted.namespace, READ), wanted)
+    used, warning = await service.use(wanted, found.hits, request.headers.get(HEADER))
+    cached = service.caching.cached(wanted.namespace)
+    answer = asdict(
+        Found(wanted.namespace, tuple(found.hits), used, found.served_from, found.compared, cached, warning)
+    )
     if warning is None:
         del answer["warning"]
     return JSONResponse(answer)
 
 
-async def find(service: Service, sight: Sight, wanted: query.Search) -> list[query.Hit]:
-    """The nearest memories; where two encoders' are there, merged by rank, for their scores cannot be compared."""
+async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
+    """The nearest memories: of the cache if that may answer, else of the store; the order of `cache.SEARCHED`."""
+    vector = service.caching.vector(wanted.namespace, wanted.query)
+    if vector is None:
+        vector = await service.encode(service.encoder, wanted.query)
+    cached = await service.caching.search(service.reads, sight, wanted, vector)
+    if cached is not None:
+        return Answer(cached.hits, "cache", cached.compared)
+    hits = await _of_store(service, sight, wanted, vector)
+    service.caching.answered(wanted.namespace, hits)
+    indexed = not wanted.exact and await service.reads.indexed(wanted.namespace, service.encoder.name)
+    return Answer(hits, "store", "by index" if indexed else "all")
+
+
+async def _of_store(
+    service: Service, sight: Sight, wanted: query.Search, vector: NDArray[np.float32]
+) -> list[query.Hit]:
+    """Both tiers at once; where two encoders' are there, merged by rank, for their scores cannot be compared."""
     # First those that wait to be encoded anew: what changes sides meanwhile is found twice, not never.
     before = await _nearest(service, sight, service.before, wanted) if service.before else []
-    hits = await _nearest(service, sight, service.encoder, wanted)
+    encoder = service.encoder.name
+    hits = await service.reads.search(sight, wanted.namespace, encoder, vector, wanted.k, exact=wanted.exact)
     if service.before is None or not before:
         return hits
     counts = await service.reads.encoded(sight, wanted.namespace)

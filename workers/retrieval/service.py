@@ -24,11 +24,13 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval import query
+from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import Hit, Search
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_memory
 from workers import loop
+from workers.retrieval.caching import Caching
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
 
@@ -63,9 +65,10 @@ class Service:
         door: Door,
         shown: Stage,
         erasure_seed: bytes | None = None,
+        cache_memories: int = CAPACITY,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
-        without it nothing can be ordered here."""
+        without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache."""
         self.erasure_seed = erasure_seed
         self.door, self.limits, self.meters = door, Limits(), shown.meters
         self.genesis, self.codec = genesis, codec
@@ -74,6 +77,7 @@ class Service:
         # Threads of their own: what waits for the store in others must not hold up a search.
         self._encodings = ThreadPoolExecutor(_ENCODINGS, thread_name_prefix="encode")
         self._dsn, self._bootstrap = memory_dsn, bootstrap
+        self.caching = Caching(memory_dsn, genesis.shards, encoder.name, self.meters, 0 if before else cache_memories)
         self._pinging: asyncio.Future[None] | None = None
 
     @asynccontextmanager
@@ -81,7 +85,7 @@ class Service:
         """Opens everything, and closes it."""
         # Made here, for all of it belongs to the loop that runs it.
         self.reads = Reads(self._dsn)
-        self.outcomes = Outcomes(self._dsn, self.reads)
+        self.outcomes = Outcomes(self._dsn, self.reads, self.caching.heard)
         self._kafka_fails = ""
         self._producer = AIOKafkaProducer(
             bootstrap_servers=self._bootstrap, enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
@@ -89,7 +93,7 @@ class Service:
         await self.reads.open()
         try:
             await self._producer.start()
-            async with self.outcomes.running():
+            async with self.outcomes.running(), self.caching.running():
                 watching = asyncio.create_task(self._watch())
                 yield
                 watching.cancel()

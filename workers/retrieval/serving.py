@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.ports import Encoder
 from memquorum.telemetry.bundle import Telemetry
 from workers.retrieval.app import LOOPBACK, app
@@ -49,6 +50,7 @@ def run(
     ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
     erasure_seed: bytes | None = None,
+    cache_memories: int = CAPACITY,
 ) -> None:
     """Serves until SIGTERM or SIGINT. `ready` is called once it does.
 
@@ -58,6 +60,8 @@ def run(
     on another interface it is not served then: raises Unguarded, or AccessError for a file that holds no keys.
 
     `erasure_seed`: of service:erasure; without it erasures can be looked at, not ordered.
+
+    `cache_memories`: so many memories of a namespace are held in the retrieval cache, at most; 0 for no cache.
 
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
     listens on another one, for there a key decides.
@@ -83,6 +87,7 @@ def run(
         hosts=hosts,
         telemetry=telemetry,
         erasure_seed=erasure_seed,
+        cache_memories=cache_memories,
     )
     try:
         _Server(configured(built, host, port), ready).run()

@@ -10,11 +10,18 @@ from memquorum.core.retrieval.query import Hit
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Of a search. `used`: for how many hits an access was published; `warning`: why not for all."""
+    """Of a search. `used`: for how many hits an access was published; `warning`: why not for all.
+
+    `served_from`: cache or store. `compared`: with all memories of the namespace, the most used, or by index, which
+    finds nearly all of the nearest. `cached`: how many of them the cache holds.
+    """
 
     namespace: str
     hits: tuple[Hit, ...]
     used: int
+    served_from: str
+    compared: str
+    cached: int
     warning: str | None = None
 
 
@@ -257,12 +264,14 @@ class Alive:
 class Ready:
     """Whether it can answer, and what is wrong with each thing that it needs; empty where nothing is.
 
-    `access`: "keys", or "everyone" where no key is wanted.
+    `access`: "keys", or "everyone" where no key is wanted. `cache`: "following" the journal, "behind" where it cannot,
+    or "off".
     """
 
     ready: bool
     encoder: str
     access: str
+    cache: str
     store: str
     journal: str
     kafka: str

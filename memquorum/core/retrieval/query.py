@@ -42,17 +42,19 @@ class SearchRequest:
     k: int | None = None
     agent: str | None = None
     peek: bool | None = None
+    exact: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A search that may be run. `agent` is None only for a peek."""
+    """A search that may be run. `agent` is None only for a peek. `exact`: all memories are to be compared."""
 
     namespace: str
     query: str
     k: int
     agent: str | None
     peek: bool
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +118,7 @@ def read_search(body: bytes) -> Search:
         k=k,
         agent=None if asked.agent is None else read_name("agent", asked.agent),
         peek=peek,
+        exact=bool(asked.exact),
     )
 
 

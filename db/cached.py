@@ -1,0 +1,124 @@
+"""What the retrieval cache asks of the store: a namespace's most used vectors, and what changed since. No texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pgvector import HalfVector
+from psycopg import conninfo
+
+from db.arrays import uuids
+from db.connection import READER, Link
+from db.queries import QUERIES
+from memquorum.core.retrieval.cache import Cache, Rows
+from memquorum.ports import StoreUnavailable
+
+# A namespace of ten thousand takes a part of a second. Nobody waits for it: searches go to the store meanwhile.
+_ANSWER_MS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """What a search asks the store to confirm: that of the candidates, and of what changed in the shard after `after`,
+    these are the `k` nearest to a vector of shape (d,). Up to `most` changes are compared."""
+
+    namespace: str
+    encoder: str
+    vector: NDArray[np.float32]
+    k: int
+    shard: int
+    after: int
+    most: int
+    memory_ids: Sequence[str]
+
+    def parameters(self) -> dict[str, Any]:
+        """As the statement names them."""
+        wanted = {"namespace": self.namespace, "encoder": self.encoder, "vector": HalfVector(self.vector).to_text()}
+        near = {"shard": self.shard, "after": self.after, "most": self.most, "ids": uuids(self.memory_ids)}
+        return wanted | near | {"k": self.k}
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What changed in a namespace: who is there now, and who is not any more."""
+
+    there: Rows
+    gone: tuple[str, ...]
+
+
+class PostgresCached:
+    """One thread at a time. Raises StoreUnavailable while the store cannot be reached.
+
+    It reads as a stage does, not as a tenant: what it reads is ids and vectors, of which no caller ever gets any.
+    """
+
+    def __init__(self, dsn: str, encoder: str) -> None:
+        """Connects at the first question. `encoder`: whose vectors are wanted."""
+        options = conninfo.conninfo_to_dict(dsn).get("options")
+        bounded = f"{options or ''} -c statement_timeout={_ANSWER_MS} -c jit=off".strip()
+        self._link = Link(conninfo.make_conninfo(dsn, options=bounded), READER, StoreUnavailable)
+        self._encoder = encoder
+
+    def close(self) -> None:
+        """Lets the connection go."""
+        self._link.close()
+
+    def fill(self, shard: int, namespace: str, capacity: int) -> Cache | None:
+        """A cache of the namespace's most used memories, as of this moment; None where there are none."""
+        # One more tells whether those are all.
+        rows = self._ask("cache_fill", shard=shard, namespace=namespace, most=capacity + 1)
+        found = [row[1:] for row in rows if row[1] is not None]
+        if not found:
+            return None
+        taken = _rows(found[:capacity])
+        assert taken is not None
+        whole = len(found) <= capacity and len(taken.memory_ids) == len(found)
+        return Cache(rows[0][0], taken, whole=whole, capacity=capacity)
+
+    def changed(self, shard: int, after: int, namespaces: Sequence[str], most: int) -> tuple[int, dict[str, Changed]]:
+        """How far the shard's journal reaches, and what changed in the namespaces since `after`.
+
+        With as many rows as `most` in all, there may be more.
+        """
+        rows = self._ask("cache_changed", shard=shard, after=after, namespaces=list(namespaces), most=most)
+        of: dict[str, list[tuple[Any, ...]]] = {}
+        for _, memory_id, namespace, vector, accesses in rows:
+            if memory_id is not None:
+                of.setdefault(namespace, []).append((memory_id, vector, accesses))
+        return (rows[0][0] if rows else 0), {name: _changed(found) for name, found in of.items()}
+
+    def some(self, namespace: str, memory_ids: Sequence[str]) -> Rows | None:
+        """Those of the memories that are there; None where none is."""
+        return _rows(self._ask("cache_some", namespace=namespace, ids=uuids(memory_ids)))
+
+    def busiest(self, most: int) -> list[str]:
+        """The namespaces whose memories were used most."""
+        return [namespace for (namespace,) in self._ask("cache_busiest", most=most)]
+
+    def _ask(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        with self._link.use() as connection, connection.cursor(binary=True) as cursor:
+            return cursor.execute(QUERIES[name], {"encoder": self._encoder, **parameters}).fetchall()
+
+
+def _changed(found: Sequence[tuple[Any, ...]]) -> Changed:
+    there = _rows([row for row in found if row[1] is not None])
+    gone = tuple(memory_id for memory_id, vector, _ in found if vector is None)
+    return Changed(there or Rows((), np.zeros((0, 0), np.float32), ()), gone)
+
+
+def _rows(found: Sequence[tuple[Any, ...]]) -> Rows | None:
+    """Ids, vectors and accesses, of the vectors that are as long as the first; None where there is nothing."""
+    if not found:
+        return None
+    length = len(found[0][1])
+    alike = [row for row in found if len(row[1]) == length]
+    return Rows([row[0] for row in alike], _vectors([row[1] for row in alike]), [row[2] for row in alike])
+
+
+def _vectors(sent: Sequence[bytes]) -> NDArray[np.float32]:
+    """Halfvecs as `halfvec_send` writes them: two numbers of two bytes, then float16s, big-endian."""
+    return np.frombuffer(b"".join(sent), ">f2").reshape(len(sent), -1)[:, 2:].astype(np.float32)
