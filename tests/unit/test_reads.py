@@ -11,9 +11,7 @@ from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
-import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from db import reads
 from db.reads import Reads
