@@ -292,11 +292,10 @@ def _race(row: Row, running: Parts, namespace: str, forgotten: int) -> None:
     with psycopg.connect(running.settings.memory_dsn) as connection:
         for n in range(forgotten):
             turn[0], wanted = n, memory_id(namespace, f"e{n}")
+            _more(seen, 3)
             _forget(connection, wanted, _MEMORIES + n + 1)
             gone[wanted] = time.perf_counter()
-            until = len(seen) + 2
-            while len(seen) < until:
-                time.sleep(0.001)
+            _more(seen, 3)
     stop.set()
     for thread in asking:
         thread.join()
@@ -307,6 +306,14 @@ def _race(row: Row, running: Parts, namespace: str, forgotten: int) -> None:
     row.figure("searches meanwhile", len(seen), "")
     row.figure("of them from the cache", 100 * sum(source == "cache" for _, source, _ in seen) / len(seen), "%")
     row.figure("forgotten meanwhile", len(gone), "")
+
+
+def _more(seen: list[tuple[float, str, set[str]]], count: int) -> None:
+    """Waits for so many more answers."""
+    until, end = len(seen) + count, time.monotonic() + 30
+    while len(seen) < until:
+        assert time.monotonic() < end, "no answers"
+        time.sleep(0.001)
 
 
 def _forget(connection: psycopg.Connection, memory: str, seq: int) -> None:
