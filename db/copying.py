@@ -35,7 +35,8 @@ from memquorum.core.records import JournalAppended, JournalEntry
 _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "memory_copy": (
-            *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", *["int8"] * 3, "text"),
+            *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", *["int8"] * 3, "text",
+              "text", "int4", "text", "text"),
         ),
         "content_copy": ("bytea", "text", "text"),
         "embedding_copy": ("bytea", "text", "bytea", "text"),

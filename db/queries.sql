@@ -128,7 +128,8 @@ ORDER BY d.shard, d.seq
 -- :name memories
 -- Memories by id.
 SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq, source
+    early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
+    jurisdictions
 FROM memory
 WHERE id = ANY(%(ids)s::uuid[])
 
@@ -148,7 +149,8 @@ JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace,
 -- :name memory_copy
 -- New memories.
 COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq, source) FROM STDIN (FORMAT BINARY)
+    early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
+    jurisdictions) FROM STDIN (FORMAT BINARY)
 
 -- :name content_copy
 -- Content in the clear.
@@ -643,16 +645,44 @@ ORDER BY o.epoch
 SELECT as_of, last_epoch FROM shard WHERE shard = %(shard)s
 
 -- :name search
--- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared.
+-- The nearest memories of a namespace by exact cosine, in both tiers; vectors of another encoder cannot be compared. What
+-- is for certain purposes is not given to who names none.
 WITH nearest AS MATERIALIZED (
     SELECT e.memory_id AS id, e.vector <=> %(vector)s::halfvec AS distance
     FROM embedding e
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
     ORDER BY distance, e.memory_id
     LIMIT %(k)s
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    n.distance
+    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
+FROM nearest n
+JOIN memory m USING (id)
+JOIN content c ON c.memory_id = m.id
+JOIN strength s ON s.memory_id = m.id
+ORDER BY n.distance, m.id
+
+-- :name search_filtered
+-- The same, of the memories that pass the filters; see `candidates`.
+WITH nearest AS MATERIALIZED (
+    SELECT m.id, e.vector <=> %(vector)s::halfvec AS distance
+    FROM embedding e
+    JOIN memory m ON m.id = e.memory_id
+    WHERE e.namespace = %(namespace)s AND m.namespace = %(namespace)s AND m.tier = ANY(%(tiers)s) AND m.encoder = %(encoder)s
+      AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
+      AND (%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))
+      AND (%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))
+      AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
+      AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
+      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
+      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
+      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+    ORDER BY distance, m.id
+    LIMIT %(k)s
+)
+SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
+    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -666,11 +696,12 @@ WITH nearest AS MATERIALIZED (
     SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
     FROM embedding e
     WHERE e.namespace = {namespace} AND e.encoder = {encoder}
+      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = {namespace} AND purposes IS NOT NULL)
     ORDER BY distance
     LIMIT %(k)s
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    n.distance
+    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -704,18 +735,21 @@ WITH asked AS MATERIALIZED (
     SELECT e.memory_id AS id, e.vector::halfvec({dimensions}) <=> %(vector)s::halfvec({dimensions}) AS distance
     FROM embedding e
     WHERE e.namespace = {namespace} AND e.encoder = {encoder}
+      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = {namespace} AND purposes IS NOT NULL)
     ORDER BY distance
     LIMIT %(depth)s
 ), said AS MATERIALIZED (
     SELECT id, score
     FROM words_best({namespace}, %(sources)s, %(asked)s::text[], %(weights)s::float8[], %(looked)s, %(depth)s)
+    WHERE id NOT IN (SELECT id FROM memory WHERE namespace = {namespace} AND purposes IS NOT NULL)
 ), candidate AS MATERIALIZED (
     SELECT id, bool_or(near) AS near, max(score) AS score
     FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
     GROUP BY id
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    e.vector <=> a.vector, m.encoder, halfvec_send(e.vector), k.near, k.score::float8,
+    e.vector <=> a.vector, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector),
+    k.near, k.score::float8,
     ARRAY(
         SELECT l.id::text
         FROM memory l
@@ -784,13 +818,14 @@ WITH changed AS MATERIALIZED (
     ) AS a
     JOIN embedding e ON e.memory_id = a.id
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
 ), counted AS (
     SELECT (SELECT count(*) FROM asked WHERE named) AS there, (SELECT count(*) FROM changed) AS changed
 ), nearest AS (
     SELECT id, distance FROM asked ORDER BY distance, id LIMIT %(k)s
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    n.distance, t.there, t.changed
+    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, t.there, t.changed
 FROM counted t
 LEFT JOIN (
     nearest n
@@ -801,7 +836,7 @@ LEFT JOIN (
 ORDER BY n.distance, m.id
 
 -- :name cache_fill
--- The most used memories of a namespace, and beside each how far the shard's journal reaches in the same snapshot. One row
+-- The most used memories of a namespace, of those that are for any purpose, and beside each how far the shard's journal reaches in the same snapshot. One row
 -- without a memory where there is none.
 SELECT s.seq, m.id::text, m.vector, m.accesses
 FROM shard s
@@ -810,6 +845,7 @@ LEFT JOIN (
     FROM embedding e
     JOIN strength t USING (memory_id)
     WHERE e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+      AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
     ORDER BY t.accesses DESC, t.last_access DESC, e.memory_id
     LIMIT %(most)s
 ) AS m ON true
@@ -817,26 +853,27 @@ WHERE s.shard = %(shard)s
 
 -- :name cache_changed
 -- What changed in namespaces of a shard since a journal sequence, and beside each how far the journal reaches; a memory
--- that is not there any more has no vector. One row without a memory where nothing changed.
+-- that is not there any more, or is for certain purposes, has no vector. One row without a memory where nothing changed.
 SELECT s.seq, m.id::text, m.namespace, halfvec_send(e.vector), t.accesses
 FROM shard s
 LEFT JOIN (
-    SELECT id, namespace
+    SELECT id, namespace, purposes
     FROM memory
     WHERE shard = %(shard)s AND seq > %(after)s AND namespace = ANY(%(namespaces)s)
     ORDER BY memory.seq
     LIMIT %(most)s
 ) AS m ON true
-LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s
+LEFT JOIN embedding e ON e.memory_id = m.id AND e.encoder = %(encoder)s AND m.purposes IS NULL
 LEFT JOIN strength t ON t.memory_id = e.memory_id
 WHERE s.shard = %(shard)s
 
 -- :name cache_some
--- Those of the memories that are there.
+-- Those of the memories that are there and for any purpose.
 SELECT e.memory_id::text, halfvec_send(e.vector), t.accesses
 FROM embedding e
 JOIN strength t USING (memory_id)
 WHERE e.memory_id = ANY(%(ids)s::uuid[]) AND e.namespace = %(namespace)s AND e.encoder = %(encoder)s
+  AND e.memory_id NOT IN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL)
 
 -- :name cache_busiest
 -- The namespaces whose memories were used most, the busiest first.
@@ -852,7 +889,8 @@ LIMIT %(most)s
 -- What may answer a query, of the memories that pass the filters: those nearest by each encoder's vector, and those whose
 -- words say most. A word is worth more the fewer have it (as in BM25, without its length term: what is long here says
 -- more), and a little more where it comes again; `ts_rank` of one word is 0.61 for once, and 1 at most. The numbers are
--- rounded, so that equal ones are equal in any order of summing. Filters that are NULL let everything pass.
+-- rounded, so that equal ones are equal in any order of summing. Filters that are NULL let everything pass, but `purpose`: what
+-- is for certain purposes, or for none, is given to who names one of them alone.
 WITH asked AS MATERIALIZED (
     SELECT a.encoder, a.vector::halfvec AS vector
     FROM unnest(%(encoders)s::text[], %(vectors)s::text[]) AS a (encoder, vector)
@@ -869,8 +907,12 @@ WITH asked AS MATERIALIZED (
     WHERE m.namespace = %(namespace)s AND m.tier = ANY(%(tiers)s) AND m.encoder = ANY(%(encoders)s)
       AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
       AND (%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))
+      AND (%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))
       AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
       AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
+      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
+      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
+      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
 ), near AS (
     SELECT n.id
     FROM asked a
@@ -899,7 +941,8 @@ WITH asked AS MATERIALIZED (
     GROUP BY id
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    e.vector <=> a.vector, m.encoder, halfvec_send(e.vector), k.near, k.score::float8,
+    e.vector <=> a.vector, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector),
+    k.near, k.score::float8,
     ARRAY(
         SELECT l.id::text
         FROM memory l
@@ -924,7 +967,11 @@ FROM (
         WHEN NOT tier = ANY(%(tiers)s) THEN 'tier'
         WHEN NOT coalesce(agent = ANY(%(agents)s::text[]), true) THEN 'agent'
         WHEN NOT coalesce(session = ANY(%(sessions)s::text[]), %(sessions)s::text[] IS NULL) THEN 'session'
+        WHEN NOT coalesce(type = ANY(%(types)s::text[]), true) THEN 'type'
         WHEN created < %(since)s::bigint OR created >= %(until)s::bigint THEN 'time'
+        WHEN sensitivity_ppm > %(sensitivity_max)s::integer THEN 'sensitivity'
+        WHEN NOT coalesce(%(purpose)s::text = ANY(string_to_array(purposes, ',')), purposes IS NULL) THEN 'purpose'
+        WHEN NOT coalesce(string_to_array(jurisdictions, ',') <@ %(jurisdictions)s::text[], true) THEN 'jurisdiction'
         WHEN NOT encoder = ANY(%(encoders)s) THEN 'encoder'
         END AS reason
     FROM memory
@@ -933,30 +980,81 @@ FROM (
 GROUP BY encoder, reason
 
 -- :name around
--- What surrounds memories, with the memories themselves: so many before and after each in its session, and what else of
--- the namespace occurred so near to it, nearest first. `apart`: steps in the session, or milliseconds.
-WITH anchor AS MATERIALIZED (
+-- What surrounds memories, with the memories themselves: so many before and after each in its session; what they were made
+-- of and what was made of them, so many links away, through what only repeated a memory too; and what else of the
+-- namespace occurred so near to it, nearest first. `apart`: steps in the session, links, or milliseconds. Filters are
+-- those of `candidates`; a memory that is named passes those of sensitivity, purpose and jurisdiction alone.
+WITH RECURSIVE anchor AS MATERIALIZED (
     SELECT m.id, m.namespace, m.session, m.created
     FROM memory m
     WHERE m.id = ANY(%(ids)s::uuid[]) AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
+      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
+      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+), passed AS NOT MATERIALIZED (
+    SELECT m.id, m.session, m.created
+    FROM memory m
+    WHERE m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term') AND m.tier = ANY(%(tiers)s)
+      AND (%(agents)s::text[] IS NULL OR m.agent = ANY(%(agents)s))
+      AND (%(sessions)s::text[] IS NULL OR m.session = ANY(%(sessions)s))
+      AND (%(types)s::text[] IS NULL OR m.type = ANY(%(types)s))
+      AND (%(since)s::bigint IS NULL OR m.created >= %(since)s)
+      AND (%(until)s::bigint IS NULL OR m.created < %(until)s)
+      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
+      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
+      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
+), source (anchor, id, links) AS (
+    SELECT id, id, 0 FROM anchor
+    UNION
+    SELECT s.anchor, p.parent, s.links + (NOT p.echo)::integer
+    FROM source s
+    JOIN provenance p ON p.child = s.id AND p.namespace = %(namespace)s
+    WHERE s.links + (NOT p.echo)::integer <= %(links)s
+), derived (anchor, id, links) AS (
+    SELECT id, id, 0 FROM anchor
+    UNION
+    SELECT d.anchor, p.child, d.links + (NOT p.echo)::integer
+    FROM derived d
+    JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = d.id
+    WHERE d.links + (NOT p.echo)::integer <= %(links)s
 ), beside AS (
     SELECT id AS anchor, id, 'anchor' AS way, 0::bigint AS apart FROM anchor
+    UNION ALL
+    SELECT a.id, n.id, n.way, n.apart
+    FROM anchor a
+    CROSS JOIN LATERAL (
+        (
+            SELECT s.id, 'source' AS way, -min(s.links)::bigint AS apart
+            FROM source s
+            JOIN passed p USING (id)
+            WHERE s.anchor = a.id AND s.links > 0
+            GROUP BY s.id
+            ORDER BY apart DESC, s.id
+            LIMIT %(related)s
+        ) UNION ALL (
+            SELECT d.id, 'derived', min(d.links)::bigint AS apart
+            FROM derived d
+            JOIN passed p USING (id)
+            WHERE d.anchor = a.id AND d.links > 0
+            GROUP BY d.id
+            ORDER BY apart, d.id
+            LIMIT %(related)s
+        )
+    ) n
     UNION ALL
     SELECT a.id, n.id, 'session', n.apart
     FROM anchor a
     CROSS JOIN LATERAL (
         (
             SELECT f.id, row_number() OVER (ORDER BY f.created, f.id) AS apart
-            FROM memory f
-            WHERE f.namespace = a.namespace AND f.session = a.session AND (f.created, f.id) > (a.created, a.id)
-              AND f.tier IN ('short-term', 'long-term')
+            FROM passed f
+            WHERE f.session = a.session AND (f.created, f.id) > (a.created, a.id)
             ORDER BY f.created, f.id
             LIMIT %(steps)s
         ) UNION ALL (
             SELECT p.id, -row_number() OVER (ORDER BY p.created DESC, p.id DESC) AS apart
-            FROM memory p
-            WHERE p.namespace = a.namespace AND p.session = a.session AND (p.created, p.id) < (a.created, a.id)
-              AND p.tier IN ('short-term', 'long-term')
+            FROM passed p
+            WHERE p.session = a.session AND (p.created, p.id) < (a.created, a.id)
             ORDER BY p.created DESC, p.id DESC
             LIMIT %(steps)s
         )
@@ -966,9 +1064,8 @@ WITH anchor AS MATERIALIZED (
     FROM anchor a
     CROSS JOIN LATERAL (
         SELECT t.id, t.created - a.created AS apart
-        FROM memory t
-        WHERE t.namespace = a.namespace AND t.session IS DISTINCT FROM a.session AND t.id <> a.id
-          AND t.tier IN ('short-term', 'long-term')
+        FROM passed t
+        WHERE t.session IS DISTINCT FROM a.session AND t.id <> a.id
           AND t.created BETWEEN a.created - %(within_ms)s::bigint AND a.created + %(within_ms)s::bigint
         ORDER BY abs(t.created - a.created), t.id
         LIMIT %(nearby)s
@@ -976,7 +1073,8 @@ WITH anchor AS MATERIALIZED (
     WHERE %(within_ms)s::bigint > 0
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    0::float8, m.encoder, halfvec_send(e.vector), b.anchor::text, b.way, b.apart
+    0::float8, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector), b.anchor::text,
+    b.way, b.apart
 FROM beside b
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -985,7 +1083,7 @@ JOIN embedding e ON e.memory_id = m.id
 
 -- :name traces
 -- The episodic buffer of an agent: what became of its newest episodes, of one session or of all, in the order of
--- acceptance, 1 for the newest. A place whose memory is not alive any more is empty: it is in no row.
+-- acceptance, 1 for the newest. A place whose memory is not alive any more, or may not be read, is empty: it is in no row.
 WITH trace AS MATERIALIZED (
     SELECT t.memory_id, t.event_id, row_number() OVER (ORDER BY t.seq DESC) AS place
     FROM (
@@ -998,9 +1096,13 @@ WITH trace AS MATERIALIZED (
     ) t
 )
 SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    0::float8, m.encoder, halfvec_send(e.vector), t.event_id, t.place
+    0::float8, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector), t.event_id,
+    t.place
 FROM trace t
 JOIN memory m ON m.id = t.memory_id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
+      AND (%(sensitivity_max)s::integer IS NULL OR m.sensitivity_ppm <= %(sensitivity_max)s)
+      AND (m.purposes IS NULL OR %(purpose)s::text = ANY(string_to_array(m.purposes, ',')))
+      AND (%(jurisdictions)s::text[] IS NULL OR string_to_array(m.jurisdictions, ',') <@ %(jurisdictions)s)
 JOIN content c ON c.memory_id = m.id
 JOIN strength s ON s.memory_id = m.id
 JOIN embedding e ON e.memory_id = m.id
@@ -1039,7 +1141,8 @@ WHERE m.encoder <> %(encoder)s
 -- :name memory_shown
 -- One memory as a client sees it; content and strength only while it is alive.
 SELECT m.id::text, m.namespace, c.body, m.tier, m.agent, m.subject, m.session, m.role, m.event_id, m.created, m.changed,
-    m.sealed_until, m.confidence_ppm, s.last_access, s.accesses, s.reinforced, s.salience_ppm, s.due_at
+    m.sealed_until, m.confidence_ppm, s.last_access, s.accesses, s.reinforced, s.salience_ppm, s.due_at,
+    m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
 FROM memory m
 LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN strength s ON s.memory_id = m.id
@@ -1120,7 +1223,8 @@ ORDER BY epoch, position, member
 -- :name audit_memory
 -- Memories by id, which for UUIDs is the order of their text.
 SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq, source
+    early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
+    jurisdictions
 FROM memory
 WHERE shard = %(shard)s
 ORDER BY memory.id
@@ -1228,6 +1332,7 @@ UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s
 -- Everything that the state digest is taken over, in its order; a namespace, or all.
 SELECT m.id::text, m.shard, m.namespace, m.agent, m.subject, m.session, m.role, m.event_id, m.tier, m.created,
     m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq, m.source,
+    m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions,
     s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.due_at, s.touched, s.accesses,
     s.reinforced, s.forget_kept, s.forget_rest, s.promote_kept, s.promote_rest,
     c.body, halfvec_send(e.vector)

@@ -29,12 +29,13 @@ from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.receipts import Proof
+from memquorum.core.facets import names as joined
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.query import Hit, cosine
+from memquorum.core.retrieval.query import ALL, Filters, Hit, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, Restore
@@ -51,7 +52,7 @@ _ANSWER_S = 5.0
 
 # Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
 # Those of a crowd hold its name in their text, and are prepared at once.
-_PREPARED = {name: False for name in ("candidates", "around", "passed", "traces")} | {
+_PREPARED = {name: False for name in ("candidates", "around", "passed", "traces", "search_filtered")} | {
     name: True for name in ("search_crowd", "candidates_crowd")
 }
 
@@ -105,16 +106,28 @@ class Reads:
         await self._all("ping", {}, NOWHERE)
 
     async def search(
-        self, sight: Sight, namespace: str, encoder: str, vector: NDArray[np.float32], k: int, *, exact: bool = False
+        self,
+        sight: Sight,
+        namespace: str,
+        encoder: str,
+        vector: NDArray[np.float32],
+        k: int,
+        *,
+        filters: Filters = ALL,
+        exact: bool = False,
     ) -> list[Hit]:
-        """The k nearest memories of a namespace by exact cosine, nearest first, ties by id.
+        """The k nearest memories of a namespace that pass, by exact cosine, nearest first, ties by id.
 
         `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
         """
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
-        if not exact and await self._crowds.near(namespace, encoder):
-            return [_hit(row) for row in await self._crowds.search(sight, wanted, len(vector))]
-        return [_hit(row) for row in await self._all("search", wanted, sight)]
+        if filters != ALL:
+            found = await self._all("search_filtered", wanted | _filters(filters), sight)
+        elif not exact and await self._crowds.near(namespace, encoder):
+            found = await self._crowds.search(sight, wanted, len(vector))
+        else:
+            found = await self._all("search", wanted, sight)
+        return [_hit(row) for row in found]
 
     async def indexed(self, namespace: str, encoder: str) -> bool:
         """Whether an index finds the nearest of a namespace, nearly all of them, where `exact` does not forbid it."""
@@ -124,7 +137,7 @@ class Reads:
         """The nearest of what a cache named and of what changed since; how many of the named are there, and how many
         changed: see core/retrieval/cache.confirmed."""
         rows = await self._all("search_cached", near.parameters(), sight)
-        return [_hit(row[:11]) for row in rows if row[0] is not None], rows[0][11], rows[0][12]
+        return [_hit(row[:15]) for row in rows if row[0] is not None], rows[0][15], rows[0][16]
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
         """What may answer a query, in no order, and the time of the shard (0 where there is nothing).
@@ -158,14 +171,21 @@ class Reads:
             of[name] = of.get(name, 0) + count
         return through, kept
 
-    async def around(self, sight: Sight, namespace: str, memory_ids: Sequence[str], reach: Reach) -> list[Neighbour]:
+    async def around(
+        self, sight: Sight, namespace: str, memory_ids: Sequence[str], reach: Reach, filters: Filters = ALL
+    ) -> list[Neighbour]:
         """Memories and what surrounds them, in no order; those that are not alive, or elsewhere, are left out."""
-        wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)}
+        wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)} | _filters(filters)
         return [_neighbour(row) for row in await self._all("around", wanted, sight)]
 
-    async def traces(self, sight: Sight, namespace: str, agent: str, session: str | None) -> list[Trace]:
-        """The agent's traces in a session, or in all: those of the newest that can be read, in no order."""
+    async def traces(
+        self, sight: Sight, namespace: str, agent: str, session: str | None, filters: Filters = ALL
+    ) -> list[Trace]:
+        """The agent's traces in a session, or in all: those of the newest that can be read, in no order.
+
+        Of the filters: sensitivity, purpose, jurisdiction."""
         wanted = {"namespace": namespace, "agent": agent, "session": session, "places": buffer.PLACES}
+        wanted |= _filters(filters)
         rows = await self._all("traces", wanted, sight)
         own = [ids.memory_id(namespace, row[-2]) for row in rows]
         # What only repeated a memory may have been erased, and the memory not.
@@ -298,31 +318,35 @@ async def _in_time(asked: asyncio.Future[T]) -> T:
 _SHOWN = (
     *("memory_id", "namespace", "text", "tier", "agent", "subject", "session", "role", "event_id", "occurred_at"),
     *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience", "due_at"),
+    *("type", "sensitivity", "purposes", "jurisdictions"),
 )
 
 
 def _shown(row: tuple[Any, ...]) -> dict[str, Any]:
     found = dict(zip(_SHOWN, row, strict=True))
-    return found | {name: _share(found[name]) for name in ("confidence", "salience")}
+    found |= {name: _share(found[name]) for name in ("confidence", "salience", "sensitivity")}
+    return found | {"purposes": _purposes(found["purposes"]), "jurisdictions": joined(found["jurisdictions"])}
 
 
 def _hit(row: tuple[Any, ...]) -> Hit:
-    memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience, distance = row
-    score = cosine(distance)
-    return Hit(memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience / PPM, score)
+    memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience, distance = row[:11]
+    kind, sensitivity, purposes, jurisdictions = row[11:]
+    return Hit(
+        memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience / PPM,
+        cosine(distance), kind, sensitivity / PPM, _purposes(purposes), joined(jurisdictions),
+    )  # fmt: skip
+
+
+def _purposes(named: str | None) -> tuple[str, ...] | None:
+    return None if named is None else joined(named)
 
 
 def _asked(question: Question) -> dict[str, Any]:
-    filters = question.filters
-    return {
-        "namespace": question.namespace,
-        "encoders": list(question.vectors),
-        "tiers": list(filters.tiers),
-        "agents": None if filters.agents is None else list(filters.agents),
-        "sessions": None if filters.sessions is None else list(filters.sessions),
-        "since": filters.since,
-        "until": filters.until,
-    }
+    return {"namespace": question.namespace, "encoders": list(question.vectors)} | _filters(question.filters)
+
+
+def _filters(filters: Filters) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(filters).items()}
 
 
 def _vector(sent: bytes) -> NDArray[np.float32]:
@@ -331,17 +355,17 @@ def _vector(sent: bytes) -> NDArray[np.float32]:
 
 
 def _candidate(row: tuple[Any, ...]) -> Candidate:
-    hit, (encoder, sent, near, words, after, _) = _hit(row[:11]), row[11:]
+    hit, (encoder, sent, near, words, after, _) = _hit(row[:15]), row[15:]
     return Candidate(hit, encoder, _vector(sent), near, words, tuple(after))
 
 
 def _neighbour(row: tuple[Any, ...]) -> Neighbour:
-    hit, (encoder, sent, anchor, way, apart) = _hit(row[:11]), row[11:]
+    hit, (encoder, sent, anchor, way, apart) = _hit(row[:15]), row[15:]
     return Neighbour(Candidate(hit, encoder, _vector(sent), False, None, ()), anchor, way, apart)
 
 
 def _trace(row: tuple[Any, ...]) -> Trace:
-    hit, (encoder, sent, _, place) = _hit(row[:11]), row[11:]
+    hit, (encoder, sent, _, place) = _hit(row[:15]), row[15:]
     return Trace(Candidate(hit, encoder, _vector(sent), False, None, ()), place)
 
 

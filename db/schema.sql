@@ -65,8 +65,15 @@ CREATE TABLE memory (
     changed     bigint  NOT NULL, -- when the tier last changed
     sealed_until bigint,     -- when a sealed memory's key is destroyed
     seq         bigint  NOT NULL, -- journal sequence of its last change of tier
-    source      text             -- where the content comes from
+    source      text,            -- where the content comes from
+    -- What holds for its use, its sources' counted in: names joined by commas. NULL: for any purpose; '': for none.
+    type            text    NOT NULL DEFAULT 'episodic' CHECK (type IN ('episodic', 'semantic', 'social', 'task')),
+    sensitivity_ppm integer NOT NULL DEFAULT 0,
+    purposes        text,
+    jurisdictions   text    NOT NULL DEFAULT '' -- whose law it is under
 );
+-- What a search that names no purpose must keep out.
+CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
 CREATE INDEX memory_alive ON memory (namespace, tier);
 CREATE INDEX memory_shard_seq ON memory (shard, seq);
 CREATE INDEX memory_sealed ON memory (shard, sealed_until) WHERE tier = 'sealed';
@@ -381,7 +388,7 @@ CREATE TABLE provenance (
     echo      boolean NOT NULL,
     PRIMARY KEY (namespace, parent, child)
 );
-CREATE INDEX provenance_echo ON provenance (child) WHERE echo;
+CREATE INDEX provenance_child ON provenance (child);
 
 -- Episodes whose keys an order destroyed, by their own memory ids; `was` late: it came after the order that names it.
 CREATE TABLE erased (

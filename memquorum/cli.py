@@ -136,6 +136,10 @@ def _publish_options(publish: argparse.ArgumentParser) -> None:
         publish.add_argument(f"--{name}", help="of every episode that does not say its own")
     for name in ("reward", "confidence", "uncertainty"):
         publish.add_argument(f"--{name}", type=float, help="in [0, 1]")
+    publish.add_argument("--type", help="episodic, semantic, social or task (default: episodic)")
+    publish.add_argument("--sensitivity", type=float, help="how sensitive it is, in [0, 1] (default: 0)")
+    publish.add_argument("--purpose", dest="purposes", action="append", help="what it may be used for; repeatable")
+    publish.add_argument("--jurisdiction", metavar="CODE", help="whose law it is under: DE, US-CA, EU")
     publish.add_argument("--source", help="where the content comes from: a document, a tool, a feed")
     publish.add_argument("--derives-from", nargs="+", metavar="ID", help="the memories that it was made of")
     publish.add_argument("--occurred-at", type=int, metavar="MS", help="milliseconds since the epoch (default: now)")
@@ -159,6 +163,10 @@ _FIELDS = (
     "confidence",
     "uncertainty",
     "occurred_at",
+    "type",
+    "sensitivity",
+    "purposes",
+    "jurisdiction",
 )
 
 

@@ -6,7 +6,7 @@ import re
 
 from confluent_kafka import Message
 
-from memquorum.core import intake
+from memquorum.core import letters
 from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from workers import loop
@@ -25,7 +25,7 @@ def wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | N
     if isinstance(answer, EpisodeIntent):
         return answer.memory_id, answer.namespace, answer.subject
     if isinstance(answer, Refusal):
-        return intake.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
+        return letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
     return None
 
 

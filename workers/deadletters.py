@@ -19,6 +19,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing, signatures
 from memquorum.core.crypto.stamps import Reader
 from memquorum.core.intake import Intent, Origin, Refusal
+from memquorum.core.letters import open_payload
 from memquorum.core.records import IntakeRefused
 from memquorum.ports import Vault
 from workers import loop
@@ -112,7 +113,7 @@ def payloads(vault: Vault, letters: Sequence[Letter]) -> dict[str, bytes]:
             key = keys.get(letter.record.key_id)
             try:
                 if key is not None:
-                    opened = intake.open_payload(letter.record.key_id, key, letter.record.sealed_payload)
+                    opened = open_payload(letter.record.key_id, key, letter.record.sealed_payload)
                     found[letter.name] = opened
             except sealing.SealError as error:
                 _LOG.error("letter %s cannot be opened: %s", letter.name, error)

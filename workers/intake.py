@@ -22,7 +22,7 @@ from typing import Any, Literal
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import ids, intake
+from memquorum.core import ids, intake, letters
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
@@ -288,13 +288,13 @@ class Intake:
         _LOG.info("refused %s/%d/%d: %s %s", *at(origin), refusal.reason, refusal.field or "")
         self._shown.refused(refusal.reason)
         hop.tell(outcome="refused", reason=refusal.reason)
-        letter = intake.dead_letter_id(origin)
+        letter = letters.dead_letter_id(origin)
         key = keys.get(letter)
         payload = message.value() or b""
         # Without its payload goes what was forgotten, and what no topic could hold: compressed, it came in small.
         sealed = b""
         if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
-            sealed = intake.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
+            sealed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
         record = IntakeRefused(
             origin_topic=origin.topic,
             origin_partition=origin.partition,

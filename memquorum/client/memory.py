@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, Unpack
 from urllib.parse import quote
 
 import httpx
@@ -22,7 +22,18 @@ from memquorum.client import settings, traces, wire
 from memquorum.client.errors import NoOutcome, Unreachable
 from memquorum.client.protecting import Protecting
 from memquorum.client.signer import Signer
-from memquorum.client.values import Context, Erasure, Explanation, Forget, Receipt, Restore, context
+from memquorum.client.values import (
+    Context,
+    Erasure,
+    Explanation,
+    Forget,
+    Gates,
+    Only,
+    Receipt,
+    Restore,
+    context,
+    named,
+)
 from memquorum.core import ids
 from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent
@@ -89,8 +100,9 @@ class AsyncMemory(Protecting):
     async def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **fields: Any) -> Receipt:
         """Publishes what happened; returns once Kafka has it, or with `wait` once it is searchable.
 
-        `fields`: event_id, occurred_at (milliseconds), session, role, subject, reward, confidence, uncertainty, and
-        agent or namespace in place of the client's. Adding the same event id twice is the same episode once.
+        `fields`: event_id, occurred_at (milliseconds), session, role, subject, source, derives_from, type, sensitivity,
+        purposes, jurisdiction, reward, confidence, uncertainty, and agent or namespace in place of the client's. Adding
+        the same event id twice is the same episode once.
         Raises Invalid, Unreachable, and with `wait` NoOutcome after `timeout` seconds.
         """
         (receipt,) = await self.add_all([{"content": content, **fields}])
@@ -118,10 +130,10 @@ class AsyncMemory(Protecting):
                 return replace(receipt, outcome=found["outcome"], memory_id=found["memory_id"])
         raise NoOutcome(receipt, timeout) from last
 
-    async def search(self, query: str, k: int = 10, *, peek: bool = False) -> list[Hit]:
+    async def search(self, query: str, k: int = 10, *, peek: bool = False, **only: Unpack[Only]) -> list[Hit]:
         """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid."""
-        found = await self._read("/search", {"query": query, "k": k}, "hits", peek)
-        return [Hit(**hit) for hit in found["hits"]]
+        found = await self._read("/search", {"query": query, "k": k, **only}, "hits", peek)
+        return [Hit(**named(hit)) for hit in found["hits"]]
 
     async def retrieve(
         self,
@@ -129,22 +141,14 @@ class AsyncMemory(Protecting):
         budget_tokens: int = 2_000,
         *,
         k_max: int = 20,
-        agents: Sequence[str] | None = None,
-        sessions: Sequence[str] | None = None,
-        tiers: Sequence[str] | None = None,
-        since: int | None = None,
-        until: int | None = None,
         peek: bool = False,
+        **only: Unpack[Only],
     ) -> Context:
         """The memories that answer best and fit the budget, by meaning and by words, best first; they count as used.
 
-        Of those alone that `agents` recorded, in these `sessions`, in these `tiers` (short-term, long-term), and that
-        occurred from `since` until before `until` (milliseconds). Raises Invalid, Unreachable.
+        Raises Invalid, Unreachable.
         """
-        asked = {
-            "query": query, "budget_tokens": budget_tokens, "k_max": k_max, "agents": _list(agents),
-            "sessions": _list(sessions), "tiers": _list(tiers), "since": since, "until": until,
-        }  # fmt: skip
+        asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, **only}
         return context(await self._read("/retrieve", asked, "items", peek))
 
     async def recall(
@@ -153,19 +157,22 @@ class AsyncMemory(Protecting):
         *,
         query: str | None = None,
         steps: int = 5,
+        links: int = 2,
         within_ms: int = 0,
         anchors: int = 3,
         budget_tokens: int = 2_000,
         peek: bool = False,
+        **only: Unpack[Only],
     ) -> Context:
         """What surrounds a memory, or the `anchors` memories that answer a query best, in the order of time.
 
-        So many `steps` before and after in the session, and what else occurred `within_ms`. What is given counts as
-        used. Raises Invalid, NotFound, Unreachable.
+        So many `steps` before and after in the session; what it was made of and what was made of it, over so many
+        `links`; and what else occurred `within_ms`. What is given counts as used.
+        Raises Invalid, NotFound, Unreachable.
         """
         asked = {
-            "memory_id": memory_id, "query": query, "steps": steps, "within_ms": within_ms, "anchors": anchors,
-            "budget_tokens": budget_tokens,
+            "memory_id": memory_id, "query": query, "steps": steps, "links": links, "within_ms": within_ms,
+            "anchors": anchors, "budget_tokens": budget_tokens, **only,
         }  # fmt: skip
         return context(await self._read("/recall", asked, "items", peek))
 
@@ -178,6 +185,7 @@ class AsyncMemory(Protecting):
         buffer_share: float = 0.5,
         k_max: int = 20,
         peek: bool = False,
+        **only: Unpack[Gates],
     ) -> Context:
         """What to put into a prompt; str() of it is the text. First what this agent said last, in a `session` or in
         all, as far as `buffer_share` of the budget goes; then what answers best, at most `k_max`. It counts as used.
@@ -185,7 +193,7 @@ class AsyncMemory(Protecting):
         """
         asked = {
             "agent": self._place.need_agent(), "query": query, "budget_tokens": budget_tokens, "session": session,
-            "buffer_share": buffer_share, "k_max": k_max,
+            "buffer_share": buffer_share, "k_max": k_max, **only,
         }  # fmt: skip
         return context(await self._read("/context", asked, "items", peek))
 
@@ -371,10 +379,6 @@ def _erasure(found: dict[str, Any]) -> Erasure:
 
 def _restore(found: dict[str, Any]) -> Restore:
     return Restore(**found | {"memories": tuple(found["memories"])})
-
-
-def _list(names: Sequence[str] | None) -> list[str] | None:
-    return None if names is None else list(names)
 
 
 def _nothing() -> None:

@@ -8,12 +8,13 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from functools import partial
+from typing import cast
 
 from rich.console import Console
 from rich.text import Text
 
 from memquorum.client.sync import Memory
-from memquorum.client.values import Context, Found
+from memquorum.client.values import Context, Found, Gates, Only
 from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.telling import moment
 
@@ -27,6 +28,10 @@ _REASONS = {
     "agent": "are other agents'",
     "session": "are of other sessions",
     "time": "are of another time",
+    "type": "are of another type",
+    "sensitivity": "are too sensitive",
+    "purpose": "are for other purposes",
+    "jurisdiction": "are under another law",
     "encoder": "are encoded otherwise",
 }
 
@@ -45,16 +50,14 @@ def add(command: Command, opens: Opens) -> None:
     retrieve = command("retrieve", partial(_retrieve, opens), said)
     retrieve.add_argument("query", metavar="QUERY")
     retrieve.add_argument("-k", type=int, default=20, help="how many at most (default: 20)")
-    retrieve.add_argument("--of", action="append", metavar="AGENT", help="only what this agent recorded; repeatable")
-    retrieve.add_argument("--session", action="append", help="only of this session; repeatable")
-    retrieve.add_argument("--tier", action="append", help="only short-term, or only long-term")
-    retrieve.add_argument("--since", type=int, metavar="MS", help="what occurred from then on; milliseconds")
-    retrieve.add_argument("--until", type=int, metavar="MS", help="what occurred before then")
     said = "Tell what surrounds a memory, or what answers a query best, in the order of time. It counts as used."
     recall = command("recall", partial(_recall, opens), said)
     recall.add_argument("memory_id", metavar="ID", nargs="?")
     recall.add_argument("--query", help="in place of ID: begin at what answers this best")
     recall.add_argument("--steps", type=int, default=5, help="so many before and after in the session (default: 5)")
+    recall.add_argument(
+        "--links", type=int, default=2, help="so many to what it was made of, and what was made of it (default: 2)"
+    )
     recall.add_argument(
         "--within", type=float, default=0, metavar="S", help="also what else occurred so near, in seconds"
     )
@@ -68,11 +71,45 @@ def add(command: Command, opens: Opens) -> None:
         reads.add_argument("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
     for reads in (search, retrieve, recall, prompt):
         reads.add_argument("--peek", action="store_true", help="only look: nothing counts as used")
+        passes = reads.add_argument_group("only what passes")
+        if reads is not prompt:
+            _choices(passes)
+        _gates(passes)
+
+
+def _choices(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--of", action="append", metavar="AGENT", help="recorded by this agent; repeatable")
+    group.add_argument("--session", action="append", help="of this session; repeatable")
+    group.add_argument("--tier", action="append", help="short-term or long-term")
+    group.add_argument("--type", action="append", help="episodic, semantic, social or task; repeatable")
+    group.add_argument("--since", type=int, metavar="MS", help="occurred from then on; milliseconds")
+    group.add_argument("--until", type=int, metavar="MS", help="occurred before then")
+
+
+def _gates(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--sensitivity-max", type=float, metavar="S", help="as sensitive as that at most, in [0, 1]")
+    group.add_argument("--purpose", help="for this, or for anything; without it, what is for anything")
+    group.add_argument("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable")
+
+
+def _only(parsed: argparse.Namespace) -> Only:
+    given = {
+        "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
+        "since": parsed.since, "until": parsed.until,
+    }  # fmt: skip
+    return cast(Only, {name: value for name, value in given.items() if value is not None} | _gated(parsed))
+
+
+def _gated(parsed: argparse.Namespace) -> Gates:
+    given = {
+        "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction
+    }  # fmt: skip
+    return cast(Gates, {name: value for name, value in given.items() if value is not None})
 
 
 def _search(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
-        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek)
+        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek, **_only(parsed))
     if parsed.json:
         for hit in hits:
             print(json.dumps(asdict(hit)))
@@ -87,18 +124,15 @@ def _search(opens: Opens, parsed: argparse.Namespace) -> int:
 
 def _retrieve(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
-        found = memory.retrieve(
-            parsed.query, parsed.budget, k_max=parsed.k, agents=parsed.of, sessions=parsed.session, tiers=parsed.tier,
-            since=parsed.since, until=parsed.until, peek=parsed.peek,
-        )  # fmt: skip
+        found = memory.retrieve(parsed.query, parsed.budget, k_max=parsed.k, peek=parsed.peek, **_only(parsed))
     return _context(parsed, found)
 
 
 def _recall(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
         found = memory.recall(
-            parsed.memory_id, query=parsed.query, steps=parsed.steps, within_ms=round(parsed.within * 1000),
-            budget_tokens=parsed.budget, peek=parsed.peek,
+            parsed.memory_id, query=parsed.query, steps=parsed.steps, links=parsed.links,
+            within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, **_only(parsed),
         )  # fmt: skip
     return _context(parsed, found)
 
@@ -107,7 +141,7 @@ def _prompt(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
-            peek=parsed.peek,
+            peek=parsed.peek, **_gated(parsed),
         )  # fmt: skip
     if parsed.json:
         print(json.dumps(asdict(found)))

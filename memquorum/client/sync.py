@@ -7,10 +7,10 @@ import threading
 from collections.abc import Coroutine, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, Unpack
 
 from memquorum.client.memory import AsyncMemory
-from memquorum.client.values import Context, Erasure, Explanation, Forget, Receipt, Restore
+from memquorum.client.values import Context, Erasure, Explanation, Forget, Only, Receipt, Restore
 from memquorum.core.retrieval.query import Hit
 
 T = TypeVar("T")
@@ -77,9 +77,9 @@ class Memory:
         """The receipt with its outcome, as soon as there is one."""
         return self._run(self._memory.outcome(receipt, timeout))
 
-    def search(self, query: str, k: int = 10, *, peek: bool = False) -> list[Hit]:
+    def search(self, query: str, k: int = 10, *, peek: bool = False, **only: Unpack[Only]) -> list[Hit]:
         """The k memories nearest in meaning; they count as used, unless you `peek`."""
-        return self._run(self._memory.search(query, k, peek=peek))
+        return self._run(self._memory.search(query, k, peek=peek, **only))
 
     def retrieve(self, query: str, budget_tokens: int = 2_000, **filters: Any) -> Context:
         """The memories that answer best and fit the budget, by meaning and by words; they count as used."""

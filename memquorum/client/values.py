@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
+
+from memquorum.core.facets import EPISODIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,43 @@ class Explanation:
         return "\n".join(self.lines)
 
 
+class Gates(TypedDict, total=False):
+    """What may be read, and what for.
+
+    `sensitivity_max`: in [0, 1]. `purpose`: what you read for; without one you are given nothing that is for certain
+    purposes only. `jurisdictions`: a memory passes if all those whose law it is under are among them.
+    """
+
+    sensitivity_max: float | None
+    purpose: str | None
+    jurisdictions: Sequence[str] | None
+
+
+class Only(Gates, total=False):
+    """Which memories are asked at all; of what is not named, all.
+
+    `agents`: who recorded it. `tiers`: short-term, long-term. `types`: episodic, semantic, social, task. `since`,
+    `until`: when it occurred, in milliseconds, from the first until before the second.
+    """
+
+    agents: Sequence[str] | None
+    sessions: Sequence[str] | None
+    tiers: Sequence[str] | None
+    types: Sequence[str] | None
+    since: int | None
+    until: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """A memory that was given. `tokens`: what it counts in the budget. `folded`: the ids of others that say the same.
 
     Of a retrieval: `score` = `relevance` × `strength` × the factor of its tier, and the `cosine`. Of a recall: the
-    `way` that led here from which `anchor` (anchor, session, time), and how far `apart` they are, in steps of the
-    session or in milliseconds, below 0 where it came before. Of a context: `why` it is in (buffer, relevant), and
-    its `place` among what the agent said last, 1 for the newest, if it is there.
+    `way` that led here from which `anchor` (anchor, source, derived, session, time), and how far `apart` they are, in
+    links of derivation, steps of the session or milliseconds, below 0 where it came before. Of a context: `why` it is
+    in (buffer, relevant), and its `place` among what the agent said last, 1 for the newest, if it is there.
+
+    `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under.
     """
 
     memory_id: str
@@ -128,6 +159,10 @@ class Found:
     apart: int | None = None
     why: str | None = None
     place: int | None = None
+    type: str = EPISODIC
+    sensitivity: float = 0.0
+    purposes: tuple[str, ...] | None = None
+    jurisdictions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +176,8 @@ class LeftOut:
 @dataclass(frozen=True, slots=True)
 class Context:
     """Memories that fit a budget, and what did not come in, by reason: duplicate, budget, k_max, not_found, and the
-    filters tier, agent, session, time. `text`: for a prompt, where a context was asked for."""
+    filters tier, agent, session, type, time, sensitivity, purpose, jurisdiction. `text`: for a prompt, where a context
+    was asked for."""
 
     items: tuple[Found, ...]
     tokens: int
@@ -155,6 +191,11 @@ class Context:
 
 def context(answer: Mapping[str, Any]) -> Context:
     """What the service answered."""
-    items = tuple(Found(**{**item, "folded": tuple(item["folded"])}) for item in answer["items"])
+    items = tuple(Found(**named(item)) for item in answer["items"])
     left = {why: LeftOut(told["count"], tuple(told["memory_ids"])) for why, told in answer["left_out"].items()}
     return Context(items, answer["tokens"], answer["budget_tokens"], left, answer.get("text"))
+
+
+def named(found: Mapping[str, Any]) -> dict[str, Any]:
+    """What was found, its arrays made tuples."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}

@@ -12,7 +12,7 @@ What a record may hold:
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
 - `occurred_at`, `accessed_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the clock.
 - `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them.
-- `source`: as an agent's name.
+- `source`: as an agent's name; `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
 for signatures (`core.crypto.signatures`). Orders to erase and requests to restore are Avro, and signed in themselves.
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from memquorum import topics
-from memquorum.core import ids, jsontext, names, ordered
+from memquorum.core import facets, ids, jsontext, names, ordered
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing, signatures
@@ -93,6 +93,10 @@ class EpisodeIntent:
     uncertainty_ppm: int | None
     derives_from: tuple[str, ...]
     source: str | None
+    type: str
+    sensitivity_ppm: int | None
+    purposes: tuple[str, ...]
+    jurisdiction: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,26 +176,11 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonce: bytes
         uncertainty_ppm=intent.uncertainty_ppm,
         derives_from=intent.derives_from,
         source=intent.source,
+        type=intent.type,
+        sensitivity_ppm=intent.sensitivity_ppm,
+        purposes=intent.purposes,
+        jurisdiction=intent.jurisdiction,
     )
-
-
-def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes) -> bytes:
-    """A refused record's bytes, sealed under the dead letter's own key."""
-    return sealing.seal(key, nonce, payload, _letter(letter))
-
-
-def open_payload(letter: str, key: bytes, sealed: bytes) -> bytes:
-    """A refused record's bytes, for whoever repairs it. Raises SealError."""
-    return sealing.open_sealed(key, sealed, _letter(letter))
-
-
-def _letter(letter: str) -> bytes:
-    return f"memquorum/dead-letter/1/{letter}".encode()
-
-
-def dead_letter_id(origin: Origin) -> str:
-    """The vault id of a refused payload's key: the same again on a redelivery, never a memory's."""
-    return ids.origin_event_id(f"{topics.REFUSED}/{origin.topic}", origin.partition, origin.offset)
 
 
 _REGISTRY = " (a schema registry's framing, which is not taken)"
@@ -246,7 +235,7 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
     namespace = _namespace(record.namespace)
     event_id = _event_id(record.event_id, origin)
     agent = _name("agent", record.agent)
-    return EpisodeIntent(
+    intent = EpisodeIntent(
         event_id=event_id,
         memory_id=ids.memory_id(namespace, event_id),
         namespace=namespace,
@@ -261,7 +250,16 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         uncertainty_ppm=_optional("uncertainty", record.uncertainty, _share),
         derives_from=_parents(record.derives_from),
         source=_optional("source", record.source, _name),
+        type=facets.EPISODIC if record.type is None else record.type,
+        sensitivity_ppm=_optional("sensitivity", record.sensitivity, _share),
+        purposes=tuple(sorted(set(record.purposes))),
+        jurisdiction=record.jurisdiction,
     )
+    try:
+        facets.check(intent)
+    except facets.BadFacet as wrong:
+        raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
+    return intent
 
 
 def _access(record: AccessRecorded, origin: Origin, clock: _Clock) -> AccessAccepted:

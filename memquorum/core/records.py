@@ -9,6 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.episodes import (
+    EpisodeAccepted as EpisodeAccepted,
+)
+from memquorum.core.episodes import (
+    EpisodeRecorded as EpisodeRecorded,
+)
+from memquorum.core.episodes import (
+    Stored as Stored,
+)
 from memquorum.core.erasure.records import (
     Erased as Erased,
 )
@@ -82,25 +91,6 @@ from memquorum.core.signed import (
 
 
 @dataclass(frozen=True, slots=True)
-class EpisodeRecorded:
-    """Outside. What happened to an agent, as the agent publishes it."""
-
-    agent: str
-    content: str
-    namespace: str | None = None
-    event_id: str | None = None
-    occurred_at: int | None = None
-    session: str | None = None
-    role: str | None = None
-    subject: str | None = None
-    reward: float | None = None
-    confidence: float | None = None
-    uncertainty: float | None = None
-    derives_from: tuple[str, ...] = ()
-    source: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class AccessRecorded:
     """Outside. An agent used a memory."""
 
@@ -117,31 +107,6 @@ class ClockRequested:
 
     as_of: int
     event_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeAccepted:
-    """An episode behind the wall: validated, identified, its content sealed."""
-
-    event_id: str
-    memory_id: str
-    namespace: str
-    agent: str
-    subject: str
-    occurred_at: int
-    sealed_content: bytes
-    commitment: bytes
-    characters: int
-    origin_topic: str
-    origin_partition: int
-    origin_offset: int
-    session: str | None = None
-    role: str | None = None
-    reward_ppm: int | None = None
-    confidence_ppm: int | None = None
-    uncertainty_ppm: int | None = None
-    derives_from: tuple[str, ...] = ()
-    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,32 +275,6 @@ class JournalHead:
     seq: int
     hash: bytes
     as_of: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """Detail of 'stored', 'reinforced' and 'dropped': what salience said of the episode."""
-
-    agent: str
-    subject: str
-    occurred_at: int
-    commitment: bytes
-    characters: int
-    outcome: str
-    salience_ppm: int
-    early: bool
-    accepted_offset: int
-    scored_offset: int
-    encoder: str
-    reinforces: str | None = None
-    session: str | None = None
-    role: str | None = None
-    novelty_ppm: int | None = None
-    reward_ppm: int | None = None
-    confidence_ppm: int | None = None
-    uncertainty_ppm: int | None = None
-    derives_from: tuple[str, ...] = ()
-    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,8 @@ def fill(dsn: str, people: Crowd, namespaces: Sequence[str]) -> None:
         put = partial(copying.copy, connection)
         put("memory_copy", (
             (m, 0, spaces[i], "ada", "ada", f"s{i // len(namespaces) // 20}", None, f"e{i}", tiers[i], START + i,
-             len(people.texts[i]), bytes(32), people.encoder, False, None, START, None, i, None)
+             len(people.texts[i]), bytes(32), people.encoder, False, None, START, None, i, None,
+             "episodic", 0, None, "")
             for i, m in enumerate(ids)
         ))  # fmt: skip
         put("content_copy", zip(ids, people.texts, spaces, strict=True))

@@ -144,7 +144,8 @@ class Store:
         with psycopg.connect(self._dsn, autocommit=True) as connection:
             copying.copy(connection, "memory_copy", (
                 (m, 0, talk.name, "ann", "ann", talk.sessions[at], None, f"e{at}", "short-term", 1_000 * at,
-                 len(talk.turns[at]), bytes(32), name, False, None, 0, None, at, None) for at, m in enumerate(raw)
+                 len(talk.turns[at]), bytes(32), name, False, None, 0, None, at, None,
+                 "episodic", 0, None, "") for at, m in enumerate(raw)
             ))  # fmt: skip
             spaces = [talk.name] * len(raw)
             copying.copy(connection, "content_copy", zip(raw, talk.turns, spaces, strict=True))

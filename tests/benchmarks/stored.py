@@ -39,7 +39,7 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
         numbered = list(enumerate(zip(map(copying.raw_id, found), tiers, strict=True)))
         put("memory_copy", (
             (m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
-             False, None, START, None, i - count, None) for i, (m, tier) in numbered
+             False, None, START, None, i - count, None, "episodic", 0, None, "") for i, (m, tier) in numbered
         ))  # fmt: skip
         put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))
         put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256]), "bench") for i, (m, _) in numbered))

@@ -40,7 +40,7 @@ def put(connection: psycopg.Connection, namespace: str, texts: list[str]) -> Non
     rows: dict[str, list[tuple[Any, ...]]] = {
         "memory_copy": [
             (m, 0, namespace, "a", "a", "s", None, f"e{at}", "short-term", at, 9, b"c" * 32, name, False, None, 0,
-             None, at, None) for at, m in enumerate(ids)
+             None, at, None, "episodic", 0, None, "") for at, m in enumerate(ids)
         ],
         "content_copy": [(m, text, namespace) for m, text in zip(ids, texts, strict=True)],
         "embedding_copy": [

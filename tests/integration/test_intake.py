@@ -21,7 +21,7 @@ from psycopg.conninfo import conninfo_to_dict
 from db.vault import PostgresVault
 from infra.embedded.kafka import Kafka
 from memquorum import topics
-from memquorum.core import ids, intake
+from memquorum.core import ids, letters
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
 from memquorum.core.crypto.stamps import HEADER, Writer
@@ -149,7 +149,7 @@ def test_sound_records_come_in_sealed_and_the_others_are_told_why(line: Line, co
     }
     letter = next(r for r in refused if r.reason == "unknown_framing")
     key = line.vault.open([letter.key_id])[letter.key_id]
-    assert intake.open_payload(letter.key_id, key, letter.sealed_payload) == f"no json: {said}".encode()
+    assert letters.open_payload(letter.key_id, key, letter.sealed_payload) == f"no json: {said}".encode()
 
     # Nothing behind the wall shows what was said.
     for message in line.messages:

@@ -42,6 +42,10 @@ class Told:
     namespace: str = SPACE
     encoder: str = ENCODER.name
     vector: Any = field(default=None)
+    type: str = "episodic"
+    sensitivity: float = 0.0
+    purposes: str | None = None
+    jurisdictions: str = ""
 
 
 def put(dsn: str, told: list[Told]) -> list[str]:
@@ -52,7 +56,8 @@ def put(dsn: str, told: list[Told]) -> list[str]:
         connection.execute("INSERT INTO shard (shard, hash, as_of) VALUES (0, '', %s) ON CONFLICT DO NOTHING", [NOW])
         copying.copy(connection, "memory_copy", (
             (m, 0, t.namespace, t.agent, t.agent, t.session, None, f"e{at}", t.tier, 1_000 * at, len(t.text), b"c" * 32,
-             t.encoder, False, None, 0, None, at, None) for at, (m, t) in rows
+             t.encoder, False, None, 0, None, at, None, t.type,
+             round(t.sensitivity * 1e6), t.purposes, t.jurisdictions) for at, (m, t) in rows
         ))  # fmt: skip
         alive = [(at, (m, t)) for at, (m, t) in rows if t.tier in ("short-term", "long-term")]
         copying.copy(connection, "content_copy", ((m, t.text, t.namespace) for _, (m, t) in alive))
@@ -172,6 +177,7 @@ async def test_filters_and_what_they_keep_out(reads: Reads, databases: tuple[str
     assert await through(Filters(sessions=("s1",))) == [0, 1]
     assert await through(Filters(tiers=("long-term",))) == [3]
     assert await through(Filters(since=1_000, until=3_000)) == [1, 2]
+    assert await through(Filters(types=("task",))) == []
     narrow = Filters(agents=("ann",), sessions=("s2",), since=0)
     assert await reads.passed(SIGHT, question("tank", narrow)) == (
         {ENCODER.name: 1},

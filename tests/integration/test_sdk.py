@@ -17,9 +17,10 @@ import psycopg
 import pytest
 
 from infra import fleet, genesis, settings, status, supervisor, telemetry
+from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli, topics
-from memquorum.client import AsyncMemory, Forget, Memory, NoOutcome, NotFound, Restore
+from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
@@ -110,6 +111,60 @@ def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
     memory.context("lunch")
     until(lambda: memory.get(receipt.memory_id)["accesses"] == 5)
     assert "Read 5 times" in str(memory.explain(receipt.memory_id))
+
+
+def test_what_may_be_used_for_little_is_given_to_who_may(line: Settings) -> None:
+    with client(line, "facets", "planner") as memory, client(line, "facets", "assistant") as other:
+        bill = memory.add(
+            "Invoice 17 of Ada was paid late.", wait=True, type="semantic", sensitivity=0.7,
+            purposes=["billing", "audits"], jurisdiction="DE",
+        )  # fmt: skip
+        call = memory.add("Grace called about the broken lamp.", wait=True, purposes=["support", "audits"], type="task")
+        plain = other.add("The cellar was painted green on Monday.", wait=True)
+        made = memory.add(
+            "Two customers are unhappy with our service.", wait=True, derives_from=[bill.memory_id, call.memory_id]
+        )
+        assert {one.outcome for one in (bill, call, plain, made)} == {"stored"}
+        names = {bill.memory_id: "bill", call.memory_id: "call", plain.memory_id: "plain", made.memory_id: "made"}
+
+        def given(**only: Any) -> tuple[set[str], dict[str, int]]:
+            found = memory.retrieve("who was unhappy?", peek=True, **only)
+            nearest = memory.search("who was unhappy?", peek=True, **only)
+            assert {names[one.memory_id] for one in nearest} == {names[one.memory_id] for one in found.items}
+            left = {why: told.count for why, told in found.left_out.items() if not told.memory_ids}
+            return {names[one.memory_id] for one in found.items}, left
+
+        assert given() == ({"plain"}, {"purpose": 3})
+        assert given(purpose="billing") == ({"plain", "bill"}, {"purpose": 2})
+        assert given(purpose="audits") == ({"plain", "bill", "call", "made"}, {})
+        assert given(purpose="audits", sensitivity_max=0.5) == ({"plain", "call"}, {"sensitivity": 2})
+        assert given(purpose="audits", jurisdictions=["FR"]) == ({"plain", "call"}, {"jurisdiction": 2})
+        assert given(purpose="audits", types=["semantic", "task"]) == ({"bill", "call"}, {"type": 2})
+        assert given(agents=["assistant"], purpose="audits") == ({"plain"}, {"agent": 3})
+        assert given(purpose="audits", until=START) == (set(), {"time": 4})
+        with pytest.raises(Invalid, match="must lie in"):
+            memory.retrieve("q", sensitivity_max=7, peek=True)
+
+        around = memory.recall(made.memory_id, steps=0, purpose="audits", peek=True)
+        assert {(names[one.memory_id], one.way, one.apart) for one in around.items} == {
+            ("made", "anchor", 0), ("bill", "source", -1), ("call", "source", -1)
+        }  # fmt: skip
+        below = memory.recall(call.memory_id, steps=0, purpose="audits", sensitivity_max=0.5, peek=True)
+        assert [names[one.memory_id] for one in below.items] == ["call"]
+        assert below.left_out["sensitivity"].count == 2
+        assert [names[one.memory_id] for one in memory.context(peek=True).items] == []
+        prompt = memory.context(peek=True, purpose="audits", sensitivity_max=0.5)
+        assert [names[one.memory_id] for one in prompt.items] == ["call"]
+        with pytest.raises(NotFound, match="for this purpose"):
+            memory.recall(made.memory_id, peek=True)
+
+        (top,) = (one for one in around.items if one.way == "anchor")
+        assert (top.type, top.sensitivity, top.purposes, top.jurisdictions) == ("episodic", 0.7, ("audits",), ("DE",))
+        assert memory.get(made.memory_id)["purposes"] == ["audits"]
+        told = memory.explain(made.memory_id)
+        assert told.account["holds"]["stricter"] is True
+        assert "for audits only; under the law of DE, as strict as what it was made of." in str(told)
+    assert rebuilt(line, "facets")["equal"]
 
 
 async def test_many_at_once(line: Settings) -> None:

@@ -23,7 +23,7 @@ from memquorum.core.records import ErasedEpisode, ProtectionOrdered
 from memquorum.core.restoring import orders as restoring
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.query import Hit
+from memquorum.core.retrieval.query import ALL, Filters, Hit
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, Restore, decided
@@ -51,6 +51,7 @@ class Store:
 
     def __init__(self) -> None:
         self.protected: list[tuple[Any, ...]] = []
+        self.filters: list[Filters] = []
         self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
         self.resting_rows: dict[str, Resting] = {}
         self.restores = {ORDER: Restore("greenhouse", "asked", (), ORDER, 0)}
@@ -58,9 +59,8 @@ class Store:
     async def indexed(self, *_: str) -> bool:
         return False
 
-    async def search(
-        self, sight: Sight, namespace: str, _: str, __: NDArray[np.float32], ___: int, *, exact: bool = False
-    ) -> list[Hit]:
+    async def search(self, sight: Sight, namespace: str, *_: Any, filters: Filters = ALL, exact: bool = False) -> list[Hit]:
+        self.filters.append(filters)
         assert covers(sight.namespaces, namespace)
         return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
 
@@ -74,19 +74,21 @@ class Store:
         assert covers(sight.namespaces, question.namespace)
         return dict.fromkeys(question.vectors, 3), {"agent": 2}
 
-    async def around(self, sight: Sight, namespace: str, memory_ids: list[str], _: Reach) -> list[Neighbour]:
+    async def around(
+        self, sight: Sight, namespace: str, memory_ids: list[str], _: Reach, filters: Filters
+    ) -> list[Neighbour]:
         hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
         found = [Candidate(hit, "e", np.ones(1, np.float32), False, None, ()) for hit in hits]
         return [Neighbour(one, memory_ids[0], "anchor", 0) for one in found if one.hit.memory_id in memory_ids]
 
-    async def traces(self, sight: Sight, namespace: str, _: str, __: str | None) -> list[Trace]:
+    async def traces(self, sight: Sight, namespace: str, _: str, __: str | None, ___: Filters) -> list[Trace]:
         hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
         return [Trace(Candidate(hit, "e", np.ones(1, np.float32), False, None, ()), 1) for hit in hits]
 
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
         row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
-        return _shown((*row, 3, 0, 0, 600_000, 4)) if seen else None
+        return _shown((*row, 3, 0, 0, 600_000, 4, "episodic", 0, None, "")) if seen else None
 
     async def facts(self, _: Sight, __: Codec, ___: str) -> None:
         return None

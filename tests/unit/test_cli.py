@@ -51,7 +51,8 @@ class Recorded:
     def outcome(self, receipt: Receipt, timeout: float) -> Receipt:
         return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, f"stored in {timeout:g}")
 
-    def search(self, query: str, k: int, *, peek: bool) -> list[Hit]:
+    def search(self, query: str, k: int, *, peek: bool, **asked: Any) -> list[Hit]:
+        self.named = asked
         return [HIT][:k] if peek else []
 
     def retrieve(self, query: str, budget_tokens: int, **asked: Any) -> Context:
@@ -127,8 +128,8 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
     command = ["retrieve", "q", "--budget", "9", "--of", "ann", "--of", "bob", "--tier", "long-term", "--since", "5"]
     assert cli.main(command) == cli.OK
     assert client.named == {
-        "query": "q", "budget_tokens": 9, "k_max": 20, "agents": ["ann", "bob"], "sessions": None,
-        "tiers": ["long-term"], "since": 5, "until": None, "peek": False,
+        "query": "q", "budget_tokens": 9, "k_max": 20, "agents": ["ann", "bob"], "tiers": ["long-term"], "since": 5,
+        "peek": False,
     }  # fmt: skip
     first, _, count, left = capsys.readouterr().out.splitlines()
     assert first == " 0.750  t"
@@ -141,7 +142,8 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
 def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["recall", HIT.memory_id, "--within", "1.5", "--peek"]) == cli.OK
     assert client.named == {
-        "memory_id": HIT.memory_id, "query": None, "steps": 5, "within_ms": 1_500, "budget_tokens": 2_000, "peek": True
+        "memory_id": HIT.memory_id, "query": None, "steps": 5, "links": 2, "within_ms": 1_500, "budget_tokens": 2_000,
+        "peek": True,
     }  # fmt: skip
     assert capsys.readouterr().out.splitlines()[0] == "session  t"
     assert cli.main(["recall", "--query", "q"]) == cli.OK
@@ -159,6 +161,22 @@ def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.Capt
     assert cli.main(["context", "--peek", "--json"]) == cli.OK
     assert json.loads(capsys.readouterr().out)["items"][0]["text"] == "t"
     assert (client.named["query"], client.named["peek"]) == (None, True)
+
+
+@pytest.mark.parametrize("command", [["search", "q"], ["retrieve", "q"], ["recall", "m"]])
+def test_what_is_read_may_be_bounded(client: Recorded, command: list[str]) -> None:
+    only = ["--type", "task", "--type", "social", "--sensitivity-max", "0.3", "--purpose", "billing"]
+    assert cli.main([*command, *only, "--jurisdiction", "DE", "--until", "9"]) == cli.OK
+    asked = {"types": ["task", "social"], "sensitivity_max": 0.3, "purpose": "billing", "jurisdictions": ["DE"]}
+    assert asked | {"until": 9} == {name: client.named.get(name) for name in (*asked, "until")}
+
+
+def test_an_episode_says_what_it_may_be_used_for(client: Recorded) -> None:
+    said = ["--type", "task", "--sensitivity", "0.7", "--purpose", "billing", "--purpose", "support"]
+    assert cli.main(["publish", *said, "--jurisdiction", "DE", "one"]) == cli.OK
+    assert client.episodes == [{
+        "content": "one", "type": "task", "sensitivity": 0.7, "purposes": ["billing", "support"], "jurisdiction": "DE",
+    }]  # fmt: skip
 
 
 def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:

@@ -210,7 +210,9 @@ async def test_who_signs_says_itself_what_it_used(tmp_path: Path, monkeypatch: p
     assert len(used) == 1
 
 
-ITEM = {name: value for name, value in HIT.items() if name != "score"} | {"tokens": 1, "folded": ["n"]}
+ITEM = {name: value for name, value in HIT.items() if name != "score"} | {
+    "tokens": 1, "folded": ["n"], "type": "task", "sensitivity": 0.3, "purposes": ["billing"], "jurisdictions": [],
+}  # fmt: skip
 
 
 async def test_retrieve_and_recall_give_what_the_service_says() -> None:
@@ -230,11 +232,12 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
         around = await memory.recall("m", steps=2)
     assert asked == [
         {"path": "/retrieve", "namespace": "default", "query": "q", "budget_tokens": 5, "k_max": 20, "agents": ["bob"],
-         "sessions": None, "tiers": None, "since": 3, "until": None, "peek": False, "agent": "ann"},
-        {"path": "/recall", "namespace": "default", "memory_id": "m", "query": None, "steps": 2, "within_ms": 0,
-         "anchors": 3, "budget_tokens": 2_000, "peek": False, "agent": "ann"},
+         "since": 3, "peek": False, "agent": "ann"},
+        {"path": "/recall", "namespace": "default", "memory_id": "m", "query": None, "steps": 2, "links": 2,
+         "within_ms": 0, "anchors": 3, "budget_tokens": 2_000, "peek": False, "agent": "ann"},
     ]  # fmt: skip
     (one,) = found.items
+    assert (one.type, one.purposes, one.jurisdictions) == ("task", ("billing",), ())
     assert (one.text, one.folded, one.score, one.way) == ("t", ("n",), 0.5, None)
     assert (found.tokens, found.budget_tokens, found.left_out["budget"].memory_ids) == (1, 5, ("x", "y"))
     assert str(found) == "t"

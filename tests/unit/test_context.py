@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memquorum.core.retrieval.context import Asked, read_context
-from memquorum.core.retrieval.query import BadRequest
+from memquorum.core.retrieval.query import BadRequest, Filters
 from memquorum.core.retrieval.requests import Reader
 from memquorum.core.retrieval.working import Frame
 
@@ -23,6 +23,11 @@ def test_defaults() -> None:
     reader = Reader("default", "planner", False)
     frame = Frame(2_000, 0.5, 20, session=False)
     assert read(GOOD) == Asked(reader, "planner", None, "where is the key?", frame)
+
+
+def test_what_may_be_read() -> None:
+    found = read(GOOD | {"sensitivity_max": 0.29, "purpose": "billing", "jurisdictions": ["DE"]})
+    assert found.filters == Filters(sensitivity_max=290_000, purpose="billing", jurisdictions=("DE",))
 
 
 def test_without_a_query_the_buffer_has_the_whole_budget() -> None:
@@ -42,6 +47,9 @@ def test_without_a_query_the_buffer_has_the_whole_budget() -> None:
         (GOOD | {"buffer_share": -0.01}, "out_of_range", "buffer_share"),
         (GOOD | {"k_max": 101}, "out_of_range", "k_max"),
         (GOOD | {"namespace": "a/b"}, "bad_name", "namespace"),
+        (GOOD | {"sensitivity_max": 2}, "out_of_range", "sensitivity_max"),
+        (GOOD | {"purpose": "a b"}, "bad_name", "purpose"),
+        (GOOD | {"jurisdictions": ["Germany"]}, "bad_name", "jurisdictions"),
     ],
 )
 def test_what_is_refused_names_the_field(value: Any, code: str, field: str) -> None:

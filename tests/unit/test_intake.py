@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import ids, intake, jsontext
+from memquorum.core import ids, intake, jsontext, letters
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal, TickIntent
@@ -47,7 +47,7 @@ def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
 def test_json_and_avro_give_the_same_intent():
     record = EpisodeRecorded(
         "planner", "the build is red", "acme", "e-1", NOW, "s", "tool", "bob", 0.87, 1.0, 0.25,
-        (PARENT.upper(), PARENT), "handbook.pdf",
+        (PARENT.upper(), PARENT), "handbook.pdf", "semantic", 0.7, ("support", "billing", "support"), "US-CA",
     )  # fmt: skip
     fields = {name: getattr(record, name) for name in EpisodeRecorded.__dataclass_fields__}
     single = CODEC.encode(record)
@@ -66,6 +66,10 @@ def test_json_and_avro_give_the_same_intent():
         uncertainty_ppm=250_000,
         derives_from=(PARENT,),
         source="handbook.pdf",
+        type="semantic",
+        sensitivity_ppm=700_000,
+        purposes=("billing", "support"),
+        jurisdiction="US-CA",
     )
     assert accept(fields) == accept(single) == expected
     assert accept(b" \n" + json.dumps(fields).encode()) == expected
@@ -168,6 +172,14 @@ GOOD = {"agent": "a", "content": "c"}
         (GOOD | {"content": "a\ud800b"}, Reason.FORBIDDEN_CHARACTER, "content"),
         (GOOD | {"content": "\u00e9" * 32_769}, Reason.TOO_LONG, "content"),
         (GOOD | {"source": ""}, Reason.BAD_NAME, "source"),
+        (GOOD | {"type": "dream"}, Reason.OUT_OF_RANGE, "type"),
+        (GOOD | {"sensitivity": 1.1}, Reason.OUT_OF_RANGE, "sensitivity"),
+        (GOOD | {"sensitivity": -0.1}, Reason.OUT_OF_RANGE, "sensitivity"),
+        (GOOD | {"purposes": ["a,b"]}, Reason.BAD_NAME, "purposes"),
+        (GOOD | {"purposes": [""]}, Reason.BAD_NAME, "purposes"),
+        (GOOD | {"purposes": [f"p{n}" for n in range(17)]}, Reason.TOO_MANY, "purposes"),
+        (GOOD | {"purposes": "billing"}, Reason.WRONG_TYPE, "purposes"),
+        (GOOD | {"jurisdiction": "Germany"}, Reason.BAD_NAME, "jurisdiction"),
         (GOOD | {"derives_from": PARENT}, Reason.WRONG_TYPE, "derives_from"),
         (GOOD | {"derives_from": [PARENT, 7]}, Reason.WRONG_TYPE, "derives_from"),
         (GOOD | {"derives_from": [PARENT, "e-0"]}, Reason.BAD_ID, "derives_from"),
@@ -221,10 +233,10 @@ def test_a_sealed_episode_opens_with_its_key_and_shows_nothing():
 
 
 def test_dead_letters_have_ids_of_their_own():
-    letter = intake.dead_letter_id(ORIGIN)
+    letter = letters.dead_letter_id(ORIGIN)
     assert ids.is_uuid(letter)
     assert letter != ids.origin_event_id(ORIGIN.topic, ORIGIN.partition, ORIGIN.offset)
-    assert letter == intake.dead_letter_id(Origin(ORIGIN.topic, 3, 42, 0))
+    assert letter == letters.dead_letter_id(Origin(ORIGIN.topic, 3, 42, 0))
 
 
 json_values = st.recursive(

@@ -77,7 +77,7 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
     service = Service("", "", genesis.make(), codec, encoder=encoder, before=None, door=Door(None), shown=shown)
 
     class Store:
-        async def search(self, *asked: Any, exact: bool) -> list[Hit]:
+        async def search(self, *asked: Any, exact: bool, filters: Filters) -> list[Hit]:
             assert asked[3].shape == (encoder.dimensions,) and not exact
             return []
 

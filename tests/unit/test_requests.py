@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from memquorum.core.retrieval import requests
-from memquorum.core.retrieval.query import BadRequest, Filters
+from memquorum.core.retrieval.query import BadRequest, Filters, read_search
 from memquorum.core.retrieval.requests import Reader, Recall, Retrieve
 
 GOOD = {"query": "where is the key?", "agent": "planner"}
@@ -23,13 +24,44 @@ def test_defaults() -> None:
     reader = Reader("default", "planner", False)
     assert requests.read_retrieve(body(GOOD)) == Retrieve(reader, "where is the key?", 2_000, 20, Filters())
     assert requests.read_recall(body({"memory_id": ID.upper(), "peek": True})) == Recall(
-        Reader("default", None, True), ID, None, 3, 5, 0, 2_000
+        Reader("default", None, True), ID, None, 3, 5, 2, 0, 2_000, Filters()
     )
 
 
 def test_filters() -> None:
     asked = GOOD | {"agents": ["ann", "bob"], "sessions": ["s1"], "tiers": ["long-term"], "since": 1, "until": 9}
     assert requests.read_retrieve(body(asked)).filters == Filters(("long-term",), ("ann", "bob"), ("s1",), 1, 9)
+
+
+def test_filters_of_what_a_memory_may_be_used_for() -> None:
+    named = {"types": ["task"], "sensitivity_max": 0.3, "purpose": "billing", "jurisdictions": ["DE", "US-CA"]}
+    expected = Filters(types=("task",), sensitivity_max=300_000, purpose="billing", jurisdictions=("DE", "US-CA"))
+    assert requests.read_retrieve(body(GOOD | named)).filters == expected
+    assert requests.read_recall(body(GOOD | named)).filters == expected
+    assert read_search(body(GOOD | named)).filters == expected
+
+
+@pytest.mark.parametrize("read", [requests.read_retrieve, requests.read_recall, read_search])
+@pytest.mark.parametrize(
+    ("named", "code", "field"),
+    [
+        ({"types": ["dream"]}, "out_of_range", "types"),
+        ({"types": []}, "out_of_range", "types"),
+        ({"sensitivity_max": 1.01}, "out_of_range", "sensitivity_max"),
+        ({"sensitivity_max": -0.01}, "out_of_range", "sensitivity_max"),
+        ({"sensitivity_max": "0.5"}, "wrong_type", "sensitivity_max"),
+        ({"purpose": "a,b"}, "bad_name", "purpose"),
+        ({"purpose": ""}, "bad_name", "purpose"),
+        ({"jurisdictions": ["de"]}, "bad_name", "jurisdictions"),
+        ({"jurisdictions": ["DE"] * 101}, "out_of_range", "jurisdictions"),
+        ({"agents": [""]}, "bad_name", "agents"),
+        ({"since": 5, "until": 5}, "out_of_range", "until"),
+    ],
+)
+def test_a_filter_that_is_refused_is_named(read: Callable[[bytes], Any], named: Any, code: str, field: str) -> None:
+    with pytest.raises(BadRequest) as caught:
+        read(body(GOOD | named))
+    assert (caught.value.code, caught.value.field) == (code, field)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +97,7 @@ def test_a_retrieval_that_is_refused_names_the_field(value: Any, code: str, fiel
         (GOOD | {"memory_id": ID}, "missing_field", "memory_id"),
         ({"memory_id": "x", "peek": True}, "bad_id", "memory_id"),
         (GOOD | {"steps": 51}, "out_of_range", "steps"),
+        (GOOD | {"links": 11}, "out_of_range", "links"),
         (GOOD | {"anchors": 0}, "out_of_range", "anchors"),
         (GOOD | {"within_ms": -1}, "out_of_range", "within_ms"),
     ],

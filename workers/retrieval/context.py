@@ -13,7 +13,6 @@ from memquorum.core.access import READ, Caller
 from memquorum.core.retrieval import buffer, working
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import read_context
-from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.retrieval.working import Placed
 from workers.retrieval.answers import body
@@ -28,10 +27,12 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     sight = caller.at(namespace, READ)
 
     async def found() -> tuple[list[Scored], dict[str, int]]:
-        return ([], {}) if asked.query is None else await answering(service, sight, namespace, asked.query, Filters())
+        return (
+            ([], {}) if asked.query is None else await answering(service, sight, namespace, asked.query, asked.filters)
+        )
 
     traces, (ranked, counts) = await asyncio.gather(
-        service.reads.traces(sight, namespace, asked.agent, asked.session), found()
+        service.reads.traces(sight, namespace, asked.agent, asked.session, asked.filters), found()
     )
     ring = buffer.ring(traces)
     # Off the loop: it compares texts.

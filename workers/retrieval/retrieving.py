@@ -19,12 +19,13 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.retrieval import packing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
-from memquorum.core.retrieval.query import Filters
+from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, Scored, rank
 from memquorum.core.retrieval.requests import Reader
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
+from workers.retrieval.shapes import LeftOut
 
 # What a filter or the rankings left out is counted and not named.
 NOT_FOUND = "not_found"
@@ -54,15 +55,16 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
     if wanted.memory_id is not None:
         anchors = [wanted.memory_id]
     else:
-        ranked, _ = await answering(service, sight, namespace, wanted.query or "", Filters())
+        ranked, _ = await answering(service, sight, namespace, wanted.query or "", wanted.filters)
         anchors = [s.candidate.hit.memory_id for s in ranked[: wanted.anchors]]
-    reach = surroundings.Reach(wanted.steps, wanted.within_ms)
-    found = await service.reads.around(sight, namespace, anchors, reach)
+    reach = surroundings.Reach(wanted.steps, wanted.within_ms, wanted.links)
+    found = await service.reads.around(sight, namespace, anchors, reach, wanted.filters)
     if wanted.memory_id is not None and not found:
-        return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r}")
+        told = "for this purpose, sensitivity and jurisdiction"
+        return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
     ordered = surroundings.in_order(found, anchors)
     ways = {one.candidate.hit.memory_id: {"way": one.way, "anchor": one.anchor, "apart": one.apart} for one in ordered}
-    scored = surroundings.scored(ordered)
+    scored, kept = surroundings.scored(ordered), await kept_out(service, sight, namespace, wanted.filters)
     packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
     answer = {
         "namespace": namespace,
@@ -71,7 +73,16 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         "budget_tokens": wanted.budget_tokens,
         "tokens": packed.tokens,
     }
-    return JSONResponse(answer | await uses(service, request, wanted.reader, packed) | left_out(packed, {}))
+    return JSONResponse(answer | await uses(service, request, wanted.reader, packed) | left_out(packed, kept))
+
+
+async def kept_out(service: Service, sight: Sight, namespace: str, filters: Filters) -> dict[str, int]:
+    """How many memories of the namespace the filters that are named do not let pass, by the first of them."""
+    if filters == ALL:
+        return {}
+    _, kept = await service.reads.passed(sight, Question(namespace, "", {}, filters))
+    kept.pop("encoder", None)  # no encoder was asked
+    return kept
 
 
 async def answering(
@@ -115,6 +126,10 @@ async def uses(service: Service, request: Request, reader: Reader, packed: Packe
 
 def left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, Any]:
     """What is not in, by reason: what was no candidate (`counts`), and what did not fit."""
-    left = {reason: {"count": count, "memory_ids": list[str]()} for reason, count in sorted(counts.items())}
-    left |= {why: {"count": told.count, "memory_ids": list(told.memory_ids)} for why, told in packed.left.items()}
-    return {"left_out": left}
+    told = counted(counts) | {why: LeftOut(left.count, left.memory_ids) for why, left in packed.left.items()}
+    return {"left_out": {reason: asdict(left) for reason, left in told.items()}}
+
+
+def counted(counts: Mapping[str, int]) -> dict[str, LeftOut]:
+    """What was left out and is not named."""
+    return {reason: LeftOut(count, ()) for reason, count in sorted(counts.items())}

@@ -5,6 +5,7 @@ If Kafka does not take them in time the hits are answered all the same, with a w
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -18,6 +19,7 @@ from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import body
+from workers.retrieval.retrieving import counted, kept_out
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Found
 
@@ -34,11 +36,17 @@ class Answer:
 async def search(service: Service, request: Request, caller: Caller) -> Response:
     """The memories nearest in meaning."""
     wanted = query.read_search(await body(request))
-    found = await find(service, caller.at(wanted.namespace, READ), wanted)
+    sight = caller.at(wanted.namespace, READ)
+    found, kept = await asyncio.gather(
+        find(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)
+    )
     used, warning = await service.use(wanted, found.hits, request.headers.get(HEADER))
     cached = service.caching.cached(wanted.namespace)
     answer = asdict(
-        Found(wanted.namespace, tuple(found.hits), used, found.served_from, found.compared, cached, warning)
+        Found(
+            wanted.namespace, tuple(found.hits), used, found.served_from, found.compared, cached, counted(kept),
+            warning,
+        )  # fmt: skip
     )
     if warning is None:
         del answer["warning"]
@@ -50,6 +58,8 @@ async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
     vector = service.caching.vector(wanted.namespace, wanted.query)
     if vector is None:
         vector = await service.encode(service.encoder, wanted.query)
+    if wanted.filters != query.ALL:
+        return Answer(await _of_store(service, sight, wanted, vector), "store", "all")
     cached = await service.caching.search(service.reads, sight, wanted, vector)
     if cached is not None:
         return Answer(cached.hits, "cache", cached.compared)
@@ -66,7 +76,9 @@ async def _of_store(
     # First those that wait to be encoded anew: what changes sides meanwhile is found twice, not never.
     before = await _nearest(service, sight, service.before, wanted) if service.before else []
     encoder = service.encoder.name
-    hits = await service.reads.search(sight, wanted.namespace, encoder, vector, wanted.k, exact=wanted.exact)
+    hits = await service.reads.search(
+        sight, wanted.namespace, encoder, vector, wanted.k, filters=wanted.filters, exact=wanted.exact
+    )
     if service.before is None or not before:
         return hits
     counts = await service.reads.encoded(sight, wanted.namespace)
@@ -76,4 +88,4 @@ async def _of_store(
 
 async def _nearest(service: Service, sight: Sight, encoder: Encoder, wanted: query.Search) -> list[query.Hit]:
     vector = await service.encode(encoder, wanted.query)
-    return await service.reads.search(sight, wanted.namespace, encoder.name, vector, wanted.k)
+    return await service.reads.search(sight, wanted.namespace, encoder.name, vector, wanted.k, filters=wanted.filters)

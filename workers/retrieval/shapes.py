@@ -9,8 +9,17 @@ from memquorum.core.retrieval.query import Hit
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many were left out for one reason, and the first few of them where they are named."""
+
+    count: int
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Found:
-    """Of a search. `used`: for how many hits an access was published; `warning`: why not for all.
+    """Of a search. `used`: for how many hits an access was published; `warning`: why not for all. `left_out`: by
+    filter, where the search names one.
 
     `served_from`: cache or store. `compared`: with all memories of the namespace, the most used, or by index, which
     finds nearly all of the nearest. `cached`: how many of them the cache holds.
@@ -22,15 +31,8 @@ class Found:
     served_from: str
     compared: str
     cached: int
+    left_out: dict[str, LeftOut]
     warning: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """How many were left out for one reason, and the first few of them where they are named."""
-
-    count: int
-    memory_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,10 @@ class _Item:
     last_access: int
     accesses: int
     salience: float
+    type: str
+    sensitivity: float
+    purposes: tuple[str, ...] | None
+    jurisdictions: tuple[str, ...]
     tokens: int
     folded: tuple[str, ...]
 
@@ -61,7 +67,8 @@ class Answering(_Item):
 
 @dataclass(frozen=True, slots=True)
 class Around(_Item):
-    """A memory and the `way` to it from its `anchor`: anchor, session or time; `apart`: steps, or milliseconds."""
+    """A memory and the `way` to it from its `anchor`: anchor, source, derived, session or time; `apart`: steps,
+    links or milliseconds."""
 
     way: str
     anchor: str
@@ -142,6 +149,10 @@ class Shown:
     reinforced: int | None
     salience: float | None
     due_at: int | None
+    type: str
+    sensitivity: float
+    purposes: tuple[str, ...] | None
+    jurisdictions: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,7 +134,7 @@ def _stands(record: Accepted) -> tuple[object, ...]:
     """What a record says that its entry has to say too."""
     if isinstance(record, EpisodeAccepted):
         about = (record.agent, record.subject, record.occurred_at, record.commitment.hex())
-        made = (record.derives_from, record.source)
+        made = (record.derives_from, record.source, *_use(record))
         return "episode", record.event_id, record.namespace, *about, *made
     if isinstance(record, AccessAccepted):
         return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
@@ -151,7 +151,7 @@ def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
     """The same, as the entry says it; None for what the history judges."""
     if isinstance(detail, Stored):
         about = (detail.agent, detail.subject, detail.occurred_at, detail.commitment.hex())
-        made = (detail.derives_from, detail.source)
+        made = (detail.derives_from, detail.source, *_use(detail))
         return "episode", entry.event_id, entry.namespace, *about, *made
     if isinstance(detail, Accessed):
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
@@ -164,3 +164,7 @@ def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
     if isinstance(detail, (Ticked, ClockTicked)):
         return "tick", entry.event_id, detail.as_of
     return None
+
+
+def _use(said: EpisodeAccepted | Stored) -> tuple[object, ...]:
+    return said.type, said.sensitivity_ppm, said.purposes, said.jurisdiction

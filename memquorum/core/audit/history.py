@@ -337,6 +337,9 @@ class History:
             source=memory.source and share(memory.source, memory.source),
             session=memory.session and share(memory.session, memory.session),
             role=memory.role and share(memory.role, memory.role),
+            type=share(memory.type, memory.type),
+            purposes=memory.purposes and share(memory.purposes, memory.purposes),
+            jurisdictions=share(memory.jurisdictions, memory.jurisdictions),
         )
 
     def _skip(self, link: Link) -> None:

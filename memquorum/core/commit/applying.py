@@ -20,6 +20,7 @@ from memquorum.core.consensus.certificate import Checked
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.orders import BadOrder, open_order
 from memquorum.core.erasure.tombstones import Episode
+from memquorum.core.facets import BadFacet, check
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
@@ -271,6 +272,10 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, reada
         uncertainty_ppm=score.uncertainty_ppm if score else episode.uncertainty_ppm,
         derives_from=episode.derives_from,
         source=episode.source,
+        type=episode.type,
+        sensitivity_ppm=episode.sensitivity_ppm,
+        purposes=episode.purposes,
+        jurisdiction=episode.jurisdiction,
     )
 
 
@@ -338,6 +343,11 @@ def storable(record: Accepted) -> str | None:
     for name in ("event_id", "namespace", "agent", "subject", "session", "role", "source"):
         if "\0" in (getattr(record, name, None) or ""):
             return f"NUL in {name}"
+    if isinstance(record, EpisodeAccepted):
+        try:
+            check(record)
+        except BadFacet as error:
+            return str(error)
     for name in ("occurred_at", "accessed_at", "accepted_at", "as_of"):
         if not 0 <= getattr(record, name, 0) <= _TIME_MAX:
             return f"{name} = {getattr(record, name)} is no time"

@@ -21,6 +21,7 @@ from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
 from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.facets import facets
 from memquorum.core.journal import decisions, erasures, links, protections
 from memquorum.core.journal.rows import (
     GONE,
@@ -87,6 +88,8 @@ def needs(entry: JournalEntry, detail: Any) -> Keys:
     memories = {entry.memory_id} if entry.memory_id else set()
     if isinstance(detail, Destroyed):
         memories.update(detail.memory_ids)
+    if isinstance(detail, Stored):
+        memories.update(detail.derives_from)
     if isinstance(detail, Erased):
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
@@ -143,9 +146,12 @@ def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Eve
     return _event_row(*event, said.agent, said.subject, said.source, said.session)
 
 
-def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
+def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
+    # Rows of other namespaces may be at hand, and are not of this shard's history.
+    known = (rows.memories.get(parent) for parent in detail.derives_from)
+    holds = facets(detail, [source for source in known if source is not None and source.namespace == entry.namespace])
     memory = _memory(
         id=entry.memory_id,
         shard=entry.shard,
@@ -167,6 +173,10 @@ def _do_stored(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
         sealed_until=None,
         seq=entry.seq,
         source=detail.source,
+        type=holds.type,
+        sensitivity_ppm=holds.sensitivity_ppm,
+        purposes=holds.purposes,
+        jurisdictions=holds.jurisdictions,
     )
     strength = _strength(
         memory_id=memory.id,

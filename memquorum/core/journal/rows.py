@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.facets import EPISODIC
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
 
 SHORT_TERM = "short-term"
@@ -51,7 +52,7 @@ class ShardState:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory's own row; it outlives its content."""
+    """A memory's own row; it outlives its content. From `type` on: what holds for its use (`core.facets`)."""
 
     id: str
     shard: int
@@ -72,6 +73,10 @@ class Memory:
     sealed_until: int | None
     seq: int
     source: str | None = None
+    type: str = EPISODIC
+    sensitivity_ppm: int = 0
+    purposes: str | None = None
+    jurisdictions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memquorum.core.retrieval.query import BadRequest, read_body, read_name, read_namespace, read_number, read_query
+from memquorum.core.retrieval.query import (
+    ALL,
+    BadRequest,
+    Filters,
+    read_body,
+    read_gates,
+    read_name,
+    read_namespace,
+    read_number,
+    read_query,
+)
 from memquorum.core.retrieval.requests import BUDGET_DEFAULT, BUDGET_MAX, K_MAX_DEFAULT, K_MAX_MOST, Reader
 from memquorum.core.retrieval.working import Frame
 
@@ -22,6 +32,9 @@ class ContextRequest:
     budget_tokens: int | None = None
     buffer_share: float | None = None
     k_max: int | None = None
+    sensitivity_max: float | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
     peek: bool | None = None
 
 
@@ -35,6 +48,7 @@ class Asked:
     session: str | None
     query: str | None
     frame: Frame
+    filters: Filters = ALL
 
 
 def read_context(body: bytes) -> Asked:
@@ -55,4 +69,5 @@ def read_context(body: bytes) -> Asked:
             k_max=read_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
             session=asked.session is not None,
         ),
+        filters=read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
     )

@@ -23,6 +23,7 @@ from memquorum.core.consensus.tally import Outcome
 from memquorum.core.journal.rows import ALIVE, Memory, Protection, Strength
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
 from memquorum.core.restoring import asking
+from memquorum.core.retrieval.holding import Holds, holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,8 @@ class Birth:
     uncertainty_ppm: int | None
     early: bool
     encoder: str
+    derives_from: tuple[str, ...] = ()
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +223,7 @@ class Account:
     profile: decay.Profile | None = None
     erased: Erasing | None = None
     protected: tuple[Protection, ...] = ()
+    holds: Holds | None = None
 
 
 def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
@@ -256,6 +260,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         profile=decay.profile(alive.last_access, facts.as_of, genesis.policy) if alive else None,
         erased=facts.erasure,
         protected=facts.protected,
+        holds=holds(memory, birth.detail if birth else None) if memory else None,
     )
 
 
@@ -296,6 +301,8 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         uncertainty_ppm=told.uncertainty_ppm,
         early=told.early,
         encoder=told.encoder,
+        derives_from=told.derives_from,
+        source=told.source,
     )
 
 

@@ -6,11 +6,14 @@ only looks says `peek`; who reads many and uses few peeks, and records the use o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
 
-from memquorum.core import ids, jsontext, names
+from memquorum.core import facets, ids, jsontext, names
+from memquorum.core.facets import EPISODIC
+from memquorum.core.policy import PPM
 from memquorum.core.records import AccessRecorded
 
 K_DEFAULT = 10
@@ -18,6 +21,7 @@ K_MAX = 100
 QUERY_BYTES_MAX = 16 * 1024
 BODY_BYTES_MAX = 128 * 1024
 WAIT_MS_MAX = 60_000
+NAMES_MAX = 100
 # Those of what is alive; others hold no text.
 TIERS = ("short-term", "long-term")
 
@@ -40,9 +44,40 @@ class SearchRequest:
     query: str
     namespace: str | None = None
     k: int | None = None
+    agents: tuple[str, ...] | None = None
+    sessions: tuple[str, ...] | None = None
+    tiers: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+    sensitivity_max: float | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
     agent: str | None = None
     peek: bool | None = None
     exact: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which memories are asked at all. None: all of them. `since` ≤ when it occurred < `until`, in milliseconds.
+
+    `sensitivity_max`: in millionths. `purpose`: what is for certain purposes is given to who names one of them alone.
+    `jurisdictions`: a memory passes if all those that it is under are among them.
+    """
+
+    tiers: tuple[str, ...] = TIERS
+    agents: tuple[str, ...] | None = None
+    sessions: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+    types: tuple[str, ...] | None = None
+    sensitivity_max: int | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
+
+
+ALL = Filters()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +90,15 @@ class Search:
     agent: str | None
     peek: bool
     exact: bool = False
+    filters: Filters = ALL
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A memory that was found. `score`: the cosine, in [−1, 1]; times in milliseconds, `salience` in [0, 1]."""
+    """A memory that was found. `score`: the cosine, in [−1, 1]; times in milliseconds, `salience` in [0, 1].
+
+    `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under.
+    """
 
     memory_id: str
     text: str
@@ -72,17 +111,10 @@ class Hit:
     accesses: int
     salience: float
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Which memories are asked at all. None: all of them. `since` ≤ when it occurred < `until`, in milliseconds."""
-
-    tiers: tuple[str, ...] = TIERS
-    agents: tuple[str, ...] | None = None
-    sessions: tuple[str, ...] | None = None
-    since: int | None = None
-    until: int | None = None
+    type: str = EPISODIC
+    sensitivity: float = 0.0
+    purposes: tuple[str, ...] | None = None
+    jurisdictions: tuple[str, ...] = ()
 
 
 def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
@@ -119,7 +151,101 @@ def read_search(body: bytes) -> Search:
         agent=None if asked.agent is None else read_name("agent", asked.agent),
         peek=peek,
         exact=bool(asked.exact),
+        filters=read_filters(asked),
     )
+
+
+class Filtering(Protocol):
+    """A request with the fields of the filters."""
+
+    @property
+    def agents(self) -> tuple[str, ...] | None:
+        """Who recorded it."""
+
+    @property
+    def sessions(self) -> tuple[str, ...] | None:
+        """Where it was said."""
+
+    @property
+    def tiers(self) -> tuple[str, ...] | None:
+        """Of `TIERS`."""
+
+    @property
+    def types(self) -> tuple[str, ...] | None:
+        """Of `facets.TYPES`."""
+
+    @property
+    def since(self) -> int | None:
+        """Milliseconds since the epoch."""
+
+    @property
+    def until(self) -> int | None:
+        """The same; what occurred then is out."""
+
+    @property
+    def sensitivity_max(self) -> float | None:
+        """In [0, 1]."""
+
+    @property
+    def purpose(self) -> str | None:
+        """What is read for."""
+
+    @property
+    def jurisdictions(self) -> tuple[str, ...] | None:
+        """Under whose law may be read."""
+
+
+def read_filters(asked: Filtering) -> Filters:
+    """The filters that a request names. Raises BadRequest and names the field."""
+    tiers = TIERS if asked.tiers is None else asked.tiers
+    if not tiers or not set(tiers) <= set(TIERS):
+        raise BadRequest("out_of_range", "tiers", f"must be one or more of {', '.join(TIERS)}; others hold no text")
+    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
+        raise BadRequest("out_of_range", "until", "must be later than since")
+    types = _names("types", asked.types, _facet(facets.check_type))
+    return replace(
+        read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),
+        tiers=tiers,
+        agents=_names("agents", asked.agents, read_name),
+        sessions=_names("sessions", asked.sessions, read_name),
+        since=asked.since,
+        until=asked.until,
+        types=types,
+    )
+
+
+def read_gates(sensitivity_max: float | None, purpose: str | None, jurisdictions: tuple[str, ...] | None) -> Filters:
+    """What may be read at all, for whom and what for. Raises BadRequest and names the field."""
+    if sensitivity_max is not None and not 0 <= sensitivity_max <= 1:
+        raise BadRequest("out_of_range", "sensitivity_max", "must lie in [0, 1]")
+    if purpose is not None:
+        _facet(facets.check_purpose)("purpose", purpose)
+    return Filters(
+        # What is a hair above does not come in by rounding.
+        sensitivity_max=None if sensitivity_max is None else math.floor(sensitivity_max * PPM + 1e-6),
+        purpose=purpose,
+        jurisdictions=_names("jurisdictions", jurisdictions, _facet(facets.check_jurisdiction)),
+    )
+
+
+def _facet(check: Callable[[str, str], None]) -> Callable[[str, str], None]:
+    def checked(field: str, value: str) -> None:
+        try:
+            check(field, value)
+        except facets.BadFacet as wrong:
+            raise BadRequest(wrong.code, wrong.field, wrong.detail) from None
+
+    return checked
+
+
+def _names(field: str, values: tuple[str, ...] | None, check: Callable[[str, str], object]) -> tuple[str, ...] | None:
+    if values is None:
+        return None
+    if not 1 <= len(values) <= NAMES_MAX:
+        raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
+    for value in values:
+        check(field, value)
+    return values
 
 
 def read_body(body: bytes, kind: type[T]) -> T:

@@ -1,7 +1,8 @@
 """What surrounds a memory: what was said before and after it in its session, and what else occurred at that time.
 
 A recall begins at anchors: a memory that is named, or those that answer a query best. What surrounds an anchor is as
-near as its steps in the session, then what is near in time alone. A budget takes the nearest in first; what is in is
+near as its links to what it was made of, or was made of it, then as its steps in the session, then what is near in
+time alone. A budget takes the nearest in first; what is in is
 told in the order of time, as it happened.
 """
 
@@ -13,22 +14,25 @@ from dataclasses import dataclass
 from memquorum.core.retrieval.packing import Item
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
-ANCHOR, SESSION, TIME = "anchor", "session", "time"
-_WAYS = (ANCHOR, SESSION, TIME)
+ANCHOR, SOURCE, DERIVED, SESSION, TIME = _WAYS = ("anchor", "source", "derived", "session", "time")
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far is looked: so many steps before and after in the session; `nearby` of what occurred `within_ms`."""
+    """How far is looked: so many steps before and after in the session; `nearby` of what occurred `within_ms`; so many
+    links to what it was made of and what was made of it, `related` of each."""
 
     steps: int
     within_ms: int
+    links: int = 0
     nearby: int = 10
+    related: int = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A memory and the way by which it was come to. `apart`: steps in the session, or milliseconds, below 0 before."""
+    """A memory and the way by which it was come to. `apart`: steps in the session, links of derivation,
+    or milliseconds; below 0 before, and of what it was made of."""
 
     candidate: Candidate
     anchor: str
@@ -38,8 +42,8 @@ class Neighbour:
 
 def in_order(found: Iterable[Neighbour], anchors: Sequence[str]) -> list[Neighbour]:
     """Each memory once, by the shortest way, in the order in which a budget takes them in: the anchors as they are
-    given, then what is nearest in a session, then in time; of equally near ones the better anchor's, later before
-    earlier, for what follows answers."""
+    given, what they were made of, what was made of them, then what is nearest in a session, then in time; of equally
+    near ones the better anchor's, later before earlier, for what follows answers."""
     place = {memory_id: at for at, memory_id in enumerate(anchors)}
 
     def key(one: Neighbour) -> tuple[int, int, int, int, str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memquorum.core.retrieval.query import (
-    TIERS,
     BadRequest,
     Filters,
     Search,
     read_body,
+    read_filters,
     read_memory_id,
     read_name,
     read_namespace,
@@ -19,8 +19,8 @@ from memquorum.core.retrieval.query import (
 
 BUDGET_DEFAULT, BUDGET_MAX = 2_000, 100_000
 K_MAX_DEFAULT, K_MAX_MOST = 20, 100
-NAMES_MAX = 100
 STEPS_DEFAULT, STEPS_MAX = 5, 50
+LINKS_DEFAULT, LINKS_MAX = 2, 10
 ANCHORS_DEFAULT, ANCHORS_MAX = 3, 20
 WITHIN_MS_MAX = 31 * 24 * 3_600_000
 
@@ -36,8 +36,12 @@ class RetrieveRequest:
     agents: tuple[str, ...] | None = None
     sessions: tuple[str, ...] | None = None
     tiers: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
     since: int | None = None
     until: int | None = None
+    sensitivity_max: float | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
     agent: str | None = None
     peek: bool | None = None
 
@@ -50,9 +54,19 @@ class RecallRequest:
     query: str | None = None
     namespace: str | None = None
     steps: int | None = None
+    links: int | None = None
     within_ms: int | None = None
     anchors: int | None = None
     budget_tokens: int | None = None
+    agents: tuple[str, ...] | None = None
+    sessions: tuple[str, ...] | None = None
+    tiers: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+    sensitivity_max: float | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
     agent: str | None = None
     peek: bool | None = None
 
@@ -85,7 +99,8 @@ class Retrieve:
 class Recall:
     """A recall that may be run: from a memory, or from the `anchors` memories that answer a query best.
 
-    `steps`: so many before and after in the session. `within_ms`: what else of the namespace lies so near in time.
+    `steps`: so many before and after in the session. `links`: so many of derivation, to what a memory was made of and
+    to what was made of it. `within_ms`: what else of the namespace lies so near in time.
     """
 
     reader: Reader
@@ -93,8 +108,10 @@ class Recall:
     query: str | None
     anchors: int
     steps: int
+    links: int
     within_ms: int
     budget_tokens: int
+    filters: Filters
 
 
 def read_retrieve(body: bytes) -> Retrieve:
@@ -105,7 +122,7 @@ def read_retrieve(body: bytes) -> Retrieve:
         query=read_query(asked.query),
         budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
         k_max=read_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
-        filters=_filters(asked),
+        filters=read_filters(asked),
     )
 
 
@@ -120,8 +137,10 @@ def read_recall(body: bytes) -> Recall:
         query=None if asked.query is None else read_query(asked.query),
         anchors=read_number("anchors", asked.anchors, 1, ANCHORS_MAX, ANCHORS_DEFAULT),
         steps=read_number("steps", asked.steps, 0, STEPS_MAX, STEPS_DEFAULT),
+        links=read_number("links", asked.links, 0, LINKS_MAX, LINKS_DEFAULT),
         within_ms=read_number("within_ms", asked.within_ms, 0, WITHIN_MS_MAX, 0),
         budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+        filters=read_filters(asked),
     )
 
 
@@ -131,20 +150,3 @@ def _reader(namespace: str | None, agent: str | None, peek: bool | None) -> Read
             "missing_field", "agent", "who reads? Send agent, for what is given counts as used; or send peek: true"
         )
     return Reader(read_namespace(namespace), None if agent is None else read_name("agent", agent), bool(peek))
-
-
-def _filters(asked: RetrieveRequest) -> Filters:
-    tiers = TIERS if asked.tiers is None else asked.tiers
-    if not tiers or not set(tiers) <= set(TIERS):
-        raise BadRequest("out_of_range", "tiers", f"must be one or more of {', '.join(TIERS)}; others hold no text")
-    if asked.since is not None and asked.until is not None and asked.since >= asked.until:
-        raise BadRequest("out_of_range", "until", "must be later than since")
-    return Filters(tiers, _names("agents", asked.agents), _names("sessions", asked.sessions), asked.since, asked.until)
-
-
-def _names(field: str, values: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    if values is None:
-        return None
-    if not 1 <= len(values) <= NAMES_MAX:
-        raise BadRequest("out_of_range", field, f"must be 1 to {NAMES_MAX} names; leave it out to ask all")
-    return tuple(read_name(field, value) for value in values)

@@ -9,6 +9,7 @@ import numpy as np
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import Profile
 from memquorum.core.policy import PPM, Policy
+from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, MemberOpinion, Vote
 
 _USES_SHOWN = 5
@@ -56,6 +57,9 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
         yield ""
         yield "Where it came from"
         yield from _born(account.born, account.shard, genesis.policy)
+        yield from _made(account.born)
+        if account.holds is not None:
+            yield from holding.lines(account.holds)
         for encoding in account.encodings:
             yield f"  Encoded anew by {encoding.encoder}: entry {encoding.journal_seq} of the journal."
     if account.tier != "never stored":
@@ -101,6 +105,13 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     if born.uncertainty_ppm is not None:
         yield f"  Its publisher's uncertainty was {share(born.uncertainty_ppm)}."
     yield f"  Encoded by {born.encoder}."
+
+
+def _made(born: Birth) -> Iterator[str]:
+    if born.source is not None:
+        yield f"  It comes from {born.source}."
+    if born.derives_from:
+        yield f"  It was made of {', '.join(born.derives_from)}."
 
 
 def _sum(born: Birth) -> str:

@@ -1,0 +1,90 @@
+"""An episode in three records: as it is published, as it is accepted, and as the journal tells of it.
+
+Re-exported by `records`, which says how records mirror their schemas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeRecorded:
+    """Outside. What happened to an agent, as the agent publishes it."""
+
+    agent: str
+    content: str
+    namespace: str | None = None
+    event_id: str | None = None
+    occurred_at: int | None = None
+    session: str | None = None
+    role: str | None = None
+    subject: str | None = None
+    reward: float | None = None
+    confidence: float | None = None
+    uncertainty: float | None = None
+    derives_from: tuple[str, ...] = ()
+    source: str | None = None
+    type: str | None = None
+    sensitivity: float | None = None
+    purposes: tuple[str, ...] = ()
+    jurisdiction: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeAccepted:
+    """An episode behind the wall: validated, identified, its content sealed."""
+
+    event_id: str
+    memory_id: str
+    namespace: str
+    agent: str
+    subject: str
+    occurred_at: int
+    sealed_content: bytes
+    commitment: bytes
+    characters: int
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+    session: str | None = None
+    role: str | None = None
+    reward_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+    derives_from: tuple[str, ...] = ()
+    source: str | None = None
+    type: str = "episodic"
+    sensitivity_ppm: int | None = None
+    purposes: tuple[str, ...] = ()
+    jurisdiction: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Detail of 'stored', 'reinforced' and 'dropped': what salience said of the episode."""
+
+    agent: str
+    subject: str
+    occurred_at: int
+    commitment: bytes
+    characters: int
+    outcome: str
+    salience_ppm: int
+    early: bool
+    accepted_offset: int
+    scored_offset: int
+    encoder: str
+    reinforces: str | None = None
+    session: str | None = None
+    role: str | None = None
+    novelty_ppm: int | None = None
+    reward_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+    derives_from: tuple[str, ...] = ()
+    source: str | None = None
+    type: str = "episodic"
+    sensitivity_ppm: int | None = None
+    purposes: tuple[str, ...] = ()
+    jurisdiction: str | None = None

@@ -1,0 +1,147 @@
+"""What an episode says of its own use, beside its content: type, sensitivity, purposes, jurisdiction (SPEC D).
+
+- `type`: one of `TYPES`; episodic where nothing is said.
+- `sensitivity`: how sensitive the content is, in [0, 1]; 0 where nothing is said. Kept in millionths.
+- `purposes`: what the content may be used for; for anything where none is named.
+- `jurisdiction`: whose law it is under, as ISO 3166 writes it (DE, US-CA; EU).
+
+What was made of memories is no freer than they are: it is as sensitive as the most sensitive of them at least, is for
+the purposes that all of them are for, and is under the law of each. So a memory can be under several, and can be for
+no purpose at all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from memquorum.core.policy import PPM
+
+TYPES = ("episodic", "semantic", "social", "task")
+EPISODIC = TYPES[0]
+PURPOSES_MAX = 16
+
+# No comma: the store joins names by it.
+_PURPOSE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}\Z")
+_JURISDICTION = re.compile(r"[A-Z]{2}(-[A-Z0-9]{1,3})?\Z")
+
+
+class BadFacet(ValueError):
+    """A value that its field may not have: the field, a reason code of intake, and what to do."""
+
+    def __init__(self, field: str, code: str, detail: str) -> None:
+        super().__init__(f"{field}: {detail}")
+        self.field, self.code, self.detail = field, code, detail
+
+
+class Said(Protocol):
+    """What a record says: an episode behind the wall, or the journal of one."""
+
+    @property
+    def type(self) -> str:
+        """Of `TYPES`."""
+
+    @property
+    def sensitivity_ppm(self) -> int | None:
+        """In millionths; None where nothing is said."""
+
+    @property
+    def purposes(self) -> tuple[str, ...]:
+        """None of them: for anything."""
+
+    @property
+    def jurisdiction(self) -> str | None:
+        """Whose law it is under."""
+
+
+class Kept(Protocol):
+    """What the store keeps of a memory: names joined by commas."""
+
+    @property
+    def sensitivity_ppm(self) -> int:
+        """In millionths."""
+
+    @property
+    def purposes(self) -> str | None:
+        """None: for anything; empty: for nothing."""
+
+    @property
+    def jurisdictions(self) -> str:
+        """All those whose law it is under."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """What holds for a memory, as the store keeps it: see `Kept`."""
+
+    type: str = EPISODIC
+    sensitivity_ppm: int = 0
+    purposes: str | None = None
+    jurisdictions: str = ""
+
+
+_PLAIN = Facets()
+
+
+def facets(said: Said, sources: Iterable[Kept] = ()) -> Facets:
+    """What holds for a memory that says this and was made of these."""
+    sources = tuple(sources)
+    if not sources and said.sensitivity_ppm is None and not said.purposes and said.jurisdiction is None:
+        return _PLAIN if said.type == EPISODIC else Facets(said.type)
+    allowed = None if not said.purposes else set(said.purposes)
+    laws = set() if said.jurisdiction is None else {said.jurisdiction}
+    for source in sources:
+        if source.purposes is not None:
+            theirs = set(names(source.purposes))
+            allowed = theirs if allowed is None else allowed & theirs
+        laws.update(names(source.jurisdictions))
+    return Facets(
+        said.type,
+        max([said.sensitivity_ppm or 0, *(source.sensitivity_ppm for source in sources)]),
+        None if allowed is None else ",".join(sorted(allowed)),
+        ",".join(sorted(laws)),
+    )
+
+
+def names(joined: str) -> tuple[str, ...]:
+    """The names that the store has joined."""
+    return tuple(joined.split(",")) if joined else ()
+
+
+def check(said: Said) -> None:
+    """Raises BadFacet for what may not be said."""
+    check_type("type", said.type)
+    if not 0 <= (said.sensitivity_ppm or 0) <= PPM:
+        raise BadFacet("sensitivity", "out_of_range", "must lie in [0, 1]")
+    check_purposes("purposes", said.purposes)
+    if said.jurisdiction is not None:
+        check_jurisdiction("jurisdiction", said.jurisdiction)
+
+
+def check_type(field: str, value: str) -> None:
+    """Raises BadFacet unless it is a type."""
+    if value not in TYPES:
+        raise BadFacet(field, "out_of_range", f"must be one of {', '.join(TYPES)}")
+
+
+def check_purposes(field: str, values: tuple[str, ...]) -> None:
+    """Raises BadFacet unless they are names of purposes."""
+    if len(values) > PURPOSES_MAX:
+        raise BadFacet(field, "too_many", f"{len(values)} names; {PURPOSES_MAX} are the most")
+    for value in values:
+        check_purpose(field, value)
+
+
+def check_purpose(field: str, value: str) -> None:
+    """Raises BadFacet unless it is the name of a purpose."""
+    if not _PURPOSE.match(value):
+        told = "only A-Z a-z 0-9 . _ : - are allowed, 1 to 64 of them, a letter or digit at the start"
+        raise BadFacet(field, "bad_name", told)
+
+
+def check_jurisdiction(field: str, value: str) -> None:
+    """Raises BadFacet unless it looks as ISO 3166 writes a country or a part of one."""
+    if not _JURISDICTION.match(value):
+        raise BadFacet(field, "bad_name", "must be as ISO 3166 writes it: DE, US-CA, EU")

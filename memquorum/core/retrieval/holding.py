@@ -1,0 +1,48 @@
+"""What holds for a memory's use, and whether it says so itself or what it was made of does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memquorum.core.facets import EPISODIC, Facets, facets, names
+from memquorum.core.journal.rows import Memory
+from memquorum.core.policy import PPM
+from memquorum.core.records import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """What holds for its use, and that of whatever it was made of. `purposes`: None for anything, () for nothing.
+    `stricter`: its sources made it stricter than its publisher said."""
+
+    type: str
+    sensitivity_ppm: int
+    purposes: tuple[str, ...] | None
+    jurisdictions: tuple[str, ...]
+    stricter: bool
+
+
+def holds(memory: Memory, said: object) -> Holds:
+    """What holds for a memory. `said`: the journal's detail of its birth."""
+    kept = Facets(memory.type, memory.sensitivity_ppm, memory.purposes, memory.jurisdictions)
+    return Holds(
+        type=kept.type,
+        sensitivity_ppm=kept.sensitivity_ppm,
+        purposes=None if kept.purposes is None else names(kept.purposes),
+        jurisdictions=names(kept.jurisdictions),
+        stricter=isinstance(said, Stored) and facets(said) != kept,
+    )
+
+
+def lines(held: Holds) -> Iterator[str]:
+    """In words; only what is not so of most memories."""
+    told = [] if held.type == EPISODIC else [held.type]
+    if held.sensitivity_ppm:
+        told.append(f"sensitivity {held.sensitivity_ppm / PPM:g}")
+    if held.purposes is not None:
+        told.append(f"for {', '.join(held.purposes)} only" if held.purposes else "for no purpose at all")
+    if held.jurisdictions:
+        told.append(f"under the law of {', '.join(held.jurisdictions)}")
+    if told:
+        yield f"  Its use: {'; '.join(told)}{', as strict as what it was made of' if held.stricter else ''}."
