@@ -19,7 +19,7 @@ from pgvector import HalfVector
 from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
-from db import erasure_rows, explain_rows, receipt_rows, restore_rows
+from db import erasure_rows, explain_rows, found_rows, receipt_rows, restore_rows
 from db.cached import Near
 from db.connection import READER, TENANT, Link, patient
 from db.crowd_reads import Crowds
@@ -29,13 +29,11 @@ from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.receipts import Proof
-from memquorum.core.facets import names as joined
-from memquorum.core.policy import PPM
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.query import ALL, Filters, Hit, cosine
+from memquorum.core.retrieval.query import ALL, Filters, Hit
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, Restore
@@ -122,12 +120,12 @@ class Reads:
         """
         wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
         if filters != ALL:
-            found = await self._all("search_filtered", wanted | _filters(filters), sight)
+            found = await self._all("search_filtered", wanted | found_rows.filters_of(filters), sight)
         elif not exact and await self._crowds.near(namespace, encoder):
             found = await self._crowds.search(sight, wanted, len(vector))
         else:
             found = await self._all("search", wanted, sight)
-        return [_hit(row) for row in found]
+        return [found_rows.hit_of(row) for row in found]
 
     async def indexed(self, namespace: str, encoder: str) -> bool:
         """Whether an index finds the nearest of a namespace, nearly all of them, where `exact` does not forbid it."""
@@ -137,7 +135,7 @@ class Reads:
         """The nearest of what a cache named and of what changed since; how many of the named are there, and how many
         changed: see core/retrieval/cache.confirmed."""
         rows = await self._all("search_cached", near.parameters(), sight)
-        return [_hit(row[:15]) for row in rows if row[0] is not None], rows[0][15], rows[0][16]
+        return [found_rows.hit_of(row[:15]) for row in rows if row[0] is not None], rows[0][15], rows[0][16]
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
         """What may answer a query, in no order, and the time of the shard (0 where there is nothing).
@@ -146,8 +144,8 @@ class Reads:
         """
         if await self._crowds.whole(question):
             rows = await self._crowds.candidates(sight, question, given)
-            return [_candidate(row) for row in rows], rows[0][-1] if rows else 0
-        wanted = _asked(question) | {
+            return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
+        wanted = found_rows.asked_of(question) | {
             "vectors": [HalfVector(vector).to_text() for vector in question.vectors.values()],
             "query": question.query,
             "depth": given.depth,
@@ -155,7 +153,7 @@ class Reads:
             "reach": len(given.fusion.context),
         }
         rows = await self._all("candidates", wanted, sight)
-        return [_candidate(row) for row in rows], rows[0][-1] if rows else 0
+        return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
 
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
         """How many memories pass the question's filters, by encoder; and how many do not, by the filter."""
@@ -166,7 +164,7 @@ class Reads:
             through = {name: sizes.get(name, 0) for name in question.vectors}
             others = sum(sizes.values()) - sum(through.values())
             return through, {"encoder": others} if others else {}
-        for encoder, reason, count in await self._all("passed", _asked(question), sight):
+        for encoder, reason, count in await self._all("passed", found_rows.asked_of(question), sight):
             of, name = (through, encoder) if reason is None else (kept, reason)
             of[name] = of.get(name, 0) + count
         return through, kept
@@ -175,8 +173,8 @@ class Reads:
         self, sight: Sight, namespace: str, memory_ids: Sequence[str], reach: Reach, filters: Filters = ALL
     ) -> list[Neighbour]:
         """Memories and what surrounds them, in no order; those that are not alive, or elsewhere, are left out."""
-        wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)} | _filters(filters)
-        return [_neighbour(row) for row in await self._all("around", wanted, sight)]
+        wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)} | found_rows.filters_of(filters)
+        return [found_rows.neighbour(row) for row in await self._all("around", wanted, sight)]
 
     async def traces(
         self, sight: Sight, namespace: str, agent: str, session: str | None, filters: Filters = ALL
@@ -185,13 +183,13 @@ class Reads:
 
         Of the filters: sensitivity, purpose, jurisdiction."""
         wanted = {"namespace": namespace, "agent": agent, "session": session, "places": buffer.PLACES}
-        wanted |= _filters(filters)
+        wanted |= found_rows.filters_of(filters)
         rows = await self._all("traces", wanted, sight)
         own = [ids.memory_id(namespace, row[-2]) for row in rows]
         # What only repeated a memory may have been erased, and the memory not.
         echoes = [episode for episode, row in zip(own, rows, strict=True) if episode != row[0]]
         gone = {episode for _, episode in await self._all("erased", {"ids": echoes}, sight)} if echoes else set()
-        return [_trace(row) for episode, row in zip(own, rows, strict=True) if episode not in gone]
+        return [found_rows.trace(row) for episode, row in zip(own, rows, strict=True) if episode not in gone]
 
     async def encoded(self, sight: Sight, namespace: str) -> dict[str, int]:
         """How many memories of a namespace each encoder's name stands at, of those that are alive."""
@@ -200,7 +198,7 @@ class Reads:
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         """A memory as a client sees it; its text only while it is alive."""
         rows = await self._all("memory_shown", {"id": memory_id}, sight)
-        found = _shown(rows[0]) if rows else None
+        found = found_rows.shown(rows[0]) if rows else None
         # Row security has shown no other; each holds without the other.
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
 
@@ -315,62 +313,6 @@ async def _in_time(asked: asyncio.Future[T]) -> T:
     return asked.result()
 
 
-_SHOWN = (
-    *("memory_id", "namespace", "text", "tier", "agent", "subject", "session", "role", "event_id", "occurred_at"),
-    *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience", "due_at"),
-    *("type", "sensitivity", "purposes", "jurisdictions"),
-)
-
-
-def _shown(row: tuple[Any, ...]) -> dict[str, Any]:
-    found = dict(zip(_SHOWN, row, strict=True))
-    found |= {name: _share(found[name]) for name in ("confidence", "salience", "sensitivity")}
-    return found | {"purposes": _purposes(found["purposes"]), "jurisdictions": joined(found["jurisdictions"])}
-
-
-def _hit(row: tuple[Any, ...]) -> Hit:
-    memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience, distance = row[:11]
-    kind, sensitivity, purposes, jurisdictions = row[11:]
-    return Hit(
-        memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience / PPM,
-        cosine(distance), kind, sensitivity / PPM, _purposes(purposes), joined(jurisdictions),
-    )  # fmt: skip
-
-
-def _purposes(named: str | None) -> tuple[str, ...] | None:
-    return None if named is None else joined(named)
-
-
-def _asked(question: Question) -> dict[str, Any]:
-    return {"namespace": question.namespace, "encoders": list(question.vectors)} | _filters(question.filters)
-
-
-def _filters(filters: Filters) -> dict[str, Any]:
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(filters).items()}
-
-
-def _vector(sent: bytes) -> NDArray[np.float32]:
-    """A halfvec as `halfvec_send` writes it: two numbers of two bytes, then float16s, big-endian."""
-    return np.frombuffer(sent, ">f2", offset=4).astype(np.float32)
-
-
-def _candidate(row: tuple[Any, ...]) -> Candidate:
-    hit, (encoder, sent, near, words, after, _) = _hit(row[:15]), row[15:]
-    return Candidate(hit, encoder, _vector(sent), near, words, tuple(after))
-
-
-def _neighbour(row: tuple[Any, ...]) -> Neighbour:
-    hit, (encoder, sent, anchor, way, apart) = _hit(row[:15]), row[15:]
-    return Neighbour(Candidate(hit, encoder, _vector(sent), False, None, ()), anchor, way, apart)
-
-
-def _trace(row: tuple[Any, ...]) -> Trace:
-    hit, (encoder, sent, _, place) = _hit(row[:15]), row[15:]
-    return Trace(Candidate(hit, encoder, _vector(sent), False, None, ()), place)
-
-
-def _share(ppm: int | None) -> float | None:
-    return None if ppm is None else ppm / PPM
 
 
 def _bounded(dsn: str) -> str:

@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 import psycopg
 import pytest
 
+from db.found_rows import filters_of
 from db.queries import QUERIES
-from db.reads import Reads, _filters
+from db.reads import Reads
 from memquorum.core import ids
 from memquorum.core.access import EVERYONE, READ, Sight
 from memquorum.core.avro import Codec
@@ -136,7 +137,7 @@ async def test_what_is_erased_is_gone_from_it_and_so_is_what_only_repeated(
 def test_it_is_found_by_its_index_however_much_there_is(
     databases: tuple[str, str], session: str | None, index: str
 ) -> None:
-    wanted = {"namespace": "n", "agent": "a7", "session": session, "places": PLACES} | _filters(ALL)
+    wanted = {"namespace": "n", "agent": "a7", "session": session, "places": PLACES} | filters_of(ALL)
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
             """INSERT INTO memory SELECT md5(i::text)::uuid, 0, 'n', 'a' || i % 50, 's', 's' || i % 3, null, 'e' || i,

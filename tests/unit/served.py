@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from db import erasure_rows
 from db.erasure_rows import Found
-from db.reads import _shown
+from db.found_rows import shown
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
@@ -88,7 +88,7 @@ class Store:
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
         row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
-        return _shown((*row, 3, 0, 0, 600_000, 4, "episodic", 0, None, "")) if seen else None
+        return shown((*row, 3, 0, 0, 600_000, 4, "episodic", 0, None, "")) if seen else None
 
     async def facts(self, _: Sight, __: Codec, ___: str) -> None:
         return None

@@ -50,7 +50,7 @@ async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.Monke
         if name == "erased":
             return [("n", echo)]
         vector = (1).to_bytes(2, "big") + b"\0\0" + np.ones(1, ">f2").tobytes()
-        common = ("t", "short-term", "a", "s", None, 0, 0, 0, 500_000, 0.0, "e", vector)
+        common = ("t", "short-term", "a", "s", None, 0, 0, 0, 500_000, 0.0, "episodic", 0, None, "", "e", vector)
         return [(made, *common, "made", 1), (other, *common, "echo", 2)]
 
     monkeypatch.setattr(Reads, "_all", answer)

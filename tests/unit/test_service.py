@@ -126,9 +126,9 @@ def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: 
 
 
 def test_a_shown_memory_has_the_stores_fields() -> None:
-    from db.reads import _SHOWN
+    from db.found_rows import SHOWN
 
-    assert tuple(f.name for f in fields(shapes.Shown)) == _SHOWN
+    assert tuple(f.name for f in fields(shapes.Shown)) == SHOWN
 
 
 def test_what_there_is_not_is_said_like_everything_else(client: TestClient) -> None:
