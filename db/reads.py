@@ -313,8 +313,6 @@ async def _in_time(asked: asyncio.Future[T]) -> T:
     return asked.result()
 
 
-
-
 def _bounded(dsn: str) -> str:
     """The server gives up what nobody waits for any more; or one tenant's questions would keep all connections."""
     options = conninfo.conninfo_to_dict(dsn).get("options")
