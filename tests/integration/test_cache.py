@@ -237,3 +237,23 @@ def test_what_is_busiest_is_warm_at_the_start(world: World, opens: Opens, databa
             time.sleep(0.01)
         assert cached(search(client))
         assert np.count_nonzero(service.caching._held[NAMESPACE].cache._matrix) > 0
+
+
+def test_what_is_for_certain_purposes_is_not_in_the_cache(world: World, opens: Opens) -> None:
+    with opens(1_000) as (client, _):
+        until(client, cached)
+        world.shard.episode("m40", at=900, purposes=("billing",))
+        world.flush()
+        secret = memory_id("m40")
+        given = search(client, query=TEXTS["m40"], purpose="billing")
+        assert (given["hits"][0]["memory_id"], given["served_from"]) == (secret, "store")
+        assert search(client, query=TEXTS["m40"], types=["task"])["left_out"] == {
+            "type": {"count": 41, "memory_ids": []}
+        }
+        world.store_all(["m41"])
+        found = until(client, lambda found: found["cached"] == 41, k=60)
+        assert cached(found) and len(found["hits"]) == 41
+        assert secret not in {hit["memory_id"] for hit in found["hits"]}
+    with opens(1_000) as (client, _):
+        found = until(client, cached, k=60)
+        assert found["cached"] == 41 and secret not in {hit["memory_id"] for hit in found["hits"]}

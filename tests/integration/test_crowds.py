@@ -141,3 +141,24 @@ async def test_what_is_gone_is_not_found_and_a_sweep_takes_the_indexes(store: st
     assert [one.dropped for one in crowds.keep(store, 100)] == [False, False]
     # Smaller than half of what makes a crowd.
     assert [one.dropped for one in crowds.keep(store, 1_000)] == [True, True]
+
+
+async def test_what_is_for_certain_purposes_is_not_in_its_answers(store: str) -> None:
+    sight = Sight((HERS,))
+    assert list(crowds.keep(store, 100))
+    found = Reads(store)
+    await found.open()
+    try:
+        hits, candidates = await asked(found, HERS, sight)
+        kept = {*hits[:3], *first(candidates)[:3]}
+        with psycopg.connect(store, autocommit=True) as connection:
+            connection.execute("UPDATE memory SET purposes = 'billing' WHERE id = ANY(%s::uuid[])", [list(kept)])
+        less, fewer = await asked(found, HERS, sight)
+        assert len(less) == 10 and [one for one in hits if one not in kept] == less[: len(set(hits) - kept)]
+        assert not kept & fewer.keys() and await found._crowds.whole(question(HERS))
+        wanted = question(HERS, Filters(purpose="billing"))
+        vector = wanted.vectors[ENCODER.name]
+        given = await found.search(sight, HERS, ENCODER.name, vector, 10, filters=wanted.filters)
+        assert [hit.memory_id for hit in given] == hits and given[0].purposes == ("billing",)
+    finally:
+        await found.close()

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from starlette.testclient import TestClient
 
 from db import erasure_rows
@@ -59,7 +58,9 @@ class Store:
     async def indexed(self, *_: str) -> bool:
         return False
 
-    async def search(self, sight: Sight, namespace: str, *_: Any, filters: Filters = ALL, exact: bool = False) -> list[Hit]:
+    async def search(
+        self, sight: Sight, namespace: str, *_: Any, filters: Filters = ALL, exact: bool = False
+    ) -> list[Hit]:
         self.filters.append(filters)
         assert covers(sight.namespaces, namespace)
         return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]

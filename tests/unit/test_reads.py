@@ -17,7 +17,7 @@ from db import reads
 from db.reads import Reads
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from memquorum.core.retrieval.query import Hit, Search
+from memquorum.core.retrieval.query import Filters, Hit, Search
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry

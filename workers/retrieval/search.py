@@ -44,9 +44,15 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     cached = service.caching.cached(wanted.namespace)
     answer = asdict(
         Found(
-            wanted.namespace, tuple(found.hits), used, found.served_from, found.compared, cached, counted(kept),
-            warning,
-        )  # fmt: skip
+            namespace=wanted.namespace,
+            hits=tuple(found.hits),
+            used=used,
+            served_from=found.served_from,
+            compared=found.compared,
+            cached=cached,
+            left_out=counted(kept),
+            warning=warning,
+        )
     )
     if warning is None:
         del answer["warning"]
