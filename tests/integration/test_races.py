@@ -13,7 +13,6 @@ from memquorum.core.commit.spine import Item
 from memquorum.core.ids import memory_id
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.core.records import Accessed, Decided, JournalEntry
-from tests.integration import watch
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import Worker, await_seq, rows
@@ -27,14 +26,13 @@ CLUSTER = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=GRACE_MS), cap
 
 
 @pytest.fixture
-def flow(fresh_kafka: str, databases: tuple[str, str], codec: Codec, monkeypatch: pytest.MonkeyPatch) -> Iterator[Flow]:
-    monkeypatch.setattr(watch, "GENESIS", CLUSTER)
+def flow(fresh_kafka: str, databases: tuple[str, str], codec: Codec) -> Iterator[Flow]:
     yield Flow(fresh_kafka, codec, CLUSTER, PostgresVault(databases[1], MASTER))
 
 
 @pytest.fixture
 def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
-    with Worker(flow.bootstrap, flow.codec, databases) as found:
+    with Worker(flow.bootstrap, flow.codec, databases, genesis=CLUSTER) as found:
         yield found
 
 

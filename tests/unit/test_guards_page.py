@@ -24,6 +24,11 @@ def test_every_guard_is_on_the_page_with_its_killer() -> None:
     assert sorted((n, f, f"{file} {test}".strip()) for n, f, file, test in rows) == sorted(listed)
 
 
+def test_every_guard_stands_once_in_its_file() -> None:
+    """Else none of them can be tried; found here in a moment, and not after minutes."""
+    assert all(guard.removed() for guard in load())
+
+
 def test_each_kept_killer_turned_red_in_time() -> None:
     assert [n for n, one in kept().items() if one["told"] != "red" or one["killer_s"] > LIMIT_S] == []
 

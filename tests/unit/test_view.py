@@ -254,6 +254,8 @@ def test_what_was_forgotten_rests_sealed_until_its_grace_time_is_over(view: View
     assert resting(view) == [] and held(view) == set()
     # The id stays: a record of it that comes again does not bring it back.
     assert not view.remember(KNOWN)
+    assert view.remember(KNOWN._replace(memory_id="m2"))  # it takes the place that was left
+    assert resting(view, "m1", "m2") == ["m2"]
 
 
 @pytest.mark.parametrize("soon", [True, False])
