@@ -67,6 +67,8 @@ def keep(dsn: str, least: int) -> Iterator[Made]:
                     done.add(index)
                     given = told | {"dimensions": sql.Literal(dimensions)}
                     _run(link, statement, index=sql.Identifier(index), **given)
+                    if statement == "crowd_near":
+                        _run(link, "crowd_near_unsampled", index=sql.Identifier(index))
                     yield Made(index, namespace)
 
 

@@ -791,6 +791,10 @@ SELECT set_config('maintenance_work_mem', %(size)s, false), set_config('max_para
 CREATE INDEX CONCURRENTLY {index} ON embedding USING hnsw ((vector::halfvec({dimensions})) halfvec_cosine_ops)
 WHERE namespace = {namespace} AND encoder = {encoder}
 
+-- :name crowd_near_unsampled
+-- Statistics of the index's own column would keep a sample of vectors that outlives what is erased.
+ALTER INDEX {index} ALTER COLUMN 1 SET STATISTICS 0
+
 -- :name crowd_words
 -- The index of a namespace's words. Without a list of what waits to be put in, which each question would go through.
 CREATE INDEX CONCURRENTLY {index} ON content USING gin (words) WITH (fastupdate = off) WHERE namespace = {namespace}

@@ -109,6 +109,14 @@ async def test_it_finds_what_reading_all_finds(store: str, reads: Reads) -> None
         await anew.close()
 
 
+async def test_no_sample_of_its_vectors_outlives_what_is_erased(store: str) -> None:
+    list(crowds.keep(store, 100))
+    with psycopg.connect(store, autocommit=True) as link:
+        link.execute("ANALYZE")
+        sampled = "SELECT count(*) FROM pg_stats WHERE tablename LIKE 'near_%' OR tablename LIKE 'words_%'"
+        assert link.execute(sampled).fetchone() == (0,)
+
+
 async def test_the_functions_that_look_past_row_security_tell_nothing_of_others(store: str) -> None:
     list(crowds.keep(store, 100))
     with psycopg.connect(store) as link:

@@ -43,6 +43,7 @@ def test_defaults() -> None:
         (GOOD | {"query": " "}, "empty_value", "query"),
         (GOOD | {"query": "q" * 16_385}, "too_long", "query"),
         (GOOD | {"query": "\ud800"}, "forbidden_character", "query"),
+        (GOOD | {"query": "a\0b"}, "forbidden_character", "query"),
         (GOOD | {"namespace": "a/b"}, "bad_name", "namespace"),
         (GOOD | {"agent": ""}, "bad_name", "agent"),
     ],

@@ -15,6 +15,11 @@ CREATE TABLE let_go (
     PRIMARY KEY (namespace, epoch)
 );
 
+-- For the owner who may migrate: forced row security would show none of the rows.
+ALTER TABLE memory NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE outcome NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE decision NO FORCE ROW LEVEL SECURITY;
+ALTER TABLE journal NO FORCE ROW LEVEL SECURITY;
 INSERT INTO living
 SELECT shard, namespace, count(*) FROM memory WHERE tier IN ('short-term', 'long-term') GROUP BY shard, namespace;
 
@@ -26,6 +31,10 @@ JOIN decision d ON d.shard = o.shard AND d.epoch = o.epoch
 JOIN journal j ON j.shard = d.shard AND j.seq = d.journal_seq
 WHERE o.outcome = 'forgotten'
 GROUP BY o.shard, m.namespace, o.epoch;
+ALTER TABLE memory FORCE ROW LEVEL SECURITY;
+ALTER TABLE outcome FORCE ROW LEVEL SECURITY;
+ALTER TABLE decision FORCE ROW LEVEL SECURITY;
+ALTER TABLE journal FORCE ROW LEVEL SECURITY;
 
 ALTER TABLE living OWNER TO memquorum_owner;
 ALTER TABLE let_go OWNER TO memquorum_owner;

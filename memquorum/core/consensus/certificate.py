@@ -126,6 +126,8 @@ def check_nominated(
     if nomination.order is not None:
         makes = _check_order(codec, genesis, nomination)
         return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination), makes)
+    if asking.is_one(nomination):
+        raise BadCertificate("nomination: it is about a request to restore, and the request is not there")
     for namespace in {p.namespace for p in nomination.proposals}:
         if shard_of(namespace, genesis.shards) != nomination.shard:
             raise BadCertificate(f"nomination: namespace {namespace[:40]!r} is not of shard {nomination.shard}")

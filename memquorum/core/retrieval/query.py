@@ -328,6 +328,8 @@ def read_query(value: str) -> str:
         size = len(value.encode())
     except UnicodeEncodeError:
         raise BadRequest("forbidden_character", "query", "half of a surrogate pair, which is no character") from None
+    if "\0" in value:  # Postgres has no such character
+        raise BadRequest("forbidden_character", "query", "a NUL")
     if size > QUERY_BYTES_MAX:
         raise BadRequest("too_long", "query", f"{size} bytes of UTF-8; {QUERY_BYTES_MAX} are the most")
     if not value.strip():
