@@ -220,12 +220,16 @@ class View:
         found: tuple[bytes, int] | None = self._db.execute(asked, (shard, offset)).fetchone()
         return found
 
-    def protect(self, shard: int, memory_id: str, kind: str, on: bool) -> None:
-        """An order to protect a memory, or to protect it no longer, stands in the stream."""
+    def protect(self, shard: int, memory_id: str, namespace: str, kind: str, on: bool) -> None:
+        """An order to protect a memory, or to protect it no longer, stands in the stream.
+
+        It changes nothing where the order's namespace has no such memory, known or sealed: as in the journal.
+        """
         if on:
-            self._write("INSERT OR IGNORE INTO protected VALUES (?, ?, ?)", (memory_id, kind, shard))
+            self._write(sql.PROTECT, (memory_id, kind, shard, namespace))
         else:
-            self._write("DELETE FROM protected WHERE memory_id = ? AND kind = ?", (memory_id, kind))
+            asked = "DELETE FROM protected WHERE memory_id = ? AND kind = ? AND namespace = ?"
+            self._write(asked, (memory_id, kind, namespace))
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""

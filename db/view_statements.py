@@ -43,6 +43,12 @@ UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced =
        salience_ppm = max(salience_ppm, ?4)
 WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND namespace = ?6
 """
+# Known, or sealed, in the namespace that ordered it: what is protected elsewhere is not for that order to say.
+PROTECT = """
+INSERT OR IGNORE INTO protected
+SELECT m.memory_id, ?2, ?3, m.namespace FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
+WHERE p.memory_id = ?1 AND m.namespace = ?4
+"""
 # Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
 OVER = """
 SELECT w.value, m.at, f.until, f.epoch

@@ -108,7 +108,7 @@ class Walk:
         except BadOrder:
             return  # as for whoever applies it: nobody has to follow it
         ends = ENDS.get(order.action)
-        self._view.protect(self._shard, order.memory_id, ends or order.action, on=ends is None)
+        self._view.protect(self._shard, order.memory_id, order.namespace, ends or order.action, on=ends is None)
         if ends is None:
             self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)
 

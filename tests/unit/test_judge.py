@@ -187,10 +187,10 @@ def test_what_is_protected_is_kept_and_may_be_promoted(bench: Bench) -> None:
     nomination, promotion = bench.asked(("m", "here", "forget")), bench.asked(("m", "here", "promote"))
     assert bench.says(nomination)[0].yes
     before = bench.says(promotion)
-    bench.view.protect(0, "m", "pin", on=True)
-    bench.view.protect(0, "m", "hold", on=True)
-    bench.view.protect(0, "m", "pin", on=False)
+    bench.view.protect(0, "m", "here", "pin", on=True)
+    bench.view.protect(0, "m", "here", "hold", on=True)
+    bench.view.protect(0, "m", "here", "pin", on=False)
     assert bench.says(nomination)[0].terms == FORGET.abstain(NOW)
     assert bench.says(promotion) == before
-    bench.view.protect(0, "m", "hold", on=False)
+    bench.view.protect(0, "m", "here", "hold", on=False)
     assert bench.says(nomination)[0].yes

@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from db.view import View
+from db.view_rows import Known
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.audit.findings import Kind
@@ -157,6 +158,21 @@ def test_a_hold_keeps_the_key_of_what_is_sealed_and_a_pin_cannot(shard: Shard, c
     assert kinds(publish(shard).audit()) == [Kind.EFFECT_UNDECIDED]
 
 
+@pytest.mark.parametrize(("as_of", "granted"), [(10_499, True), (10_500, False)])
+def test_a_hold_comes_too_late_when_the_grace_time_is_over(
+    shard: Shard, codec: Codec, as_of: int, granted: bool
+) -> None:
+    forget(shard, A)
+    assert shard.rows.memories[A].sealed_until == 10_500
+    shard.tick(as_of)
+    change = shard.protect(accepted(codec, "hold", A))
+    assert codec.decode_as(Protected, change.entry.detail).applied == granted
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+    said = publish(shard)
+    said.forge(len(said.entries) - 1, replace(said.detail(-1), applied=not granted))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(said.audit())
+
+
 def test_an_erasure_goes_over_a_pin_and_not_over_a_hold(shard: Shard, codec: Codec) -> None:
     shard.protect(accepted(codec, "pin", A, 1))
     shard.protect(accepted(codec, "hold", B, 2))
@@ -201,8 +217,11 @@ def test_members_read_it_in_the_stream_and_follow_no_order_that_does_not_hold(co
     view = View(Path(":memory:"), GENESIS.cluster, 1)
     walk = Walk(codec, view, GENESIS, me=1, shard=0)
     forged = replace(accepted(codec, "hold", B, 2), order=signed(codec, wanted("hold", B, 2), "service:erasure"))
-    records = [accepted(codec), forged, accepted(codec, "hold", C, 3), accepted(codec, "release", C, 4)]
+    foreign = [accepted(codec, "pin", B, 5, namespace="team-7"), accepted(codec, "unpin", A, 6, namespace="team-7")]
+    records = [accepted(codec), forged, accepted(codec, "hold", C, 3), accepted(codec, "release", C, 4), *foreign]
     with view.batch():
+        for about in (A, B, C):
+            view.remember(Known(about, NAMESPACE, "ann", 0, 0, 0, 1, 0, None, None, None, b"", b"", None, ""))
         for offset, record in enumerate(records):
             walk.accept(offset, record, b"bytes")
         walk.go()

@@ -258,6 +258,34 @@ def test_what_was_forgotten_rests_sealed_until_its_grace_time_is_over(view: View
     assert resting(view, "m1", "m2") == ["m2"]
 
 
+def test_what_another_namespace_orders_protects_nothing_and_ends_nothing(view: View) -> None:
+    view.remember(KNOWN)
+    view.protect(0, "m1", "elsewhere", "pin", on=True)
+    view.protect(0, "made up", "space", "pin", on=True)
+    assert view._db.execute("SELECT count(*) FROM protected").fetchone() == (0,)
+    view.protect(0, "m1", "space", "pin", on=True)
+    view.protect(0, "m1", "elsewhere", "pin", on=False)
+    assert view.protected(["m1"]) == {"m1"}
+    view.protect(0, "m1", "space", "pin", on=False)
+    assert view.protected(["m1"]) == set()
+
+
+def test_what_rests_sealed_is_held_by_its_own_namespace_alone(view: View) -> None:
+    view.remember(KNOWN)
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []))
+    assert view.known(["m1"]) == {}
+    view.protect(0, "m1", "elsewhere", "hold", on=True)
+    assert view.protected(["m1"]) == set()
+    view.protect(0, "m1", "space", "hold", on=True)
+    assert view.protected(["m1"]) == {"m1"}
+    view.ticked(0, 20, 1_000, b"")
+    # Its content is gone from here; the release is followed all the same.
+    assert held(view) == set()
+    view.protect(0, "m1", "space", "hold", on=False)
+    assert view.protected(["m1"]) == set()
+
+
 @pytest.mark.parametrize("soon", [True, False])
 def test_what_is_restored_is_known_as_if_used_just_now(view: View, soon: bool) -> None:
     view.remember(KNOWN)

@@ -30,7 +30,10 @@ def applies(rows: Rows, order: ProtectionOrdered) -> bool:
     memory = rows.memories.get(order.memory_id)
     if memory is None or memory.namespace != order.namespace or (order.memory_id, order.action) in rows.protected:
         return False
-    return memory.tier not in (GONE, SEALED) or (memory.tier == SEALED and order.action == HOLD)
+    if memory.tier == SEALED:
+        # Once its grace time is over, the key may go at any moment, or went before a crash.
+        return order.action == HOLD and memory.sealed_until is not None and memory.sealed_until > rows.state.as_of
+    return memory.tier != GONE
 
 
 def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Protected) -> Change:
