@@ -46,6 +46,7 @@ from memquorum.core.protection.orders import HOLD
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
 from memquorum.core.restoring import asking
 from memquorum.core.restoring.orders import ACTIONS
+from memquorum.core.restoring.turns import in_turn
 from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
 
 __all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryVault"]
@@ -337,12 +338,13 @@ class InMemorySchedule:
     def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
         """Requests to restore that are to be voted on; see the port."""
         voted = {d.trigger for d in self._store.decisions if d.shard == shard and d.epoch <= through}
-        return [
-            link.entry
+        open_ = (
+            (entry.namespace, link.entry)
             for entry, link in self._store.entries.get(shard, ())
             if entry.effect == "requested" and entry.as_of >= since and entry.source_offset < before
             and voted.isdisjoint(asking.trigger(entry.event_id, action) for action in ACTIONS)
-        ]  # fmt: skip
+        )  # fmt: skip
+        return [data for _, data in in_turn(open_, lambda one: one[0])]
 
     def _kept(self, shard: int, order_id: str) -> tuple[int, ...]:
         told = ((row.epoch, o) for row in self._store.decisions if row.shard == shard for o in row.outcomes)

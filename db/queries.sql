@@ -368,16 +368,21 @@ WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'reinforced', 'a
 ORDER BY memory_id, seq
 
 -- :name restores_open
--- Requests to restore or to forget that stand in the accepted stream before an offset, and on which no epoch up to one has voted, in
--- their order. That is the same whenever it is asked. Those of before a time are over: so is the grace time of what they
--- name.
-SELECT j.entry
-FROM journal j
-WHERE j.shard = %(shard)s AND j.effect = 'requested' AND j.as_of >= %(since)s AND j.source_offset < %(before)s
-  AND NOT EXISTS (
-      SELECT FROM decision d
-      WHERE d.shard = j.shard AND d.trigger IN ('restore/' || j.event_id, 'forget/' || j.event_id) AND d.epoch <= %(through)s)
-ORDER BY j.seq
+-- Requests to restore or to forget that stand in the accepted stream before an offset, and on which no epoch up to one has voted: the
+-- first of each namespace in their order, then the second of each, and so on. One that cannot be nominated yet waits for days;
+-- so a namespace has a bounded part of the answer, and others are told whatever waits in it. That is the same whenever it is
+-- asked. Those of before a time are over: so is the grace time of what they name.
+SELECT waiting.entry
+FROM (
+    SELECT j.seq, j.entry, row_number() OVER (PARTITION BY j.namespace ORDER BY j.seq) AS place
+    FROM journal j
+    WHERE j.shard = %(shard)s AND j.effect = 'requested' AND j.as_of >= %(since)s AND j.source_offset < %(before)s
+      AND NOT EXISTS (
+          SELECT FROM decision d
+          WHERE d.shard = j.shard AND d.trigger IN ('restore/' || j.event_id, 'forget/' || j.event_id) AND d.epoch <= %(through)s)
+) waiting
+WHERE waiting.place <= %(each)s
+ORDER BY waiting.place, waiting.seq
 LIMIT %(limit)s
 
 -- :name restore_shown

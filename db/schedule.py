@@ -9,10 +9,8 @@ from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
 from memquorum.core.records import ErasureFound
+from memquorum.core.restoring import turns
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
-
-# Requests to restore that are told at once: one is voted on in an epoch.
-_REQUESTS_MOST = 8
 
 
 class PostgresSchedule:
@@ -68,7 +66,8 @@ class PostgresSchedule:
 
     def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
         """Requests to restore that are to be voted on; see the port."""
-        wanted = {"shard": shard, "since": since, "before": before, "through": through, "limit": _REQUESTS_MOST}
+        wanted = {"shard": shard, "since": since, "before": before, "through": through}
+        wanted |= {"each": turns.OF_NAMESPACE, "limit": turns.MOST}
         with self._link.use() as connection:
             return [entry for (entry,) in connection.execute(QUERIES["restores_open"], wanted)]
 

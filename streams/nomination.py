@@ -111,8 +111,15 @@ class Nomination:
         erasure = self._erasures.due(standing, tick)
         if erasure is not None:
             return attestation.build(self._codec, genesis, standing, tick, erasure)
+        plain = nomination.trigger(standing, tick.as_of, policy)
+        # A restore has an epoch alone, and who asks again and again would put off whatever else is due: while something
+        # is, every second epoch is not for restores. By its number, so that a retry finds the same.
+        put_off, others_turn = None, plain is not None and (standing.last_epoch + 1) % 2 == 0
         for asked in self._restores.due(standing, tick):
             if asked[1].action == RESTORE:
+                if others_turn:
+                    put_off = put_off or asked
+                    continue
                 return asking.build(self._codec, genesis, standing, tick, asked)
             why = asking.trigger(asked[1].order_id, FORGET)
             found = self._caps.candidates(tick, standing, asked[1])
@@ -120,8 +127,10 @@ class Nomination:
             # Of what rests, or is protected, or over its cap, nothing is nominated now; it may be at a later tick.
             if made is not None and any(proposal.reason == nomination.ASKED for proposal in made.proposals):
                 return made
-        plain = nomination.trigger(standing, tick.as_of, policy)
-        return self._build(genesis, plain, standing, tick, self._caps.candidates(tick, standing)) if plain else None
+        made = self._build(genesis, plain, standing, tick, self._caps.candidates(tick, standing)) if plain else None
+        if made is None and put_off is not None:
+            return asking.build(self._codec, genesis, standing, tick, put_off)
+        return made
 
     def _build(
         self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Found

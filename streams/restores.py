@@ -1,9 +1,9 @@
-"""Which requests are to be voted on: of those that the journal tells of, those that were not yet, in their order."""
+"""Which requests are to be voted on: of those that the journal tells of, those that were not yet, each in its turn."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
@@ -18,6 +18,7 @@ from memquorum.core.records import (
     Standing,
 )
 from memquorum.core.restoring.orders import open_order
+from memquorum.core.restoring.turns import in_turn
 from memquorum.ports import Schedule
 
 log = logging.getLogger(__name__)
@@ -33,15 +34,20 @@ class Restores:
     def due(self, standing: Standing, tick: DecayCrossed) -> Iterator[tuple[RestoreFound, RestoreOrdered]]:
         """The requests that may be nominated at a tick, of those that stand before it. `standing`: the shard's then.
 
-        Each is voted on once: who is refused may ask again.
+        Each is voted on once: who is refused may ask again. What is to come back waits behind no request to forget of
+        its own namespace, which may have to wait for days.
         """
         since = tick.as_of - self._genesis.policy.forget.grace_ms
         # Nobody has asked since what rests sealed now was forgotten.
         if not standing.asked_at or standing.asked_at < since:
-            return
+            return iter(())
         asked = self._schedule.restores(
             tick.shard, since=since, before=tick.accepted_offset, through=standing.last_epoch
         )
+        opened = sorted(self._opened(asked, tick), key=lambda one: one[0].offset)
+        return iter(in_turn(opened, lambda one: (one[1].namespace, one[1].action)))
+
+    def _opened(self, asked: Iterable[bytes], tick: DecayCrossed) -> Iterator[tuple[RestoreFound, RestoreOrdered]]:
         for data in asked:
             entry = self._codec.decode_as(JournalEntry, data)
             detail = self._codec.decode_as(RestoreRequested, entry.detail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memquorum.core.avro import Codec
+from memquorum.core.ids import shard_of
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import JournalEntry, Restored
 from memquorum.core.restoring.recall import recall
@@ -14,6 +15,7 @@ from tests.unit.shard import NAMESPACE, Shard, memory_id
 from tests.unit.votes import nobody, proposal
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **erasures.entitled())
+OTHER, LATE = "orchard", "barn"  # of the same shard
 A, B = memory_id("a"), memory_id("b")
 FIRST, SECOND = votes.restore(GENESIS, A), votes.restore(GENESIS, A, B, order_id=memory_id("second"))
 
@@ -40,6 +42,17 @@ def shard(world: World, codec: Codec) -> Shard:
 def asked(world: World, codec: Codec, *, since: int = 0, before: int = 99, through: int = 99) -> list[str]:
     found = world.schedule.restores(0, since=since, before=before, through=through)
     return [codec.decode_as(JournalEntry, data).event_id for data in found]
+
+
+def crowd(shard: Shard, namespace: str, count: int, at: int = 1_100) -> list[str]:
+    """So many requests of a namespace to forget what it has; their ids, in their order."""
+    event = f"of {namespace}"
+    shard.episode(event, 200, namespace=namespace)
+    named = memory_id(event, namespace)
+    ids = [memory_id(f"request {number}", namespace) for number in range(count)]
+    for one in ids:
+        shard.ask(votes.restore(GENESIS, named, namespace=namespace, action="forget", order_id=one), at)
+    return ids
 
 
 def served(world: World) -> set[str]:
@@ -102,3 +115,37 @@ def test_a_request_to_forget_is_told_and_done_with_in_the_same_way(world: World,
     shard.decide([proposal(memory_id("c"), "forget")], trigger=f"forget/{order.order_id}")
     world.flush(shard)
     assert asked(world, codec) == []
+
+
+def test_a_namespace_has_its_turn_before_the_second_request_of_another(
+    world: World, shard: Shard, codec: Codec
+) -> None:
+    first, second = crowd(shard, NAMESPACE, 2)
+    (other,) = crowd(shard, OTHER, 1)
+    at = shard.offset
+    shard.tick(1_200)
+    (late,) = crowd(shard, LATE, 1, 1_200)
+    world.flush(shard)
+    assert asked(world, codec, before=at + 1) == [first, other, second]
+    assert asked(world, codec, before=at) == [first, second]
+    assert asked(world, codec) == [first, other, late, second]
+    assert asked(world, codec, since=1_101) == [late]
+    shard.decide([proposal(memory_id(f"of {NAMESPACE}"), "forget")], trigger=f"forget/{first}", vote=nobody)
+    world.flush(shard)
+    assert (asked(world, codec), asked(world, codec, through=0)) == (
+        [second, other, late],
+        [first, other, late, second],
+    )
+
+
+def test_however_many_requests_one_namespace_has_the_others_are_told(world: World, shard: Shard, codec: Codec) -> None:
+    many, (other,) = crowd(shard, NAMESPACE, 40), crowd(shard, OTHER, 1)
+    world.flush(shard)
+    assert asked(world, codec) == [many[0], other, *many[1:32]]
+
+
+def test_no_more_than_a_bounded_number_is_told(world: World, shard: Shard, codec: Codec) -> None:
+    names = [name for name in (f"space-{i}" for i in range(90)) if shard_of(name, GENESIS.shards) == 0][:9]
+    rows = [crowd(shard, name, 30) for name in names]
+    world.flush(shard)
+    assert asked(world, codec, before=999) == [row[place] for place in range(30) for row in rows][:256]

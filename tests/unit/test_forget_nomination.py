@@ -30,7 +30,7 @@ from tests.unit.shard import memory_id
 from tests.unit.shelf import Shelf
 
 NOW = 1_700_000_000_000
-SPACE = "n2"  # of shard 1
+SPACE, NEXT = "n2", "n13"  # of shard 1
 GENESIS = cluster.make(policy=Policy(epoch=EpochPolicy(proposals_max=3)))
 SPAN = span_ms(GENESIS.policy)
 OLD, FRESH, OTHER = (memory_id(name, SPACE) for name in ("old", "fresh", "other"))
@@ -105,3 +105,33 @@ def test_a_request_that_cannot_be_nominated_keeps_no_other_waiting(codec: Codec,
     made = nominate(codec, shelf)
     assert made is not None and made.trigger == f"restore/{back.order_id}"
     assert [(p.memory_id, p.kind) for p in made.proposals] == [(OTHER, "restore")]
+
+
+def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: Shelf) -> None:
+    back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("back"))
+    shelf.requests = [requested(codec, back)]
+    restore, due = f"restore/{back.order_id}", replace(STANDING, last_epoch_at=0)
+
+    def opened_by(standing: Standing) -> str | None:
+        made = nominate(codec, shelf, standing=standing)
+        return made.trigger if made else None
+
+    assert [opened_by(replace(due, last_epoch=last)) for last in (4, 5, 6, 7)] == [restore, "interval"] * 2
+    # Where nothing else is due, or it comes to nothing, no epoch is kept free.
+    assert opened_by(replace(STANDING, last_epoch=5)) == restore
+    # What is asked to be forgotten takes along what is due: it need not wait for another epoch.
+    shelf.requests.append(requested(codec, FORGET, 8))
+    assert opened_by(replace(due, last_epoch=5)) == f"forget/{FORGET.order_id}"
+    del shelf.requests[1]
+    shelf.alive = []
+    assert opened_by(replace(due, last_epoch=5)) == restore
+
+
+def test_a_restore_is_hidden_behind_no_request_to_forget_of_its_namespace(codec: Codec, shelf: Shelf) -> None:
+    """Whoever else asks again and again has a first request always; what waits must not make a restore the second."""
+    waits = replace(FORGET, memory_ids=(OTHER,))
+    back = votes.restore(GENESIS, OTHER, namespace=SPACE, order_id=memory_id("back"))
+    elsewhere = votes.restore(GENESIS, OTHER, namespace=NEXT, order_id=memory_id("elsewhere"))
+    shelf.requests = [requested(codec, waits), requested(codec, elsewhere, 9), requested(codec, back, 8)]
+    made = nominate(codec, shelf)
+    assert made is not None and made.trigger == f"restore/{back.order_id}"
