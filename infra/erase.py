@@ -20,9 +20,10 @@ from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.erasure import orders
-from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT, BadOrder
+from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import Protection
+from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import HOLD
 from memquorum.core.records import ErasureOrdered
 from memquorum.ports import StoreUnavailable

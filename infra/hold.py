@@ -11,8 +11,8 @@ from db.store import protections
 from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.consensus.membership import OPERATOR
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import DEFAULT_NAMESPACE
+from memquorum.core.orders import BadOrder
 from memquorum.core.protection import orders
 from memquorum.core.protection.orders import HOLD, PIN, RELEASE, UNPIN
 from memquorum.core.records import ProtectionOrdered

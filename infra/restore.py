@@ -21,8 +21,8 @@ from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import DEFAULT_NAMESPACE
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring import orders
 from memquorum.core.retrieval import restoring

@@ -6,8 +6,9 @@ import logging
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.erasure.orders import BadOrder, open_order
+from memquorum.core.erasure.orders import open_order
 from memquorum.core.nomination import rest_until
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import DecayCrossed, ErasureFound, ErasureOrdered, Standing
 from memquorum.ports import Schedule
 

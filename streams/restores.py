@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import shard_of
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import (
     DecayCrossed,
     JournalEntry,

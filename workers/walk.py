@@ -16,7 +16,7 @@ from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import ENDS, open_protection
 from memquorum.core.records import (
     AccessAccepted,

@@ -29,7 +29,7 @@ from memquorum.core import facets, ids, jsontext, names, ordered
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing, signatures
-from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.orders import BadOrder
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
 from memquorum.core.records import (

@@ -13,7 +13,7 @@ from memquorum.core import access
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.orders import open_order
 from tests.unit.served import GENESIS, HERS, ORDER, THEIRS, Served, bearer, client_of, make, stored
-from workers.retrieval import erasures
+from workers.retrieval import ordering
 from workers.retrieval.door import Door
 
 ADA = {"namespace": "greenhouse", "subject": "ada"}
@@ -133,4 +133,4 @@ def test_an_order_of_another_tenant_is_one_that_never_was(
 
 def test_the_wait_is_bounded(client: TestClient) -> None:
     assert client.post("/erase?wait_ms=60001", json=ADA).json()["field"] == "wait_ms"
-    assert erasures.WAIT_MS <= 60_000
+    assert ordering.WAIT_MS <= 60_000

@@ -13,6 +13,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import GenesisError
 from memquorum.core.erasure import orders
 from memquorum.core.intake import Origin, Refusal
+from memquorum.core.orders import BadOrder
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ErasureAccepted, Signed
 from tests.unit import genesis
@@ -75,7 +76,7 @@ def test_who_may_not_is_not(  # noqa: PLR0917
     codec: Codec, signer: str, selector: str, value: str, changes: dict[str, Any], wrong: tuple[str, str]
 ) -> None:
     data = signed(codec, GENESIS, ordered(GENESIS, selector, value, **changes), signer)
-    with pytest.raises(orders.BadOrder) as refused:
+    with pytest.raises(BadOrder) as refused:
         orders.open_order(codec, GENESIS, data)
     assert (refused.value.code, refused.value.field) == wrong
 
@@ -86,13 +87,13 @@ def test_nobody_orders_with_another_key_or_of_other_bytes(codec: Codec) -> None:
     other = codec.encode(ordered(GENESIS, value="grace"))
     moved = codec.encode(replace(codec.decode_as(Signed, signed(codec, GENESIS, order)), body=other))
     for data in (forged, moved):
-        with pytest.raises(orders.BadOrder, match="signature"):
+        with pytest.raises(BadOrder, match="signature"):
             orders.open_order(codec, GENESIS, data)
 
 
 def test_a_file_of_before_names_no_service_and_is_read_as_ever(codec: Codec) -> None:
     for signer in ("operator", "service:erasure"):
-        with pytest.raises(orders.BadOrder, match="names no"):
+        with pytest.raises(BadOrder, match="names no"):
             orders.open_order(codec, OLD, signed(codec, OLD, ordered(OLD), signer))
     with pytest.raises(GenesisError, match="services must be"):
         genesis.make(services={**OLD.services, "baking": genesis.public_key("service:baking")})

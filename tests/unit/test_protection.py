@@ -16,9 +16,9 @@ from memquorum.core import ids, intake
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import messages
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.intake import Origin, Refusal
 from memquorum.core.journal.replay import Replay
+from memquorum.core.orders import BadOrder
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.protection.orders import make, open_protection
 from memquorum.core.records import Decided, Protected, ProtectionAccepted, ProtectionOrdered

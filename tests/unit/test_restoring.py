@@ -11,10 +11,10 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, check_nomination
 from memquorum.core.decay import due_at
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.intake import Origin, Refusal, accept
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.workset import Workset
+from memquorum.core.orders import BadOrder
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
     DecayCrossed,

@@ -6,12 +6,9 @@ records, through intake into the accepted stream; the commit worker carries it o
 
 from __future__ import annotations
 
-import asyncio
-import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -20,39 +17,32 @@ from db.erasure_rows import Found
 from memquorum import topics
 from memquorum.core.access import AUDIT, ERASE, Caller, Sight
 from memquorum.core.erasure import orders
+from memquorum.core.orders import SERVICE
 from memquorum.core.retrieval import erasing, query
 from memquorum.core.retrieval.erasing import Asked
-from memquorum.core.retrieval.query import BadRequest
-from workers.retrieval import pins
+from workers.retrieval import ordering, pins
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Erasure, Going
 
-WAIT_MS = 10_000
-_LOOK_S = 0.05
-_NOBODY_SIGNS = (
-    "this service may not order: the genesis file names no service `erasure`, or the service was not given its key. "
-    "The operator can: `python -m infra erase`"
-)
+_INSTEAD = ". The operator can: `python -m infra erase`"
 
 
 async def erase(service: Service, request: Request, caller: Caller) -> Response:
     """Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done."""
     asked = erasing.read_erasure(await body(request))
-    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    seconds = ordering.wait_s(request)
     sight = caller.at(asked.namespace, ERASE)
     found = await service.reads.going(sight, asked.namespace, asked.selector, asked.value)
     await pins.refuse_held(service, sight, [one.episode.memory_id for one in found])
     if asked.dry_run:
         return JSONResponse(asdict(_would(asked, found)))
-    if service.erasure_seed is None:
-        raise BadRequest("not_entitled", "dry_run", _NOBODY_SIGNS)
-    by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
+    seed = ordering.seed(service, "order", "dry_run", _INSTEAD)
     genesis, order_id = service.genesis, str(uuid.uuid4())
-    order = erasing.order(asked, genesis.cluster, order_id, by, time.time_ns() // 1_000_000)
-    data = orders.make(service.codec, genesis, orders.SERVICE, service.erasure_seed, order)
+    order = erasing.order(asked, genesis.cluster, order_id, ordering.by(caller), ordering.now_ms())
+    data = orders.make(service.codec, genesis, SERVICE, seed, order)
     await service.send(topics.ERASURES, "Signed", order_id, asked.namespace, data)
-    done = await _done(service, sight, order_id, wait_ms / 1000)
+    done = await _done(service, sight, order_id, seconds)
     if done is None:
         done = Erasure(asked.namespace, asked.selector, asked.value, False, "ordered", order_id=order_id)
     return JSONResponse(asdict(done), 200 if done.status == "erased" else 202)
@@ -79,11 +69,5 @@ def _would(asked: Asked, found: Sequence[Found]) -> Erasure:
 
 async def _done(service: Service, sight: Sight, order_id: str, seconds: float) -> Erasure | None:
     """The order as it was carried out; None where it was not within so many seconds."""
-    until = time.monotonic() + seconds
-    while True:
-        row: dict[str, Any] | None = await service.reads.erasure(sight, order_id)
-        if row is not None:
-            return Erasure(dry_run=False, status="erased", **row)
-        if time.monotonic() >= until:
-            return None
-        await asyncio.sleep(_LOOK_S)
+    row = await ordering.until(seconds, lambda: service.reads.erasure(sight, order_id), lambda row: row is not None)
+    return Erasure(dry_run=False, status="erased", **row) if row is not None else None

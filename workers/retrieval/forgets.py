@@ -12,10 +12,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import FORGET, Caller
-from memquorum.core.retrieval import forgetting, query
+from memquorum.core.retrieval import forgetting
 from memquorum.core.retrieval.forgetting import Forget
+from workers.retrieval import ordering
 from workers.retrieval.answers import body
-from workers.retrieval.restores import WAIT_MS, ask
+from workers.retrieval.restores import ask
 from workers.retrieval.service import Service
 
 
@@ -23,14 +24,14 @@ async def forget(service: Service, request: Request, caller: Caller) -> Response
     """What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it."""
     policy = service.genesis.policy
     wanted, dry_run = forgetting.read_forget(await body(request), policy)
-    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    seconds = ordering.wait_s(request)
     sight = caller.at(wanted.namespace, FORGET)
     rows = await service.reads.used(sight, wanted.namespace, wanted.memory_ids)
     found = forgetting.standing(wanted.memory_ids, rows, policy)
     alive = tuple(one.memory_id for one in found if one.status == forgetting.ALIVE)
     if dry_run or not alive:
         return JSONResponse(asdict(Forget(wanted.namespace, "nothing asked", dry_run, found)))
-    done = await ask(service, caller, sight, replace(wanted, memory_ids=alive), wait_ms / 1000)
+    done = await ask(service, caller, sight, replace(wanted, memory_ids=alive), seconds)
     told = {one.memory_id: one for one in done.memories}
     memories = tuple(
         replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)

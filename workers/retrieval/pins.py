@@ -6,8 +6,6 @@ all records, and the answer waits until it holds.
 
 from __future__ import annotations
 
-import asyncio
-import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -17,21 +15,15 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import FORGET, Caller, Sight
-from memquorum.core.erasure.orders import SERVICE
+from memquorum.core.orders import SERVICE
 from memquorum.core.protection import orders
 from memquorum.core.protection.orders import HOLD, PIN, UNPIN
-from memquorum.core.retrieval import query
 from memquorum.core.retrieval.pinning import read_pin
 from memquorum.core.retrieval.query import BadRequest
+from workers.retrieval import ordering
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Pinned, Protector
-
-WAIT_MS = 10_000
-_LOOK_S = 0.05
-_NOBODY_SIGNS = (
-    "this service may not order: the genesis file names no service `erasure`, or the service was not given its key"
-)
 
 
 async def pin(service: Service, request: Request, caller: Caller) -> Response:
@@ -47,24 +39,21 @@ async def unpin(service: Service, request: Request, caller: Caller) -> Response:
 async def _order(service: Service, request: Request, caller: Caller, action: str) -> Response:
     genesis, order_id = service.genesis, str(uuid.uuid4())
     asked = read_pin(await body(request), action, genesis.cluster, order_id)
-    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    seconds = ordering.wait_s(request)
     sight = caller.at(asked.namespace, FORGET)
     found = await service.reads.memory(sight, asked.memory_id)
     if found is None or found["namespace"] != asked.namespace or found["tier"] not in ("short-term", "long-term"):
         return unknown("memory_id", f"no memory {asked.memory_id} is alive in {asked.namespace!r}")
-    if service.erasure_seed is None:
-        raise BadRequest("not_entitled", None, _NOBODY_SIGNS)
-    by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
-    order = replace(asked, ordered_by=by, ordered_at=time.time_ns() // 1_000_000)
-    data = orders.make(service.codec, genesis, SERVICE, service.erasure_seed, order)
+    seed = ordering.seed(service, "order", None)
+    order = replace(asked, ordered_by=ordering.by(caller), ordered_at=ordering.now_ms())
+    data = orders.make(service.codec, genesis, SERVICE, seed, order)
     await service.send(topics.ERASURES, "Signed", order_id, order.namespace, data)
-    until = time.monotonic() + wait_ms / 1000
-    while True:
-        by_whom = await protectors(service, sight, [order.memory_id])
-        done = any(one.kind == PIN for one in by_whom) == (action == PIN)
-        if done or time.monotonic() >= until:
-            break
-        await asyncio.sleep(_LOOK_S)
+
+    def holds(protecting: list[Protector]) -> bool:
+        return any(one.kind == PIN for one in protecting) == (action == PIN)
+
+    by_whom = await ordering.until(seconds, lambda: protectors(service, sight, [order.memory_id]), holds)
+    done = holds(by_whom)
     status = {PIN: "pinned", UNPIN: "unpinned"}[action] if done else "ordered"
     told = Pinned(order.namespace, order.memory_id, status, order_id, tuple(by_whom))
     return JSONResponse(asdict(told), 200 if done else 202)

@@ -6,8 +6,6 @@ forgotten may ask for them back. The request goes the way of all records; the an
 
 from __future__ import annotations
 
-import asyncio
-import time
 import uuid
 from dataclasses import asdict, replace
 
@@ -16,28 +14,23 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import AUDIT, FORGET, Caller, Sight
-from memquorum.core.erasure.orders import SERVICE
+from memquorum.core.orders import SERVICE
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring import orders
 from memquorum.core.retrieval import query, restoring
-from memquorum.core.retrieval.query import BadRequest
 from memquorum.core.retrieval.restoring import Restore
+from workers.retrieval import ordering
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 
-WAIT_MS = 10_000
-_LOOK_S = 0.05
-_NOBODY_SIGNS = (
-    "this service may not ask: the genesis file names no service `erasure`, or the service was not given its key. "
-    "The operator can: `python -m infra restore`"
-)
+_INSTEAD = ". The operator can: `python -m infra restore`"
 
 
 async def restore(service: Service, request: Request, caller: Caller) -> Response:
     """Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not."""
     genesis = service.genesis
     wanted = restoring.read_restore(await body(request), genesis.policy)
-    wait_ms = query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)))
+    seconds = ordering.wait_s(request)
     sight = caller.at(wanted.namespace, FORGET)
     rows = await service.reads.resting(sight, wanted.namespace, wanted.memory_ids)
     found = restoring.standing(wanted.memory_ids, rows)
@@ -45,7 +38,7 @@ async def restore(service: Service, request: Request, caller: Caller) -> Respons
     if not sealed:
         return JSONResponse(asdict(Restore(wanted.namespace, "nothing to restore", found)))
     asked = replace(wanted, memory_ids=sealed)
-    done = await ask(service, caller, sight, asked, wait_ms / 1000)
+    done = await ask(service, caller, sight, asked, seconds)
     told = {one.memory_id: one for one in done.memories}
     memories = tuple(told.get(one.memory_id, one) for one in found)
     return JSONResponse(asdict(replace(done, memories=memories)), 200 if done.status == "decided" else 202)
@@ -53,14 +46,11 @@ async def restore(service: Service, request: Request, caller: Caller) -> Respons
 
 async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrdered, seconds: float) -> Restore:
     """Publishes a request and waits for the decision; "asked" where there was none in time. Raises BadRequest."""
-    if service.erasure_seed is None:
-        raise BadRequest("not_entitled", None, _NOBODY_SIGNS)
+    seed = ordering.seed(service, "ask", None, _INSTEAD)
     genesis, order_id = service.genesis, str(uuid.uuid4())
-    by = f"key {caller.id}" if caller.id is not None else "whoever is on this machine"
-    order = replace(
-        wanted, cluster=genesis.cluster, order_id=order_id, ordered_by=by, ordered_at=time.time_ns() // 1_000_000
-    )
-    data = orders.make(service.codec, genesis, SERVICE, service.erasure_seed, order)
+    by, now = ordering.by(caller), ordering.now_ms()
+    order = replace(wanted, cluster=genesis.cluster, order_id=order_id, ordered_by=by, ordered_at=now)
+    data = orders.make(service.codec, genesis, SERVICE, seed, order)
     await service.send(topics.RESTORES, "Signed", order_id, wanted.namespace, data)
     done = await _decided(service, sight, order_id, seconds)
     return done or Restore(wanted.namespace, "asked", (), order_id, action=wanted.action)
@@ -75,9 +65,8 @@ async def restored(service: Service, request: Request, caller: Caller) -> Respon
 
 async def _decided(service: Service, sight: Sight, order_id: str, seconds: float) -> Restore | None:
     """The request once it is decided on; what there is of it after so many seconds."""
-    until = time.monotonic() + seconds
-    while True:
-        found: Restore | None = await service.reads.restore(sight, service.codec, order_id)
-        if (found is not None and found.status != "asked") or time.monotonic() >= until:
-            return found
-        await asyncio.sleep(_LOOK_S)
+    return await ordering.until(
+        seconds,
+        lambda: service.reads.restore(sight, service.codec, order_id),
+        lambda found: found is not None and found.status != "asked",
+    )

@@ -36,19 +36,18 @@ from workers.retrieval import (
 from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
+from workers.retrieval.ordering import WAIT_MS
 from workers.retrieval.service import Service
 
 _WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
 _ERASED = Parameter(
-    "wait_ms", int, f"Wait until an order is carried out, so many milliseconds at most (default: {erasures.WAIT_MS})."
+    "wait_ms", int, f"Wait until an order is carried out, so many milliseconds at most (default: {WAIT_MS})."
 )
 
-_DECIDED = Parameter(
-    "wait_ms", int, f"Wait until it is decided on, so many milliseconds at most (default: {restores.WAIT_MS})."
-)
+_DECIDED = Parameter("wait_ms", int, f"Wait until it is decided on, so many milliseconds at most (default: {WAIT_MS}).")
 
 
-_HOLDS = Parameter("wait_ms", int, f"Wait until it holds, so many milliseconds at most (default: {pins.WAIT_MS}).")
+_HOLDS = Parameter("wait_ms", int, f"Wait until it holds, so many milliseconds at most (default: {WAIT_MS}).")
 
 
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:

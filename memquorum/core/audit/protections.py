@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.journal import protections
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Protection, Rows
+from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import HOLD, open_protection
 from memquorum.core.records import Destroyed, JournalEntry, Protected
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memquorum.core.audit.findings import Impossible, Kind
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import restores
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import SEALED, Change, Memory, Strength
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested
 from memquorum.core.restoring.orders import open_order
 

@@ -26,8 +26,8 @@ from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed, verify
 from memquorum.core.consensus.orders import check_order
 from memquorum.core.erasure import attestation
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import sha256, shard_of
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 from memquorum.core.restoring import asking
 

@@ -26,8 +26,9 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, check_
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, open_signed
 from memquorum.core.erasure import attestation
-from memquorum.core.erasure.orders import BadOrder, open_order
+from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.links import entry_hash
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import (
     Erased,
     ErasedEpisode,

@@ -20,7 +20,6 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.facets import facets
 from memquorum.core.journal import decisions, erasures, links, protections
 from memquorum.core.journal.rows import (
@@ -36,6 +35,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.orders import BadOrder
 from memquorum.core.quick import evolver, maker
 from memquorum.core.records import (
     Accessed,

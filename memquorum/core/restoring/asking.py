@@ -12,8 +12,8 @@ from memquorum.core import nomination
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.erasure.orders import BadOrder
 from memquorum.core.ids import shard_of
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import (
     DecayCrossed,
     NominationProposed,

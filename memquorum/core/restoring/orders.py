@@ -11,17 +11,14 @@ Everybody who meets a request checks it by `open_order`: intake, the commit work
 from __future__ import annotations
 
 from memquorum.core import names
-from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus import messages
-from memquorum.core.consensus.membership import OPERATOR, Genesis
-from memquorum.core.erasure.orders import SERVICE, BadOrder
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.orders import BadOrder, check_proven, check_said, known, open_sealed, seal
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered, Signed
 
 IDS_MOST = 100
 RESTORE, FORGET = ACTIONS = ("restore", "forget")
-_AGENT = "agent:"
-_TIME_MAX = 2**53
 
 
 def most(policy: Policy) -> int:
@@ -32,39 +29,26 @@ def most(policy: Policy) -> int:
 def make(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: RestoreOrdered) -> bytes:
     """The request as it is published. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte
     Ed25519 seed. Raises BadOrder for what would be refused."""
-    data = codec.encode(messages.sign(genesis.cluster, signer, seed, codec.encode(order)))
+    data = seal(codec, genesis, signer, seed, order)
     open_order(codec, genesis, data)
     return data
 
 
 def open_order(codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, RestoreOrdered]:
     """A request and its envelope: sound, for this cluster, by who may ask, and signed. Raises BadOrder."""
-    try:
-        signed = codec.decode_as(Signed, data)
-        order = codec.decode_as(RestoreOrdered, signed.body)
-    except DecodeError as error:
-        raise BadOrder("bad_avro", None, str(error)) from None
-    if order.cluster != genesis.cluster:
-        raise BadOrder("bad_order", "cluster", "for another cluster: sign it with this one's genesis file")
-    check(order, genesis.policy)
-    _check_entitled(genesis, signed.signer, order)
-    try:
-        messages.verify(genesis, signed)
-    except messages.BadMessage as error:
-        raise BadOrder("bad_signature", "signature", str(error)) from None
-    return signed, order
+
+    def rules(signer: str, order: RestoreOrdered) -> None:
+        check(order, genesis.policy)
+        _check_entitled(genesis, signer, order)
+
+    return open_sealed(codec, genesis, data, RestoreOrdered, rules)
 
 
 def check(order: RestoreOrdered, policy: Policy) -> None:
     """Raises BadOrder unless what the request says is sound."""
     if names.uuid(order.order_id) != order.order_id:
         raise BadOrder("bad_id", "order_id", "not a UUID in lower case; make a new one for each request")
-    _sound("namespace", names.namespace_fault(order.namespace))
-    _sound("ordered_by", names.name_fault(order.ordered_by))
-    if order.reference is not None:
-        _sound("reference", names.name_fault(order.reference))
-    if not 0 <= order.ordered_at <= _TIME_MAX:
-        raise BadOrder("out_of_range", "ordered_at", "no time; send milliseconds since the epoch")
+    check_said(order)
     if order.action not in ACTIONS:
         raise BadOrder("bad_order", "action", f"must be one of {', '.join(ACTIONS)}")
     if not order.memory_ids:
@@ -78,13 +62,6 @@ def check(order: RestoreOrdered, policy: Policy) -> None:
 
 
 def _check_entitled(genesis: Genesis, signer: str, order: RestoreOrdered) -> None:
-    if genesis.key_of(signer) is None or not (signer in (OPERATOR, SERVICE) or signer.startswith(_AGENT)):
+    if not known(genesis, signer):
         raise BadOrder("not_entitled", "signer", f"{signer[:40]!r} may not ask; ask the operator or the service")
-    if signer.startswith(_AGENT) and order.namespace not in genesis.signed:
-        told = "only where everything is signed is an agent's name proven; ask the operator or the service"
-        raise BadOrder("not_entitled", "namespace", told)
-
-
-def _sound(field: str, fault: names.Fault | None) -> None:
-    if fault is not None:
-        raise BadOrder(fault.code, field, fault.detail)
+    check_proven(genesis, signer, order)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memquorum.core.erasure import orders
-from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT, BadOrder
+from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders import BadOrder
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_namespace, read_number
 

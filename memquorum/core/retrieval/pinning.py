@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.orders import BadOrder
 from memquorum.core.protection import orders
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_namespace

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memquorum.core import names
-from memquorum.core.erasure.orders import BadOrder
+from memquorum.core.orders import BadOrder
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring import orders

@@ -1,0 +1,86 @@
+"""What orders to erase, to protect and to restore have in common: a Signed around a record that says for which cluster
+it is, in which namespace, by whom and when. Each kind adds what it asks for and who may.
+
+An agent that has a key in the genesis file orders only where its name is proven: in a namespace that takes nothing
+unsigned. Elsewhere a name is only a name, and may be another tenant's agent of the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from memquorum.core import names
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consensus import messages
+from memquorum.core.consensus.membership import OPERATOR, Genesis
+from memquorum.core.records import ErasureOrdered, ProtectionOrdered, RestoreOrdered, Signed
+
+SERVICE = "service:erasure"
+AGENT = "agent:"
+_TIME_MAX = 2**53
+
+
+class BadOrder(ValueError):
+    """An order that nobody has to follow: `code` as in `core.reasons`, the `field` at fault, and what to do."""
+
+    def __init__(self, code: str, field: str | None, detail: str) -> None:
+        super().__init__(f"{field}: {detail}" if field else detail)
+        self.code, self.field, self.detail = code, field, detail
+
+
+Order = TypeVar("Order", ErasureOrdered, ProtectionOrdered, RestoreOrdered)
+
+
+def seal(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: Order) -> bytes:
+    """The order in its envelope. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte Ed25519
+    seed."""
+    return codec.encode(messages.sign(genesis.cluster, signer, seed, codec.encode(order)))
+
+
+def open_sealed(
+    codec: Codec, genesis: Genesis, data: bytes, kind: type[Order], rules: Callable[[str, Order], None]
+) -> tuple[Signed, Order]:
+    """An order and its envelope: for this cluster, sound, by who may give it, and signed. `rules`: what this kind asks
+    of (signer, order), and raises as this does: BadOrder."""
+    try:
+        signed = codec.decode_as(Signed, data)
+        order = codec.decode_as(kind, signed.body)
+    except DecodeError as error:
+        raise BadOrder("bad_avro", None, str(error)) from None
+    if order.cluster != genesis.cluster:
+        raise BadOrder("bad_order", "cluster", "for another cluster: sign it with this one's genesis file")
+    rules(signed.signer, order)
+    try:
+        messages.verify(genesis, signed)
+    except messages.BadMessage as error:
+        raise BadOrder("bad_signature", "signature", str(error)) from None
+    return signed, order
+
+
+def check_said(order: Order) -> None:
+    """Raises BadOrder unless where, by whom and when is sound."""
+    check_name("namespace", names.namespace_fault(order.namespace))
+    check_name("ordered_by", names.name_fault(order.ordered_by))
+    if order.reference is not None:
+        check_name("reference", names.name_fault(order.reference))
+    if not 0 <= order.ordered_at <= _TIME_MAX:
+        raise BadOrder("out_of_range", "ordered_at", "no time; send milliseconds since the epoch")
+
+
+def check_name(field: str, fault: names.Fault | None) -> None:
+    """Raises BadOrder where there is a fault."""
+    if fault is not None:
+        raise BadOrder(fault.code, field, fault.detail)
+
+
+def check_proven(genesis: Genesis, signer: str, order: Order) -> None:
+    """Raises BadOrder for an agent whose name nothing proves in the namespace."""
+    if signer.startswith(AGENT) and order.namespace not in genesis.signed:
+        told = "only where everything is signed is an agent's name proven; ask the operator or the service"
+        raise BadOrder("not_entitled", "namespace", told)
+
+
+def known(genesis: Genesis, signer: str) -> bool:
+    """Whether it is one of those who may order anything at all, and has a key."""
+    return genesis.key_of(signer) is not None and (signer in (OPERATOR, SERVICE) or signer.startswith(AGENT))
