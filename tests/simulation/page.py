@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
 PAGE, PROSE = ROOT / "docs" / "simulation.md", ROOT / "docs" / "consensus.md"
 BEGIN, END = "<!-- simulation: begin -->", "<!-- simulation: end -->"
+_COUNTS = ("seconds", "seeds", "rounds", "events", "decisions", "evidence", "view_changed", "honest", "failed")
 _ENDS = {"done": "It ended when all were done.", "by failures": "It ended at its failures."}
 
 
@@ -29,8 +31,34 @@ def kept_runs() -> list[dict[str, Any]]:
 
 
 def longest() -> dict[str, Any]:
-    """The kept run with the most rounds."""
-    return max(kept_runs(), key=lambda run: run["rounds"])
+    """The kept run with the most rounds; sittings of one run count as one."""
+    return max(joined(kept_runs()), key=lambda run: run["rounds"])
+
+
+def joined(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs, with those that went on where another of the same code ended, in the same worlds, added up with it."""
+    whole: list[dict[str, Any]] = []
+    for run in runs:
+        first = next((one for one in whole if _goes_on(one, run)), None)
+        if first is None:
+            whole.append(run)
+        else:
+            whole[whole.index(first)] = _added(first, run)
+    return whole
+
+
+def _goes_on(run: dict[str, Any], later: dict[str, Any]) -> bool:
+    worlds = ("epochs", "members", "cheap")
+    alike = run["machine"] == later["machine"] and all(run["command"][k] == later["command"][k] for k in worlds)
+    return alike and run["command"]["first"] + run["seeds"] == later["command"]["first"]
+
+
+def _added(run: dict[str, Any], later: dict[str, Any]) -> dict[str, Any]:
+    one = {**run, **{name: run[name] + later[name] for name in _COUNTS}, "ended": later["ended"]}
+    for name in ("by_members", "behaviours", "faults", "rules"):
+        one[name] = {key: count + later[name].get(key, 0) for key, count in run[name].items()}
+    one["highest_view"] = max(run["highest_view"], later["highest_view"])
+    return {**one, "sittings": [*run.get("sittings", [run]), later]}
 
 
 def last() -> dict[str, Any]:
@@ -50,6 +78,8 @@ def sentence(run: dict[str, Any]) -> str:
     asked, machine = run["command"], run["machine"]
     wanted = f" of the {asked['rounds']:,} asked for" if asked["rounds"] else ""
     ended = _ENDS.get(run["ended"], f"It was ended {run['ended'].replace('by SIG', 'by a signal, SIG')}.")
+    for before, later in pairwise(run.get("sittings", [])):
+        ended += f" It was done in two sittings: after {before['rounds']:,} rounds it went on with `{command(later)}`."
     failed = [f"seed {one['seed']} ('{one['rule']}')" for one in run["failed"]]
     broken = f"Broken by {', '.join(failed)}" if failed else "No rule was broken"
     return (
@@ -125,7 +155,9 @@ def _wrapped(text: str, width: int = 120) -> list[str]:
 def prose(run: dict[str, Any], newest: dict[str, Any]) -> str:
     """What stands in docs/consensus.md."""
     told = sentence(run) + " The counts of rules, lies and faults: [simulation.md](simulation.md)."
-    newer = _wrapped(f"The newest, of later code: {sentence(newest)}") if newest != run else []
+    newer = (
+        _wrapped(f"The newest, of later code: {sentence(newest)}") if newest not in run.get("sittings", [run]) else []
+    )
     return "\n".join([*_wrapped(told), *[""] * bool(newer), *newer])
 
 

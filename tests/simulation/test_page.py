@@ -32,3 +32,20 @@ def test_every_kept_run_is_told_with_what_it_broke() -> None:
     for run, line in zip(runs, told[2:], strict=True):
         assert run["machine"]["commit"][:12] in line and f"{run['rounds']:,}" in line
         assert all(f"seed {one['seed']} " in line for one in run["failed"])
+
+
+def test_sittings_of_one_run_are_added_up_and_say_so() -> None:
+    run = {key: value for key, value in page.longest().items() if key != "sittings"}
+    first = {**run, "seeds": 10, "rounds": 30, "ended": "by SIGTERM", "command": {**run["command"], "first": 0}}
+    second = {**first, "ended": "done", "command": {**first["command"], "first": 10}, "highest_view": 99}
+    (both,) = page.joined([first, second])
+    assert (both["seeds"], both["rounds"], both["highest_view"]) == (20, 60, 99)
+    assert both["rules"] == {rule: 2 * count for rule, count in run["rules"].items()}
+    told = page.sentence(both)
+    assert "decided 60 rounds" in told and "It ended when all were done." in told
+    assert "two sittings: after 30 rounds it went on with" in told and "--first 10" in told
+    assert "The newest" not in page.prose(both, second)
+    elsewhere = {**second, "machine": {**second["machine"], "commit": "0"}}
+    gap = {**second, "command": {**second["command"], "first": 11}}
+    for other in (elsewhere, gap):
+        assert page.joined([first, other]) == [first, other]
