@@ -208,17 +208,20 @@ class Load:
                     "namespace": dice.choice(self._namespaces), "query": " ".join(dice.choices(WORDS, k=5)), "k": 3,
                     "agent": "planner", "peek": dice.random() < 0.7,
                 }  # fmt: skip
+                # Without, what was answered may be lost with the process before Kafka has it.
+                confirmed = dice.random() < 0.5
                 began = time.monotonic()
                 try:
-                    answer = client.post("/search", json=asked)
+                    answer = client.post("/search", json=asked, params={"confirm": confirmed})
                 except httpx.TransportError as error:
                     self.book.unsure += asked["k"]
                     self._told(type(error).__name__)
                     continue
                 if answer.status_code == 200:
                     found = answer.json()
-                    self.book.used += found["used"]
-                    self.book.unsure += len(found["hits"]) if "warning" in found else 0
+                    sure = confirmed and "warning" not in found
+                    self.book.used += found["used"] if sure else 0
+                    self.book.unsure += 0 if sure or asked["peek"] else len(found["hits"])
                     self.book.answered_at = began
                 self._told(str(answer.status_code))
 

@@ -135,6 +135,18 @@ def test_hits_count_as_used_and_a_peek_does_not(client: TestClient, kafka: str, 
     assert len({a.event_id for a in accesses}) == 2
 
 
+def test_who_asks_for_it_is_answered_once_kafka_has_the_accesses(client: TestClient, kafka: str) -> None:
+    reader = loop.consumer(kafka)
+    places = [(topics.ACCESSES, p) for p in range(GENESIS.shards)]
+    before = sum(dict(loop.ends(reader, iter(places))).values())
+    wanted = {"namespace": NAMESPACE, "query": "water tank", "agent": "planner", "k": 3}
+    assert client.post("/search?confirm=true", json=wanted).json()["used"] == 3
+    assert sum(dict(loop.ends(reader, iter(places))).values()) == before + 3
+    reader.close()
+    refused = client.post("/search?confirm=yes", json=wanted)
+    assert (refused.status_code, refused.json()["field"]) == (400, "confirm")
+
+
 def test_who_waits_for_an_event_hears_of_it_at_once(client: TestClient, world: World) -> None:
     address = f"/events/{NAMESPACE}/late?wait_ms=20000"
     assert client.get(f"/events/{NAMESPACE}/tank").json()["outcome"] == "stored"

@@ -32,6 +32,7 @@ from tests.unit import erasures, genesis
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.service import Service
+from workers.retrieval.uses import Uses
 
 HERS, THEIRS = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-000000000002"
 OWNERS = {HERS: "greenhouse", THEIRS: "mill"}
@@ -214,7 +215,7 @@ def make(codec: Codec, door: Door, seed: bytes | None = genesis.seed_of("service
         encoder=HashingEncoder(), before=None, door=door, shown=telemetry, erasure_seed=seed,
     )  # fmt: skip
     made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
-    made._kafka_fails, made.published, made.sent = "", [], []
+    made.uses, made.published, made.sent = Uses(codec, telemetry.sent), [], []
     return made
 
 

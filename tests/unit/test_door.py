@@ -101,12 +101,12 @@ def test_what_changes_in_the_file_counts_at_once(client: TestClient, service: Se
     assert str(file) not in ready.text
     stored(file, (1, ("read",), ("*",)))
     assert client.get(f"/memories/{THEIRS}", headers=bearer(1)).status_code == 200
-    service._kafka_fails = "no broker at 10.0.0.7:9092"
+    service.uses.fails = "no broker at 10.0.0.7:9092"
     assert "10.0.0.7" in client.get("/readyz", headers=bearer(1)).json()["kafka"]
     for unknown in ({}, bearer(9)):
         ready = client.get("/readyz", headers=unknown)
         assert ready.status_code == 503 and ready.json()["kafka"] and "10.0.0.7" not in ready.text
-    service._kafka_fails = ""
+    service.uses.fails = ""
     assert client.get("/readyz").json()["keys"] == ""
 
 

@@ -6,7 +6,7 @@ What is given counts as used, unless the request peeks; what is folded into it o
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -19,7 +19,7 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.retrieval import packing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
-from memquorum.core.retrieval.query import ALL, Filters
+from memquorum.core.retrieval.query import ALL, Filters, Hit, Search, read_flag
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, Scored, rank
 from memquorum.core.retrieval.requests import Reader
 from memquorum.telemetry.tracing import HEADER
@@ -120,8 +120,14 @@ def _scores(item: Item) -> dict[str, float]:
 async def uses(service: Service, request: Request, reader: Reader, packed: Packed) -> dict[str, Any]:
     """Counts what is given as used, unless the reader peeks; what the answer says of that."""
     hits = [item.scored.candidate.hit for item in packed.items]
-    used, warning = await service.use(reader.search("", len(hits)), hits, request.headers.get(HEADER))
+    used, warning = await count(service, request, reader.search("", len(hits)), hits)
     return {"used": used} | ({"warning": warning} if warning else {})
+
+
+async def count(service: Service, request: Request, wanted: Search, hits: Sequence[Hit]) -> tuple[int, str | None]:
+    """Sees to it that hits count as used, unless the reader peeks; of how many that is so, and why not of all."""
+    confirm = read_flag("confirm", request.query_params.get("confirm"))
+    return await service.use(wanted, hits, request.headers.get(HEADER), confirm=confirm)
 
 
 def left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, Any]:

@@ -39,6 +39,9 @@ from workers.retrieval.openapi import describe
 from workers.retrieval.ordering import WAIT_MS
 from workers.retrieval.service import Service
 
+_CONFIRM = Parameter(
+    "confirm", bool, "Wait until Kafka has confirmed that what is given counts as used (default: false)."
+)
 _WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
 _ERASED = Parameter(
     "wait_ms", int, f"Wait until an order is carried out, so many milliseconds at most (default: {WAIT_MS})."
@@ -56,10 +59,10 @@ async def openapi(_: Service, __: Request, ___: Caller) -> Response:
 
 
 ENDPOINTS = (
-    Endpoint("POST", "/search", search.search, (READ,), SearchRequest, shapes.Found),
-    Endpoint("POST", "/retrieve", retrieving.retrieve, (READ,), RetrieveRequest, shapes.Retrieved),
-    Endpoint("POST", "/recall", retrieving.recall, (READ,), RecallRequest, shapes.Recalled),
-    Endpoint("POST", "/context", context.context, (READ,), ContextRequest, shapes.Context),
+    Endpoint("POST", "/search", search.search, (READ,), SearchRequest, shapes.Found, query=(_CONFIRM,)),
+    Endpoint("POST", "/retrieve", retrieving.retrieve, (READ,), RetrieveRequest, shapes.Retrieved, query=(_CONFIRM,)),
+    Endpoint("POST", "/recall", retrieving.recall, (READ,), RecallRequest, shapes.Recalled, query=(_CONFIRM,)),
+    Endpoint("POST", "/context", context.context, (READ,), ContextRequest, shapes.Context, query=(_CONFIRM,)),
     Endpoint("POST", "/memories", publishing.publish, (PUBLISH,), EpisodeRecorded, shapes.Published, status=202),
     Endpoint("GET", "/memories/{memory_id}", memories.memory, (READ,), answer=shapes.Shown),
     Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained),

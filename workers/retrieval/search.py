@@ -1,7 +1,4 @@
-"""The search. Hits count as used unless it peeks: for each, an access is published, and the answer says how many.
-
-If Kafka does not take them in time the hits are answered all the same, with a warning.
-"""
+"""The search. Hits count as used unless it peeks: for each, an access is published behind the answer."""
 
 from __future__ import annotations
 
@@ -17,9 +14,8 @@ from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
-from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import body
-from workers.retrieval.retrieving import counted, kept_out
+from workers.retrieval.retrieving import count, counted, kept_out
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Found
 
@@ -40,7 +36,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     found, kept = await asyncio.gather(
         find(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)
     )
-    used, warning = await service.use(wanted, found.hits, request.headers.get(HEADER))
+    used, warning = await count(service, request, wanted, found.hits)
     cached = service.caching.cached(wanted.namespace)
     answer = asdict(
         Found(

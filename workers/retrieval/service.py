@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -22,20 +21,18 @@ from memquorum import cloudevents, topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
-from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import Hit, Search
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
-from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_memory
+from memquorum.telemetry.tracing import NOTHING, trace_of_memory
 from workers import loop
 from workers.retrieval.caching import Caching
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
+from workers.retrieval.uses import SOURCE, Uses, as_bytes
 
-_LOG = logging.getLogger("memquorum.retrieval")
-_SOURCE = "memquorum/retrieval"
 _PUBLISH_S = 2.0
 _LOOK_S = 2.0
 # As many encodings at once as there are cores to share with the rest of the line.
@@ -86,14 +83,14 @@ class Service:
         # Made here, for all of it belongs to the loop that runs it.
         self.reads = Reads(self._dsn)
         self.outcomes = Outcomes(self._dsn, self.reads, self.caching.heard)
-        self._kafka_fails = ""
+        self.uses = Uses(self.codec, self._shown.sent)
         self._producer = AIOKafkaProducer(
             bootstrap_servers=self._bootstrap, enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
         )
         await self.reads.open()
         try:
             await self._producer.start()
-            async with self.outcomes.running(), self.caching.running():
+            async with self.uses.running(self._producer), self.outcomes.running(), self.caching.running():
                 watching = asyncio.create_task(self._watch())
                 yield
                 watching.cancel()
@@ -108,10 +105,12 @@ class Service:
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
-    async def use(self, search: Search, hits: Sequence[Hit], parent: str | None) -> tuple[int, str | None]:
-        """Publishes the hits' accesses; how many Kafka has, and a warning if that is not all.
+    async def use(
+        self, search: Search, hits: Sequence[Hit], parent: str | None, *, confirm: bool
+    ) -> tuple[int, str | None]:
+        """Sees to it that the hits count as used; of how many that is so, and a warning if that is not all.
 
-        `parent`: the traceparent of whoever asked.
+        `parent`: the traceparent of whoever asked. `confirm`: not before Kafka has the accesses.
         """
         accesses = query.uses(search, hits, [str(uuid.uuid4()) for _ in hits])
         if not accesses:
@@ -120,25 +119,14 @@ class Service:
             return 0, _UNSIGNED
         hop = self._shown.tracing.serve("POST /search", parent)
         hop.tell(hits=len(hits))
-        try:
-            async with asyncio.timeout(_PUBLISH_S):
-                sent = [await self._send(access, hop) for access in accesses]
-                await asyncio.gather(*sent)
-        except (TimeoutError, KafkaError) as error:
-            self._kafka_fails = f"accesses were not published: {error or type(error).__name__}"
-            _LOG.warning("%s", self._kafka_fails)
-            return 0, "Kafka did not confirm the accesses in time; these hits may not count as used"
-        self._kafka_fails = ""
-        hop.end()
-        self._shown.sent(topics.ACCESSES, len(accesses))
-        return len(accesses), None
+        return await self.uses.count(accesses, hop, confirm=confirm)
 
     async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
         """Publishes the JSON of an episode that was checked. Raises KafkaUnavailable."""
         tracing = self._shown.tracing
         hop = tracing.publish(trace_of_memory(episode.memory_id)) if tracing.on else NOTHING
         parent = hop.send(topics.EPISODES, None, episode.event_id)
-        told = cloudevents.headers("EpisodeRecorded", _SOURCE, episode.event_id, parent, content=cloudevents.JSON)
+        told = cloudevents.headers("EpisodeRecorded", SOURCE, episode.event_id, parent, content=cloudevents.JSON)
         again = f"send it with event_id {episode.event_id}, so that it counts once"
         await self._confirmed(topics.EPISODES, episode.namespace, data, told, again)
         hop.end()
@@ -146,14 +134,14 @@ class Service:
     async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
         """Publishes an encoded record of an outside topic. Raises KafkaUnavailable."""
         again = f"it may be there all the same: ask for {event_id} before you send it anew"
-        await self._confirmed(topic, namespace, data, loop.headers(kind, _SOURCE, event_id), again)
+        await self._confirmed(topic, namespace, data, loop.headers(kind, SOURCE, event_id), again)
 
     async def _confirmed(
         self, topic: str, namespace: str, data: bytes, told: Sequence[tuple[str, Any]], again: str
     ) -> None:
         try:
             async with asyncio.timeout(_PUBLISH_S):
-                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=_bytes(told))
+                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=as_bytes(told))
         except (TimeoutError, KafkaError) as error:
             why = f"Kafka did not confirm it ({error or type(error).__name__})"
             raise KafkaUnavailable(f"{why}; {again}") from error
@@ -164,7 +152,7 @@ class Service:
         parts = {
             "store": "",
             "journal": "" if self.outcomes.listening else "not listening",
-            "kafka": self._kafka_fails,
+            "kafka": self.uses.fails,
             "keys": self.door.fault(),
         }
         try:
@@ -190,15 +178,3 @@ class Service:
                     health.go(part)
             health.turn()
             await asyncio.sleep(_LOOK_S)
-
-    async def _send(self, access: AccessRecorded, hop: Hop) -> asyncio.Future[Any]:
-        value, key = self.codec.encode(access), (access.namespace or "").encode()
-        event_id = access.event_id or ""
-        told = loop.headers("AccessRecorded", _SOURCE, event_id, hop.send(topics.ACCESSES, None, event_id))
-        sent: asyncio.Future[Any] = await self._producer.send(topics.ACCESSES, value, key=key, headers=_bytes(told))
-        return sent
-
-
-def _bytes(told: Sequence[tuple[str, Any]]) -> list[tuple[str, bytes]]:
-    """Headers as aiokafka takes them."""
-    return [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in told]

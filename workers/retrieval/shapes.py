@@ -18,8 +18,8 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Of a search. `used`: for how many hits an access was published; `warning`: why not for all. `left_out`: by
-    filter, where the search names one.
+    """Of a search. `used`: how many hits count as used, by an access that is published behind the answer, or with
+    `confirm` was; `warning`: why not all. `left_out`: by filter, where the search names one.
 
     `served_from`: cache or store. `compared`: with all memories of the namespace, the most used, or by index, which
     finds nearly all of the nearest. `cached`: how many of them the cache holds.

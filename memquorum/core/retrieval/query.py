@@ -322,6 +322,13 @@ def uses(search: Search, hits: Sequence[Hit], event_ids: Sequence[str]) -> list[
     ]
 
 
+def read_flag(field: str, value: str | None) -> bool:
+    """Yes or no, of the query string; no where it is not there. Raises BadRequest."""
+    if value not in (None, "true", "false"):
+        raise BadRequest("wrong_type", field, "must be true or false")
+    return value == "true"
+
+
 def read_query(value: str) -> str:
     """What is searched for. Raises BadRequest."""
     try:
