@@ -71,8 +71,9 @@ bench: setup  ## what the line costs on this machine, against its goals; ONLY="N
 backpressure: setup  ## MINUTES=10 of publishing at five times the capacity, and five times as long until all is drained
 	@$(BIN)/python -m tests.benchmarks.backpressure --minutes $(or $(MINUTES),10)
 
-bench-page: setup  ## draws docs/performance.md from what `bench` and `backpressure` kept
+bench-page: setup  ## draws docs/performance.md and docs/measured.md from what `bench`, `backpressure` and `bench-peers` kept
 	@$(BIN)/python -m tests.benchmarks.page
+	@$(BIN)/python -m tests.benchmarks.measured
 
 bench-peers: setup  ## memquorum beside mem0, LangGraph's store and bare pgvector, in one run; DATA=FOLDER has LoCoMo, TURNS=100 tries
 	@$(MAKE) --no-print-directory $(PEERS_READY) || echo "bench-peers: mem0 and LangGraph are not installed; their rows will say so" >&2

@@ -25,6 +25,7 @@ from tests.benchmarks import (
     flatness,
     ingest,
     kept,
+    measured,
     members,
     page,
     reading_scale,
@@ -78,6 +79,7 @@ def main() -> int:
         print(f"\nkept as {kept.write(rows, begun, quick=given.quick).relative_to(kept.ROOT)}")
         if not given.quick:
             page.draw()
+            measured.draw()
     if failed:
         print(f"not measured: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

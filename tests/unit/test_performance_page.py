@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree
 
-from tests.benchmarks import kept, page
+from tests.benchmarks import kept, measured, page
 from tests.benchmarks.kept import Row
 
 
@@ -15,6 +15,19 @@ def test_the_page_is_what_the_command_makes_of_the_results() -> None:
     assert there == made, "run `make bench-page`"
     plots = {Path("performance") / file.name for file in (page.PAGE.parent / "performance").glob("*.svg")}
     assert plots == made.keys() - {Path("performance.md")}
+
+
+def test_the_goals_page_is_what_the_command_makes_of_the_results() -> None:
+    found = measured.rows()
+    assert measured.PAGE.read_text(encoding="utf-8") == measured.render(found), "run `make bench-page`"
+
+
+def test_every_goal_is_one_that_a_kept_row_has_and_what_was_not_measured_says_so() -> None:
+    found = measured.rows()
+    for line in measured.LINES:
+        assert line.figure in {goal["figure"] for goal in found[line.row][1]["goals"]}
+    told = measured.render({name: row for name, row in found.items() if name != "erase"})
+    assert '| not measured | | `make bench ONLY="erase"`' in told
 
 
 def _row(name: str, value: float) -> Row:

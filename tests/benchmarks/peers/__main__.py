@@ -20,7 +20,7 @@ from typing import Any
 import psycopg
 
 from db import sweeping
-from tests.benchmarks import conversations, kept
+from tests.benchmarks import conversations, kept, measured
 from tests.benchmarks.ingest import STORE_ALL
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import WHOLE, Parts, parts
@@ -162,6 +162,7 @@ def main() -> int:
     print(f"\nkept as {kept.write(rows, begun, quick=trial, folder=page.RESULTS).relative_to(kept.ROOT)}")
     if not trial:
         page.draw()
+        measured.draw()
     return 0
 
 
