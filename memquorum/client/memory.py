@@ -130,9 +130,14 @@ class AsyncMemory(Protecting):
                 return replace(receipt, outcome=found["outcome"], memory_id=found["memory_id"])
         raise NoOutcome(receipt, timeout) from last
 
-    async def search(self, query: str, k: int = 10, *, peek: bool = False, **only: Unpack[Only]) -> list[Hit]:
-        """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid."""
-        found = await self._read("/search", {"query": query, "k": k, **only}, "hits", peek)
+    async def search(
+        self, query: str, k: int = 10, *, peek: bool = False, exact: bool = False, **only: Unpack[Only]
+    ) -> list[Hit]:
+        """The k memories nearest in meaning, nearest first. They count as used, unless you `peek`. Raises Invalid.
+
+        `exact`: all memories are compared, where otherwise an index finds nearly all of a large namespace.
+        """
+        found = await self._read("/search", {"query": query, "k": k, "exact": exact, **only}, "hits", peek)
         return [Hit(**named(hit)) for hit in found["hits"]]
 
     async def retrieve(

@@ -46,6 +46,7 @@ def add(command: Command, opens: Opens) -> None:
     search = command("search", partial(_search, opens), said)
     search.add_argument("query", metavar="QUERY")
     search.add_argument("-k", type=int, default=10, help="how many at most (default: 10)")
+    search.add_argument("--exact", action="store_true", help="compare all, where an index would find nearly all")
     said = "Find what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."
     retrieve = command("retrieve", partial(_retrieve, opens), said)
     retrieve.add_argument("query", metavar="QUERY")
@@ -109,7 +110,7 @@ def _gated(parsed: argparse.Namespace) -> Gates:
 
 def _search(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
-        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek, **_only(parsed))
+        hits = memory.search(parsed.query, parsed.k, peek=parsed.peek, exact=parsed.exact, **_only(parsed))
     if parsed.json:
         for hit in hits:
             print(json.dumps(asdict(hit)))

@@ -77,9 +77,11 @@ class Memory:
         """The receipt with its outcome, as soon as there is one."""
         return self._run(self._memory.outcome(receipt, timeout))
 
-    def search(self, query: str, k: int = 10, *, peek: bool = False, **only: Unpack[Only]) -> list[Hit]:
+    def search(
+        self, query: str, k: int = 10, *, peek: bool = False, exact: bool = False, **only: Unpack[Only]
+    ) -> list[Hit]:
         """The k memories nearest in meaning; they count as used, unless you `peek`."""
-        return self._run(self._memory.search(query, k, peek=peek, **only))
+        return self._run(self._memory.search(query, k, peek=peek, exact=exact, **only))
 
     def retrieve(self, query: str, budget_tokens: int = 2_000, **filters: Any) -> Context:
         """The memories that answer best and fit the budget, by meaning and by words; they count as used."""

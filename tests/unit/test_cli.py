@@ -163,6 +163,14 @@ def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.Capt
     assert (client.named["query"], client.named["peek"]) == (None, True)
 
 
+def test_a_search_may_be_told_to_compare_all(client: Recorded) -> None:
+    asked = []
+    for said in ([], ["--exact"]):
+        assert cli.main(["search", "q", *said]) == cli.OK
+        asked.append(client.named["exact"])
+    assert asked == [False, True]
+
+
 @pytest.mark.parametrize("command", [["search", "q"], ["retrieve", "q"], ["recall", "m"]])
 def test_what_is_read_may_be_bounded(client: Recorded, command: list[str]) -> None:
     only = ["--type", "task", "--type", "social", "--sensitivity-max", "0.3", "--purpose", "billing"]

@@ -109,13 +109,14 @@ def test_episodes_become_receipts_that_know_their_memory() -> None:
 async def test_search_and_explain_speak_the_services_language() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         if request.url.path == "/search":
-            assert json.loads(request.content) == {"namespace": "n", "query": "q", "k": 3, "peek": False, "agent": "a"}
+            asked = {"namespace": "n", "query": "q", "k": 3, "exact": True, "peek": False, "agent": "a"}
+            assert json.loads(request.content) == asked
             return httpx.Response(200, json={"hits": [HIT], "used": 1})
         assert request.url.raw_path == b"/memories/a%2Fb/explain"
         return httpx.Response(200, json={"account": {"tier": "gone"}, "lines": ["one", "two"]})
 
     async with answering(answer, namespace="n", agent="a") as memory:
-        (hit,) = await memory.search("q", 3)
+        (hit,) = await memory.search("q", 3, exact=True)
         assert (hit.text, hit.score) == ("t", 0.9)
         told = await memory.explain("a/b")
         assert (str(told), told.account["tier"]) == ("one\ntwo", "gone")
@@ -205,7 +206,8 @@ async def test_who_signs_says_itself_what_it_used(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(memory, "_use_all", use_all)
     await memory.search("q")
-    assert (asked, used) == ([{"namespace": "default", "query": "q", "k": 10, "peek": True}], [["m"]])
+    body = {"namespace": "default", "query": "q", "k": 10, "exact": False, "peek": True}
+    assert (asked, used) == ([body], [["m"]])
     await memory.search("q", peek=True)
     assert len(used) == 1
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import wraps
 from typing import Any
 
 import pytest
@@ -17,16 +16,6 @@ from memquorum.core.records import AccessRecorded
 from memquorum.telemetry.tracing import NOTHING
 from workers.retrieval import uses
 from workers.retrieval.uses import ROOM, Uses
-
-
-def looped(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
-    """A test that runs on a loop of its own."""
-
-    @wraps(test)
-    def run(**fixtures: Any) -> None:
-        asyncio.run(test(**fixtures))
-
-    return run
 
 
 class Broker:
@@ -79,7 +68,6 @@ async def count(made: Uses, events: Sequence[str], *, confirm: bool = False) -> 
     return await made.count(accesses(*events), NOTHING, confirm=confirm)
 
 
-@looped
 async def test_an_answer_waits_for_nobody_and_what_was_used_is_published(codec: Codec) -> None:
     async with running(codec) as (made, broker, sent):
         broker.awake = False
@@ -92,7 +80,6 @@ async def test_an_answer_waits_for_nobody_and_what_was_used_is_published(codec: 
     assert sent[topics.ACCESSES] == 2
 
 
-@looped
 async def test_who_must_know_waits_until_it_is_confirmed(codec: Codec) -> None:
     async with running(codec) as (made, broker, sent):
         broker.awake = False
@@ -104,7 +91,6 @@ async def test_who_must_know_waits_until_it_is_confirmed(codec: Codec) -> None:
         assert sent[topics.ACCESSES] == 1
 
 
-@looped
 async def test_what_was_used_at_the_end_is_published_all_the_same(codec: Codec) -> None:
     async with running(codec) as (made, broker, _):
         for event in "abc":
@@ -112,7 +98,6 @@ async def test_what_was_used_at_the_end_is_published_all_the_same(codec: Codec) 
     assert broker.taken == accesses("a", "b", "c")
 
 
-@looped
 async def test_doubt_is_told_and_ends(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uses, "_CONFIRM_S", 0.05)
     async with running(codec) as (made, broker, sent):
@@ -129,7 +114,6 @@ async def test_doubt_is_told_and_ends(codec: Codec, monkeypatch: pytest.MonkeyPa
         assert (made.fails, sent[topics.ACCESSES]) == ("", 4)
 
 
-@looped
 async def test_what_kafka_refuses_is_said_to_be_lost_and_the_next_is_published(codec: Codec) -> None:
     async with running(codec) as (made, broker, sent):
         broker.awake = False
@@ -144,7 +128,6 @@ async def test_what_kafka_refuses_is_said_to_be_lost_and_the_next_is_published(c
         assert sent[topics.ACCESSES] == 1
 
 
-@looped
 async def test_there_is_no_more_room_than_there_is(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uses, "_CONFIRM_S", 0.05)
     async with running(codec) as (made, broker, _):
