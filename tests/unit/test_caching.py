@@ -93,6 +93,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def search(found: Caching, store: Store, namespace: str, query: str = "q", **said: bool) -> list[str] | None:
     asked = Search(namespace, query, 1, None, True, **said)
+    found.keep(namespace, query, QUERY)
     answer = await found.search(store, SIGHT, asked, QUERY)
     return None if answer is None else [hit.memory_id for hit in answer.hits]
 

@@ -49,7 +49,7 @@ _AGAIN_S = 2.0
 _LOOK_S, _PAUSE_S = 5.0, 0.05
 # After so long without a look nothing is kept.
 _KEEP_S = 30.0
-_QUERIES = 128
+_QUERIES = 1_000
 
 T = TypeVar("T")
 
@@ -144,6 +144,15 @@ class Caching:
         held.queries.move_to_end(key)
         return held.queries[key]
 
+    def keep(self, namespace: str, query: str, vector: NDArray[np.float32]) -> None:
+        """Notes the vector of a query, if there is a cache of the namespace."""
+        held = self._held.get(namespace)
+        if held is None:
+            return
+        held.queries[_key(query)] = vector
+        if len(held.queries) > _QUERIES:
+            held.queries.popitem(last=False)
+
     async def search(self, store: Confirms, sight: Sight, wanted: Search, vector: NDArray[np.float32]) -> Answer | None:
         """The answer, if the cache may give it and the store has confirmed it; None where the store has to be asked."""
         if not self._running:
@@ -153,7 +162,6 @@ class Caching:
             self._want(wanted.namespace)
             return self._no("not cached")
         self._held.move_to_end(wanted.namespace)
-        _keep(held, wanted.query, vector)
         # As the store rounds it.
         found = held.cache.nearest(vector.astype(np.float16).astype(np.float32), wanted.k)
         if found is None or not answers(found, exact=wanted.exact):
@@ -293,12 +301,6 @@ class Caching:
 
     async def _ask(self, question: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, question)
-
-
-def _keep(held: Held, query: str, vector: NDArray[np.float32]) -> None:
-    held.queries[_key(query)] = vector
-    if len(held.queries) > _QUERIES:
-        held.queries.popitem(last=False)
 
 
 def _key(query: str) -> bytes:

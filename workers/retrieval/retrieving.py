@@ -89,7 +89,7 @@ async def answering(
     service: Service, sight: Sight, namespace: str, text: str, filters: Filters
 ) -> tuple[list[Scored], dict[str, int]]:
     """The candidates, best first, and how many were none, by reason."""
-    question = Question(namespace, text, await _encode(service, text), filters)
+    question = Question(namespace, text, await _encode(service, namespace, text), filters)
     (candidates, as_of), (passed, kept) = await asyncio.gather(
         service.reads.candidates(sight, question, DEFAULTS), service.reads.passed(sight, question)
     )
@@ -98,10 +98,11 @@ async def answering(
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 
 
-async def _encode(service: Service, text: str) -> Mapping[str, NDArray[np.float32]]:
-    encoders = [service.encoder] if service.before is None else [service.encoder, service.before]
-    vectors = await asyncio.gather(*(service.encode(encoder, text) for encoder in encoders))
-    return {encoder.name: vector for encoder, vector in zip(encoders, vectors, strict=True)}
+async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, NDArray[np.float32]]:
+    if service.before is None:
+        return {service.encoder.name: await service.vector_of(namespace, text)}
+    own, before = await asyncio.gather(service.vector_of(namespace, text), service.encode(service.before, text))
+    return {service.encoder.name: own, service.before.name: before}
 
 
 def shown(item: Item) -> dict[str, Any]:

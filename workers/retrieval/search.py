@@ -57,9 +57,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
 
 async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
     """The nearest memories: of the cache if that may answer, else of the store; the order of `cache.SEARCHED`."""
-    vector = service.caching.vector(wanted.namespace, wanted.query)
-    if vector is None:
-        vector = await service.encode(service.encoder, wanted.query)
+    vector = await service.vector_of(wanted.namespace, wanted.query)
     if wanted.filters != query.ALL:
         return Answer(await _of_store(service, sight, wanted, vector), "store", "all")
     cached = await service.caching.search(service.reads, sight, wanted, vector)

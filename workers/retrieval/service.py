@@ -105,6 +105,14 @@ class Service:
         vector: NDArray[np.float32] = vectors[0]
         return vector
 
+    async def vector_of(self, namespace: str, query: str) -> NDArray[np.float32]:
+        """The query's vector, of shape (encoder.dimensions,), or as it was kept when it was asked lately."""
+        vector = self.caching.vector(namespace, query)
+        if vector is None:
+            vector = await self.encode(self.encoder, query)
+            self.caching.keep(namespace, query, vector)
+        return vector
+
     async def use(
         self, search: Search, hits: Sequence[Hit], parent: str | None, *, confirm: bool
     ) -> tuple[int, str | None]:
