@@ -215,10 +215,13 @@ class View:
         self._write("INSERT OR IGNORE INTO ordered VALUES (?, ?, ?, ?)", (shard, offset, digest, accepted_at))
 
     def order_at(self, shard: int, offset: int) -> tuple[bytes, int] | None:
-        """The digest of the order that stands at an offset, and when it came in; None if none does."""
-        asked = "SELECT digest, accepted_at FROM ordered WHERE shard = ? AND accepted_offset = ?"
-        found: tuple[bytes, int] | None = self._db.execute(asked, (shard, offset)).fetchone()
+        """The digest of the order that stands unanswered at an offset, and when it came in; None if none does."""
+        found: tuple[bytes, int] | None = self._db.execute(sql.ORDER, (shard, offset)).fetchone()
         return found
+
+    def answer(self, shard: int, offset: int) -> None:
+        """The order at an offset was decided on, read or not: it asks for nothing any more."""
+        self._write("INSERT OR IGNORE INTO answered VALUES (?, ?)", (shard, offset))
 
     def protect(self, shard: int, memory_id: str, namespace: str, kind: str, on: bool) -> None:
         """An order to protect a memory, or to protect it no longer, stands in the stream.

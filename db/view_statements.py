@@ -92,3 +92,10 @@ WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
 KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
+
+# An order is voted on once.
+ORDER = """
+SELECT o.digest, o.accepted_at FROM ordered o
+WHERE o.shard = ?1 AND o.accepted_offset = ?2
+    AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.shard = ?1 AND a.accepted_offset = ?2)
+"""

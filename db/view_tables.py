@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 10
+VERSION = 11
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -49,6 +49,8 @@ CREATE TABLE IF NOT EXISTS sealed (
 CREATE TABLE IF NOT EXISTS ordered (
     shard INTEGER, accepted_offset INTEGER, digest BLOB NOT NULL, accepted_at INTEGER NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answered (
+    shard INTEGER, accepted_offset INTEGER, PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS protected (
     memory_id TEXT, kind TEXT, shard INTEGER NOT NULL, namespace TEXT NOT NULL,
     PRIMARY KEY (memory_id, kind)) WITHOUT ROWID;

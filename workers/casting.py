@@ -9,8 +9,8 @@ from collections.abc import Callable
 from db.view import View
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import packed
-from memquorum.core.ballots.kinds import RESTORE
-from memquorum.core.consensus.certificate import Nominated
+from memquorum.core.ballots.kinds import ERASE, RESTORE
+from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
 from memquorum.core.consensus.orders import RESIZES
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
@@ -178,3 +178,17 @@ class Casting:
             health.wait(what, why)
         self._retry_at = self._clock() + min(early_ms, _CLOCK_RETRY_MS) / 1000
         return True
+
+
+def answers(codec: Codec, checked: Checked) -> int | None:
+    """Where the order stands that a decision answers, for good; None for what is about none.
+
+    A request to restore is answered either way. An order to erase has to be attested, so it may be voted on again until
+    it is.
+    """
+    data = checked.nomination.order or b""
+    if asking.is_one(checked.nomination):
+        return codec.decode_as(RestoreFound, data).offset
+    if any(one.decided and one.kind == ERASE.name for one in checked.outcomes):
+        return codec.decode_as(ErasureFound, data).offset
+    return None

@@ -23,7 +23,7 @@ from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
 from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage
 from workers.accuser import Accuser
-from workers.casting import Casting
+from workers.casting import Casting, answers
 from workers.judge import Judge
 from workers.ownclock import OwnClock
 from workers.part import Part, Sign, mute, take
@@ -363,6 +363,8 @@ class Seat:
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
         )
+        if (order := answers(self._codec, checked)) is not None:
+            self._view.answer(self.shard, order)
         self._view.show(self.shard, decided.seq, (b.member for b in checked.ballots), keep=WINDOW + FRESH)
         if checked.configures is not None:
             self._next, self._lived = checked.configures, self.live

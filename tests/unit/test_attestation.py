@@ -66,6 +66,15 @@ def test_what_everybody_has_read_is_attested(fleet: Fleet) -> None:
     assert outcome(fleet) == ["attested"] and set(fleet.standing().values()) == {(0, 2)}
 
 
+def test_what_was_attested_is_not_again_and_what_was_not_may_be(fleet: Fleet) -> None:
+    decide(fleet, nomination(replace(STANDS, offset=0)))
+    for epoch in (1, 2):
+        standing = replace(TICK, standing=Standing(epoch, AS_OF, 0, 0, 1))
+        assert standing.standing is not None
+        decide(fleet, attestation.build(CODEC, GENESIS, standing.standing, standing, (STANDS, ORDER)))
+    assert outcome(fleet) == ["kept", "attested", "kept"]
+
+
 @pytest.mark.parametrize(
     "found",
     [

@@ -117,3 +117,16 @@ def test_who_has_lost_its_keys_or_lies_neither_withholds_nor_restores(
     decide(fleet, asks())
     last = outcomes(fleet)[-1]
     assert last.outcome == expected and set(last.yes) == {0, 1, 2, 3} - set(blind)
+
+
+def test_a_request_that_was_answered_is_not_voted_for_again(fleet: Fleet) -> None:
+    decide(fleet, asks())
+    forget = Proposal(MINE, votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
+    late = AS_OF + 400_000_000
+    fleet.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("much later", late)))
+    decide(fleet, NominationProposed(GENESIS.cluster, 0, 0, 3, late, 5, "interval", (forget,)))
+    assert [one.outcome for one in outcomes(fleet)] == ["forgotten", "restored", "forgotten"]
+    again = asking.build(CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (STANDS, ORDER))
+    decide(fleet, again)
+    last = outcomes(fleet)[-1]
+    assert (last.outcome, last.yes) == ("kept", ()) and known(fleet) == [False] * 4
