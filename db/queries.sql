@@ -939,8 +939,8 @@ WITH asked AS MATERIALIZED (
     JOIN content c ON c.memory_id = p.id AND c.namespace = %(namespace)s
     JOIN term t ON c.words @@ t.word
 ), said AS (
-    SELECT id, round(sum(weight * ln(1::float8 + (total.count - holders + 0.5::float8) / (holders + 0.5::float8)))::numeric, 6) AS score
-    FROM matched, (SELECT count(*)::float8 FROM passed) AS total
+    SELECT id, round(sum(weight * ln(1::float8 + ((SELECT count(*)::float8 FROM passed) - holders + 0.5::float8) / (holders + 0.5::float8)))::numeric, 6) AS score
+    FROM matched
     GROUP BY id
     ORDER BY score DESC, id
     LIMIT %(depth)s

@@ -45,6 +45,8 @@ _AS_NOBODY = (
 # What was deleted must not stay: old files of the log are let go and not kept for later, and no statement that fails
 # goes into the server's own log, where what it was to store would stand.
 DISCREET = ("-c", "wal_recycle=off", "-c", "log_min_error_statement=panic", "-c", "log_error_verbosity=terse")
+# A store that was empty a minute ago would still be asked as if it were: plans are made of what was counted last.
+STATISTICAL = ("-c", "autovacuum_naptime=5s")
 _SOCKET_PATH_MAX = 90  # the kernel allows 107 bytes, the socket's own name takes 14
 _START_S = 30.0
 _STOP_S = 15.0
@@ -92,6 +94,8 @@ class Postgres:
         if self.throwaway:
             # Not synchronous_commit=off besides: what is only in the server's memory is lost when it is killed.
             options += ["-c", "fsync=off", "-c", "full_page_writes=off"]
+        else:
+            options += STATISTICAL
         place = ["-D", str(self.folder / "data"), "-h", "", "-k", str(self._socket)]
         self.process = spawn(
             [*self._prefix(), str(BINARIES / "postgres"), *place, *options], self.log, by=signal.SIGINT
