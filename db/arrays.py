@@ -1,8 +1,11 @@
-"""Lists as parameters of statements."""
+"""Lists and vectors as parameters of statements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
 
 _PLAIN = b"0123456789abcdef-,"
 
@@ -14,3 +17,10 @@ def uuids(memory_ids: Iterable[str]) -> str | list[str]:
     text = ",".join(ids)
     plain = text.count(",") == max(0, len(ids) - 1) and not text.encode().translate(None, _PLAIN)
     return f"{{{text}}}" if plain else ids
+
+
+def halfvec(vector: NDArray[np.float32]) -> str:
+    """A vector of shape (d,) for `%(vector)s::halfvec`: five digits say which float16 it is rounded to. In one go, for
+    number by number takes as long as the whole statement."""
+    numbers = vector.astype(np.float16).tolist()
+    return "[" + ",".join(["%.5g"] * len(numbers)) % tuple(numbers) + "]"

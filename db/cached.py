@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pgvector import HalfVector
 from psycopg import conninfo
 
-from db.arrays import uuids
+from db.arrays import halfvec, uuids
 from db.connection import READER, Link
 from db.queries import QUERIES
 from memquorum.core.retrieval.cache import Cache, Rows
@@ -37,7 +36,7 @@ class Near:
 
     def parameters(self) -> dict[str, Any]:
         """As the statement names them."""
-        wanted = {"namespace": self.namespace, "encoder": self.encoder, "vector": HalfVector(self.vector).to_text()}
+        wanted = {"namespace": self.namespace, "encoder": self.encoder, "vector": halfvec(self.vector)}
         near = {"shard": self.shard, "after": self.after, "most": self.most, "ids": uuids(self.memory_ids)}
         return wanted | near | {"k": self.k}
 

@@ -11,10 +11,10 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from pgvector import HalfVector
 from psycopg import sql
 
 from db import crowds
+from db.arrays import halfvec
 from db.queries import QUERIES
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.retrieval import wording
@@ -79,7 +79,7 @@ class Crowds:
         holders = await self._known(sight, question.namespace, [word for (word,) in found])
         said = wording.worded(holders, sum(sizes.values()))
         wanted = {
-            "vector": HalfVector(vector).to_text(),
+            "vector": halfvec(vector),
             "sources": wording.lookup(said.sources),
             "asked": [wording.quoted(word) for word in said.words],
             "weights": list(said.weights),

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
-from pgvector import HalfVector
 from psycopg import conninfo
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from db import erasure_rows, explain_rows, found_rows, receipt_rows, restore_rows
+from db.arrays import halfvec
 from db.cached import Near
 from db.connection import READER, TENANT, Link, patient
 from db.crowd_reads import Crowds
@@ -45,6 +46,7 @@ _POOL_MAX, _POOL_MAX_OF_ONE = 8, 6
 # What looks at a whole erasure takes seconds, and must not hold up every account of a memory.
 _ACCOUNTS = 3
 _PATIENCE_S = 2.0
+_FRESH_S = 1.0
 # Longer than any search takes: the server stands still.
 _ANSWER_S = 5.0
 
@@ -76,8 +78,9 @@ class Reads:
             max_size=_POOL_MAX,
             open=False,
             timeout=_PATIENCE_S,
-            check=AsyncConnectionPool.check_connection,
+            check=self._check,
         )
+        self._used: WeakKeyDictionary[psycopg.AsyncConnection[Any], float] = WeakKeyDictionary()
         self._crowds = Crowds(self._all)
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         # Accounts need one snapshot over several statements, and are rare: a few connections of their own, in threads
@@ -118,7 +121,7 @@ class Reads:
 
         `vector`: shape (d,), of the encoder that made the store's; memories of other encoders are not compared.
         """
-        wanted = {"namespace": namespace, "encoder": encoder, "vector": HalfVector(vector).to_text(), "k": k}
+        wanted = {"namespace": namespace, "encoder": encoder, "vector": halfvec(vector), "k": k}
         if filters != ALL:
             found = await self._all("search_filtered", wanted | found_rows.filters_of(filters), sight)
         elif not exact and await self._crowds.near(namespace, encoder):
@@ -146,7 +149,7 @@ class Reads:
             rows = await self._crowds.candidates(sight, question, given)
             return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
         wanted = found_rows.asked_of(question) | {
-            "vectors": [HalfVector(vector).to_text() for vector in question.vectors.values()],
+            "vectors": [halfvec(vector) for vector in question.vectors.values()],
             "query": question.query,
             "depth": given.depth,
             "words": given.words,
@@ -284,6 +287,11 @@ class Reads:
         # it does. So a late question is left to itself, with its connection; the pool bounds how many there are.
         return await _in_time(asyncio.ensure_future(self._ask(name, parameters, sight, text)))
 
+    async def _check(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        """Whether a connection still has a server; not asked of one that had it a moment ago."""
+        if time.monotonic() - self._used.get(connection, -_FRESH_S) >= _FRESH_S:
+            await AsyncConnectionPool.check_connection(connection)
+
     async def _ask(
         self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
     ) -> list[tuple[Any, ...]]:
@@ -293,10 +301,12 @@ class Reads:
         except TimeoutError:
             raise StoreUnavailable("Postgres: these namespaces have enough questions under way") from None
         try:
-            # In one go: BEGIN and what may be seen go out with the question, and its answer comes with theirs.
-            async with self._pool.connection() as connection, connection.pipeline(), connection.transaction():
-                await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
-                asked = await connection.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
+            async with self._pool.connection() as connection, connection.cursor(binary=True) as asked:
+                # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
+                async with connection.pipeline():
+                    await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+                    await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
+                self._used[connection] = time.monotonic()
                 return await asked.fetchall()
         except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error

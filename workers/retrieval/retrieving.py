@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from memquorum.core.retrieval.query import ALL, Filters, Hit, Search, read_flag
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, Scored, rank
 from memquorum.core.retrieval.requests import Reader
 from memquorum.telemetry.tracing import HEADER
-from workers.retrieval.answers import body, unknown
+from workers.retrieval.answers import body, plain, unknown
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import LeftOut
 
@@ -107,7 +106,7 @@ async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, N
 
 def shown(item: Item) -> dict[str, Any]:
     """A memory as it is given."""
-    hit = asdict(item.scored.candidate.hit)
+    hit = plain(item.scored.candidate.hit)
     del hit["score"]
     return hit | {"tokens": item.tokens, "folded": list(item.folded)}
 
@@ -134,7 +133,7 @@ async def count(service: Service, request: Request, wanted: Search, hits: Sequen
 def left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, Any]:
     """What is not in, by reason: what was no candidate (`counts`), and what did not fit."""
     told = counted(counts) | {why: LeftOut(left.count, left.memory_ids) for why, left in packed.left.items()}
-    return {"left_out": {reason: asdict(left) for reason, left in told.items()}}
+    return {"left_out": {reason: plain(left) for reason, left in told.items()}}
 
 
 def counted(counts: Mapping[str, int]) -> dict[str, LeftOut]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
-from workers.retrieval.answers import body
+from workers.retrieval.answers import Told, body, plain
 from workers.retrieval.retrieving import count, counted, kept_out
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Found
@@ -38,7 +38,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     )
     used, warning = await count(service, request, wanted, found.hits)
     cached = service.caching.cached(wanted.namespace)
-    answer = asdict(
+    answer = plain(
         Found(
             namespace=wanted.namespace,
             hits=tuple(found.hits),
@@ -52,7 +52,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     )
     if warning is None:
         del answer["warning"]
-    return JSONResponse(answer)
+    return Told(answer)
 
 
 async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
