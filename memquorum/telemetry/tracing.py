@@ -97,6 +97,12 @@ class Hop:
         self._sends.append(span)
         return inject(span.get_span_context())
 
+    def aside(self) -> str | None:
+        """A traceparent for what goes out beside a `send` that tells enough of it: nobody records what it leads to."""
+        if self._span is None:
+            return self._passed
+        return inject(self._span.get_span_context())[: -len(_UNSAMPLED)] + _UNSAMPLED
+
     def link(self, traceparents: Iterable[str | None]) -> None:
         """Links the records that this one follows from, beside its parent."""
         if self._span is not None:

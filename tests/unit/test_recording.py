@@ -85,6 +85,22 @@ def test_of_a_search_only_what_became_of_this_memory_is_told(tmp_path: Path) -> 
     assert trace.spans[2].links[0].trace_id == HEX
 
 
+def test_what_goes_out_aside_is_recorded_by_nobody(tmp_path: Path) -> None:
+    retrieval, intake = Process(tmp_path, "retrieval"), Process(tmp_path, "intake")
+    search = retrieval.tracing.serve("POST /search", None)
+    told, aside = search.send("accesses"), search.aside()
+    assert told is not None and aside is not None
+    assert (told[:35], told[-2:], aside[-2:]) == (aside[:35], "01", "00")
+    assert intake.tracing.process("accesses", told, begin=1).sampled
+    passed = intake.tracing.process("accesses", aside, begin=1)
+    assert not passed.sampled and passed.send("accepted") == aside
+    other = "00-" + "1" * 32 + "-" + "2" * 16 + "-00"
+    assert retrieval.tracing.serve("POST /search", other).aside() == other
+    search.end()
+    retrieval.end()
+    intake.end()
+
+
 def test_a_vote_that_changed_nothing_is_one_line_unless_all_is_wanted(tmp_path: Path) -> None:
     streams = Process(tmp_path, "streams")
     vote = streams.tracing.process("crossed", None, begin=9)

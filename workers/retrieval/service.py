@@ -31,7 +31,7 @@ from workers import loop
 from workers.retrieval.caching import Caching
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
-from workers.retrieval.uses import SOURCE, Uses, as_bytes
+from workers.retrieval.uses import SOURCE, Uses
 
 _PUBLISH_S = 2.0
 _LOOK_S = 2.0
@@ -90,7 +90,11 @@ class Service:
         await self.reads.open()
         try:
             await self._producer.start()
-            async with self.uses.running(self._producer), self.outcomes.running(), self.caching.running():
+            async with (
+                self.uses.running(loop.producer(self._bootstrap)),
+                self.outcomes.running(),
+                self.caching.running(),
+            ):
                 watching = asyncio.create_task(self._watch())
                 yield
                 watching.cancel()
@@ -149,7 +153,7 @@ class Service:
     ) -> None:
         try:
             async with asyncio.timeout(_PUBLISH_S):
-                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=as_bytes(told))
+                await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=_bytes(told))
         except (TimeoutError, KafkaError) as error:
             why = f"Kafka did not confirm it ({error or type(error).__name__})"
             raise KafkaUnavailable(f"{why}; {again}") from error
@@ -186,3 +190,8 @@ class Service:
                     health.go(part)
             health.turn()
             await asyncio.sleep(_LOOK_S)
+
+
+def _bytes(told: Sequence[tuple[str, Any]]) -> list[tuple[str, bytes]]:
+    """Headers as aiokafka takes them."""
+    return [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in told]

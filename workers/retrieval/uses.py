@@ -12,8 +12,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Protocol
+
+from confluent_kafka import KafkaError
 
 from memquorum import topics
 from memquorum.core.avro import Codec
@@ -25,20 +29,24 @@ _LOG = logging.getLogger("memquorum.retrieval.uses")
 
 SOURCE = "memquorum/retrieval"
 # What is used within it shares a round trip to the broker, and a batch in every stage after it.
-GATHER_S = 0.05
+GATHER_S = 0.5
 # What Kafka does not take meanwhile waits here, and is refused once there is no room.
 ROOM = 10_000
 _GROUP = 500
 _CONFIRM_S = 2.0
 _SLOW = "Kafka did not confirm the accesses in time; these hits may not count as used"
+Delivered = Callable[[KafkaError | None, object], None]
 _FULL = "Kafka takes no accesses, and more of them wait than there is room for; these hits do not count as used"
 
 
 class Producer(Protocol):
-    """Of aiokafka's, what is needed."""
+    """Of confluent_kafka's, what is needed."""
 
-    async def send(self, topic: str, value: bytes, *, key: bytes, headers: Any) -> asyncio.Future[Any]:
-        """Takes a record; the future is done when the broker has confirmed it. Raises KafkaError."""
+    def produce(self, topic: str, *, value: bytes, key: bytes, headers: Any, on_delivery: Any) -> None:
+        """Takes a record."""
+
+    def flush(self, timeout: float) -> int:
+        """Waits until all is confirmed, so many seconds at most; how many are not."""
 
 
 class _Handed:
@@ -65,7 +73,8 @@ class Uses:
     @asynccontextmanager
     async def running(self, producer: Producer) -> AsyncIterator[None]:
         """Publishes for the duration, and what is left at its end."""
-        working = asyncio.create_task(self._work(producer))
+        flushing = ThreadPoolExecutor(1, thread_name_prefix="uses")
+        working = asyncio.create_task(self._work(producer, flushing))
         try:
             yield
         finally:
@@ -76,6 +85,7 @@ class Uses:
                         await self._idle.wait()
             working.cancel()
             await asyncio.wait({working})
+            flushing.shutdown(wait=False)
 
     async def count(self, accesses: Sequence[AccessRecorded], hop: Hop, *, confirm: bool) -> tuple[int, str | None]:
         """How many are published, or will be, and a warning where that is in doubt. With `confirm`, once Kafka has
@@ -97,7 +107,7 @@ class Uses:
             taken = False
         return (len(accesses), None) if taken else (0, _SLOW)
 
-    async def _work(self, producer: Producer) -> None:
+    async def _work(self, producer: Producer, flushing: Executor) -> None:
         while True:
             await self._news.wait()
             with suppress(TimeoutError):
@@ -106,7 +116,7 @@ class Uses:
             self._news.clear()
             self._hurry.clear()
             while group := self._take():
-                await self._publish(producer, group)
+                await self._publish(producer, flushing, group)
 
     def _take(self) -> list[_Handed]:
         group, records = [], 0
@@ -115,44 +125,46 @@ class Uses:
             records += len(group[-1].accesses)
         return group
 
-    async def _publish(self, producer: Producer, group: Sequence[_Handed]) -> None:
-        publishing = asyncio.gather(*(self._publish_one(producer, handed) for handed in group))
-        _, late = await asyncio.wait({publishing}, timeout=_CONFIRM_S)
-        if late:
+    async def _publish(self, producer: Producer, flushing: Executor, group: Sequence[_Handed]) -> None:
+        lost: list[str] = []
+
+        def delivered(error: KafkaError | None, _: object) -> None:
+            if error is not None:
+                lost.append(str(error))
+
+        for handed in group:
+            for place, access in enumerate(handed.accesses):
+                # One of an answer's is traced: spans of all of them took longer than all else that became of them.
+                event_id = access.event_id or ""
+                parent = handed.hop.aside() if place else handed.hop.send(topics.ACCESSES, None, event_id)
+                self._produce(producer, access, loop.headers("AccessRecorded", SOURCE, event_id, parent), delivered)
+            # Requests are answered in between.
+            await asyncio.sleep(0)
+        flush = partial(producer.flush, _CONFIRM_S)
+        while await asyncio.get_running_loop().run_in_executor(flushing, flush):
             # The client goes on trying for longer than anybody waits for an answer.
             self._fail("accesses are not confirmed yet")
-        wrong = [why for why in await publishing if why is not None]
-        if wrong:
-            self._fail(f"{len(wrong)} reads do not count as used: {wrong[0]}")
-        else:
-            self.fails = ""
+        self._end(group, lost)
 
-    async def _publish_one(self, producer: Producer, handed: _Handed) -> str | None:
-        """Why it could not be published; None where it was."""
-        wrong = None
-        try:
-            sent = [await self._send(producer, access, handed.hop) for access in handed.accesses]
-            await asyncio.gather(*sent)
-            self._sent(topics.ACCESSES, len(sent))
-        except Exception as error:  # whatever it is, the next group is published
-            wrong = str(error) or type(error).__name__
-        self._room += len(handed.accesses)
+    def _produce(self, producer: Producer, access: AccessRecorded, told: loop.Headers, delivered: Delivered) -> None:
+        key = (access.namespace or "").encode()
+        producer.produce(
+            topics.ACCESSES, value=self._codec.encode(access), key=key, headers=told, on_delivery=delivered
+        )
+
+    def _end(self, group: Sequence[_Handed], lost: Sequence[str]) -> None:
+        records = sum(len(handed.accesses) for handed in group)
+        self._sent(topics.ACCESSES, records - len(lost))
+        self.fails = ""
+        if lost:
+            self._fail(f"{len(lost)} of {records} accesses do not count: {lost[0]}")
+        self._room += records
         if self._room == ROOM:
             self._idle.set()
-        handed.hop.end()
-        handed.confirmed.set_result(wrong is None)
-        return wrong
-
-    async def _send(self, producer: Producer, access: AccessRecorded, hop: Hop) -> asyncio.Future[Any]:
-        value, key, event_id = self._codec.encode(access), (access.namespace or "").encode(), access.event_id or ""
-        told = loop.headers("AccessRecorded", SOURCE, event_id, hop.send(topics.ACCESSES, None, event_id))
-        return await producer.send(topics.ACCESSES, value, key=key, headers=as_bytes(told))
+        for handed in group:
+            handed.hop.end()
+            handed.confirmed.set_result(not lost)
 
     def _fail(self, why: str) -> None:
         self.fails = why
         _LOG.warning("%s", why)
-
-
-def as_bytes(told: Sequence[tuple[str, Any]]) -> list[tuple[str, bytes]]:
-    """Headers as aiokafka takes them."""
-    return [(name, value.encode() if isinstance(value, str) else value or b"") for name, value in told]
