@@ -111,7 +111,8 @@ def _systems(rows: Rows) -> Iterator[str]:
     yield "In brackets: ÷ the floor of the same run. hit@10: the share of questions of which any evidence is found."
     yield ""
     told = _figures(rows[OURS])
-    alone = [name for name in told if name not in _MEASURES and "÷" not in name]
+    goals = {goal["figure"] for goal in rows[OURS]["goals"]}
+    alone = [name for name in told if name not in _MEASURES and name not in goals]
     if alone:
         yield "| of memquorum alone | |"
         yield "|---|---:|"
