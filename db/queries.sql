@@ -233,6 +233,10 @@ VALUES (%(memory_id)s, %(kind)s, %(shard)s, %(seq)s, %(namespace)s, %(order_id)s
 -- One that stands no more, or another takes its place.
 DELETE FROM protection WHERE memory_id = %(memory_id)s::uuid AND kind = %(kind)s
 
+-- :name needed
+-- The memories that a goal needs.
+SELECT memory_id::text FROM protection WHERE namespace = %(namespace)s AND kind = %(kind)s ORDER BY memory_id
+
 -- :name protections
 -- The orders that protect memories.
 SELECT memory_id::text, kind, shard, seq, namespace, order_id::text, signer, ordered_by, reference, accepted_at

@@ -251,6 +251,12 @@ class Reads:
         rows = await self._all("protections", {"ids": list(memory_ids)}, sight)
         return [(row[0], row[1], row[5], row[7], row[8], row[9]) for row in rows if covers(sight.namespaces, row[4])]
 
+    async def needed(self, sight: Sight, namespace: str, kind: str) -> list[str]:
+        """The memories of a namespace that a goal needs, by its kind of protection."""
+        if not covers(sight.namespaces, namespace):
+            return []
+        return [row[0] for row in await self._all("needed", {"namespace": namespace, "kind": kind}, sight)]
+
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
         """What proves an erasure; None where no such order was carried out."""
         found = await self._account(lambda connection: receipt_rows.load(connection, order_id))

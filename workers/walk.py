@@ -17,7 +17,7 @@ from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.orders import BadOrder
-from memquorum.core.protection.orders import ENDS, open_protection
+from memquorum.core.protection.orders import ENDS, kind_of, open_protection
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -107,9 +107,9 @@ class Walk:
             _, order = open_protection(self._codec, self._genesis, record.order)
         except BadOrder:
             return  # as for whoever applies it: nobody has to follow it
-        ends = ENDS.get(order.action)
-        self._view.protect(self._shard, order.memory_id, order.namespace, ends or order.action, on=ends is None)
-        if ends is None:
+        begins = order.action not in ENDS
+        self._view.protect(self._shard, order.memory_id, order.namespace, kind_of(order), on=begins)
+        if begins:
             self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)
 
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:

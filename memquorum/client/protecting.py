@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import Any
 
 DONE, NOT_YET = 0, 1
@@ -29,6 +30,18 @@ class Protecting:
         """It may be forgotten again. Raises NotFound, Invalid, Unreachable."""
         return await self._order("/unpin", memory_id, reference)
 
+    async def begin_goal(self, goal: str, needs: Sequence[str]) -> dict[str, Any]:
+        """Memories that a goal needs, 100 at most at a time, are not forgotten until it ends; an erasure goes over it.
+        Said again, it adds to them. Raises NotFound for what is not alive, Invalid, Unreachable."""
+        return await self._goal("/goals", goal, memory_ids=list(needs))
+
+    async def end_goal(self, goal: str) -> dict[str, Any]:
+        """What the goal alone needed may be forgotten again. Raises Invalid, Unreachable."""
+        return await self._goal("/goals/end", goal)
+
+    async def _goal(self, path: str, goal: str, **said: Any) -> dict[str, Any]:
+        return await self._ask("POST", path, json={"namespace": self.namespace, "goal": goal} | said)
+
     async def _order(self, path: str, memory_id: str, reference: str | None) -> dict[str, Any]:
         asked = {"namespace": self.namespace, "memory_id": memory_id}
         return await self._ask("POST", path, json=asked | ({"reference": reference} if reference else {}))
@@ -39,6 +52,27 @@ def options(command: argparse.ArgumentParser, action: str) -> None:
     command.add_argument("memory_id", metavar="ID")
     command.add_argument("--reference", metavar="TEXT", help="why: a name for the reason elsewhere")
     command.set_defaults(action=action)
+
+
+def goal_options(command: argparse.ArgumentParser) -> None:
+    """Adds what `goal` takes."""
+    command.add_argument("goal", metavar="NAME")
+    what = command.add_mutually_exclusive_group(required=True)
+    what.add_argument("--needs", nargs="+", metavar="ID", help="memories that are not forgotten until the goal ends")
+    what.add_argument("--end", action="store_true", help="the goal is reached, or given up")
+
+
+def goal(parsed: argparse.Namespace) -> int:
+    """Orders and waits. 1 where it did not hold in time: it will."""
+    from memquorum.client import Memory  # the client imports this module
+
+    with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
+        found = memory.end_goal(parsed.goal) if parsed.end else memory.begin_goal(parsed.goal, parsed.needs)
+    if parsed.json:
+        print(json.dumps(found))
+    else:
+        print(f"{found['status']}: goal {found['goal']!r} needs {len(found['memory_ids'])} memories")
+    return NOT_YET if found["status"] == "ordered" else DONE
 
 
 def run(parsed: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -114,6 +114,14 @@ class Memory:
     def pin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
         """A memory is not forgotten until it is unpinned."""
         return self._run(self._memory.pin(memory_id, reference=reference))
+
+    def begin_goal(self, goal: str, needs: Sequence[str]) -> dict[str, Any]:
+        """What a goal needs is not forgotten until it ends."""
+        return self._run(self._memory.begin_goal(goal, needs))
+
+    def end_goal(self, goal: str) -> dict[str, Any]:
+        """What the goal alone needed may be forgotten again."""
+        return self._run(self._memory.end_goal(goal))
 
     def unpin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
         """It may be forgotten again."""

@@ -49,36 +49,37 @@ def order(flow: Flow, number: int) -> None:
 def test_what_is_pinned_stays_and_what_is_held_is_not_erased(
     flow: Flow, worker: Worker, databases: tuple[str, str], postgres: Postgres
 ) -> None:
-    flow.episodes(SHARD, ["a", "b", "c"], subject="ada")
+    flow.episodes(SHARD, ["a", "b", "c", "d"], subject="ada")
     protect(flow, "pin", "a", 1)
     protect(flow, "hold", "b", 2)
+    protect(flow, "need", "d", 4)
     tick = flow.tick(SHARD, TICK)
-    flow.decide(SHARD, [flow.proposal(SHARD, n, "forget") for n in "abc"], as_of=TICK, accepted_offset=tick)
+    flow.decide(SHARD, [flow.proposal(SHARD, n, "forget") for n in "abcd"], as_of=TICK, accepted_offset=tick)
     flow.flush()
-    # Three episodes, two orders, a tick; a decision, and the key of c destroyed: here there is no grace.
-    await_seq(databases, SHARD, 8, worker)
+    # Four episodes, three orders, a tick; a decision, and the key of c destroyed: here there is no grace.
+    await_seq(databases, SHARD, 10, worker)
     order(flow, 1)
     flow.flush()
-    await_seq(databases, SHARD, 9, worker)
+    await_seq(databases, SHARD, 11, worker)
     assert rows(databases, "SELECT tier, count(*) FROM memory GROUP BY 1 ORDER BY 1") == [
         ("gone", 1),
-        ("short-term", 2),
+        ("short-term", 3),
     ]
-    assert rows(databases, "SELECT kind FROM protection ORDER BY 1") == [("hold",), ("pin",)]
+    assert rows(databases, "SELECT kind FROM protection ORDER BY 1") == [("goal:case-3",), ("hold",), ("pin",)]
     protect(flow, "release", "b", 3)
     order(flow, 2)
     flow.flush()
-    await_seq(databases, SHARD, 11, worker)
+    await_seq(databases, SHARD, 13, worker)
 
-    entries = journal_of(flow.bootstrap, flow.codec, SHARD, 11)
+    entries = journal_of(flow.bootstrap, flow.codec, SHARD, 13)
     details = [flow.codec.decode(entry.detail) for entry in entries]
-    assert [d.applied for d in details if isinstance(d, Protected)] == [True] * 3
+    assert [d.applied for d in details if isinstance(d, Protected)] == [True] * 4
     (decided,) = (d for d in details if isinstance(d, Decided))
     assert [(r.outcome, r.reason) for r in decided.results] == [
-        ("voided", "protected"), ("voided", "protected"), ("forgotten", "quorum"),
+        ("voided", "protected"), ("voided", "protected"), ("forgotten", "quorum"), ("voided", "protected"),
     ]  # fmt: skip
     assert [d.held for d in details if isinstance(d, Withheld)] == [(memory_id(flow.namespace(SHARD), "b"),)]
-    assert rows(databases, "SELECT tier, count(*) FROM memory GROUP BY 1") == [("gone", 3)]
+    assert rows(databases, "SELECT tier, count(*) FROM memory GROUP BY 1") == [("gone", 4)]
     assert rows(databases, "SELECT count(*) FROM protection") == [(0,)]
 
     vault = PostgresVault(databases[1], MASTER)

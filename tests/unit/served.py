@@ -109,10 +109,14 @@ class Store:
     async def protectors(self, sight: Sight, memory_ids: list[str]) -> list[tuple[Any, ...]]:
         return [one for one in self.protected if one[0] in memory_ids and covers(sight.namespaces, OWNERS[one[0]])]
 
+    async def needed(self, sight: Sight, namespace: str, kind: str) -> list[str]:
+        """The memories that a goal needs."""
+        return [one[0] for one in self.protected if one[1] == kind and covers(sight.namespaces, namespace)]
+
     def protect(self, order: ProtectionOrdered) -> None:
         self.protected = [one for one in self.protected if one[:2] != (order.memory_id, kind_of(order))]
         if order.action not in ENDS:
-            told = (order.memory_id, order.action, order.order_id, order.ordered_by, order.reference, 6)
+            told = (order.memory_id, kind_of(order), order.order_id, order.ordered_by, order.reference, 6)
             self.protected.append(told)
 
     async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:

@@ -55,6 +55,12 @@ class Recorded:
         self.named = asked
         return [HIT][:k] if peek else []
 
+    def begin_goal(self, goal: str, needs: list[str]) -> dict[str, Any]:
+        return {"goal": goal, "status": "active", "memory_ids": needs}
+
+    def end_goal(self, goal: str) -> dict[str, Any]:
+        return {"goal": goal, "status": "ordered", "memory_ids": ["m"]}
+
     def retrieve(self, query: str, budget_tokens: int, **asked: Any) -> Context:
         self.named = {"query": query, "budget_tokens": budget_tokens, **asked}
         return CONTEXT
@@ -161,6 +167,18 @@ def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.Capt
     assert cli.main(["context", "--peek", "--json"]) == cli.OK
     assert json.loads(capsys.readouterr().out)["items"][0]["text"] == "t"
     assert (client.named["query"], client.named["peek"]) == (None, True)
+
+
+def test_a_goal_begins_with_what_it_needs_and_ends(
+    client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memquorum.client.Memory", client)
+    assert cli.main(["goal", "sow", "--needs", "a", "b"]) == cli.OK
+    assert capsys.readouterr().out == "active: goal 'sow' needs 2 memories\n"
+    assert cli.main(["goal", "sow", "--end", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out) == {"goal": "sow", "status": "ordered", "memory_ids": ["m"]}
+    with pytest.raises(SystemExit):
+        cli.main(["goal", "sow"])
 
 
 def test_a_search_may_be_told_to_compare_all(client: Recorded) -> None:

@@ -72,7 +72,8 @@ def forget(shard: Shard, *about: str, **more: Any) -> list[tuple[str, str]]:
         ("operator", "release", None), ("service:erasure", "pin", None), ("service:erasure", "unpin", None),
         ("service:erasure", "hold", "action"), ("service:erasure", "release", "action"),
         ("agent:planner", "pin", "namespace"), ("service:journal", "pin", "signer"), ("member:1", "pin", "signer"),
-        ("agent:nobody", "pin", "signer"), ("operator", "keep", "action"),
+        ("agent:nobody", "pin", "signer"), ("operator", "keep", "action"), ("service:erasure", "need", None),
+        ("service:erasure", "spare", None), ("member:1", "need", "signer"),
     ],
 )  # fmt: skip
 def test_who_may_order_what(codec: Codec, signer: str, action: str, fault: str | None) -> None:
@@ -96,7 +97,8 @@ def test_an_agent_pins_where_its_name_is_proven_and_holds_nothing(codec: Codec) 
     "changes",
     [
         {"cluster": b"c" * 32}, {"order_id": "one"}, {"memory_id": "A"}, {"namespace": "-"}, {"ordered_by": ""},
-        {"reference": ""}, {"ordered_at": -1},
+        {"reference": ""}, {"ordered_at": -1}, {"action": "need", "reference": None},
+        {"action": "spare", "reference": None},
     ],
 )  # fmt: skip
 def test_what_no_order_may_say(codec: Codec, changes: dict[str, Any]) -> None:
@@ -229,6 +231,32 @@ def test_members_read_it_in_the_stream_and_follow_no_order_that_does_not_hold(co
     view.close()
 
 
+def test_what_two_goals_need_is_kept_until_both_have_ended(shard: Shard, codec: Codec) -> None:
+    for number, (action, goal) in enumerate([("need", "sow"), ("need", "reap"), ("need", "sow"), ("spare", "sow")]):
+        shard.protect(accepted(codec, action, A, number, reference=goal))
+    shard.protect(accepted(codec, "need", B, 7, reference="sow"))
+    shard.protect(accepted(codec, "spare", B, 8, reference="another"))
+    shard.tick(11_000)
+    assert forget(shard, A, B, C) == [("voided", "protected"), ("voided", "protected"), ("forgotten", "quorum")]
+    shard.protect(accepted(codec, "spare", A, 9, reference="reap"))
+    shard.protect(accepted(codec, "pin", B, 10))
+    shard.protect(accepted(codec, "spare", B, 11, reference="sow"))
+    shard.tick(12_000)
+    assert forget(shard, A, B) == [("forgotten", "quorum"), ("voided", "protected")]
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_an_erasure_goes_over_goals(shard: Shard, codec: Codec) -> None:
+    for number, goal in enumerate(["sow", "reap"]):
+        shard.protect(accepted(codec, "need", A, number, reference=goal))
+    assert {kind for _, kind in shard.rows.protected} == {"goal:sow", "goal:reap"}
+    said = ordered(GENESIS)
+    record = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 20_000)
+    shard.erase(record, among(NAMESPACE, dict.fromkeys("abc", "short-term")))
+    assert not shard.rows.protected
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
 # Over HTTP
 
 
@@ -265,3 +293,29 @@ def test_an_erasure_of_what_is_held_is_refused_and_names_the_hold(
     assert (answer.status_code, answer.json()["error"]) == (409, "held")
     assert all(word in answer.json()["detail"] for word in (HERS, "counsel", "case-3"))
     assert service.sent == []
+
+
+def test_what_a_goal_needs_is_kept_until_it_ends(client: TestClient, service: Served) -> None:
+    asked = {"namespace": "greenhouse", "goal": "sow"}
+    told = client.post("/goals", json=asked | {"memory_ids": [HERS, HERS.upper()]}).json()
+    assert told == asked | {"status": "active", "memory_ids": [HERS]}
+    kept = client.post("/unpin", json={"namespace": "greenhouse", "memory_id": HERS}).json()
+    assert [one["kind"] for one in kept["protected_by"]] == ["goal:sow"]
+    assert client.post("/goals/end", json=asked).json() == asked | {"status": "ended", "memory_ids": []}
+    sent = len(service.sent)
+    assert client.post("/goals/end", json=asked).json()["status"] == "ended" and len(service.sent) == sent
+    service.carries_out = False
+    late = client.post("/goals?wait_ms=0", json=asked | {"memory_ids": [HERS]})
+    assert (late.status_code, late.json()["status"]) == (202, "ordered")
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "field"),
+    [
+        ({"memory_ids": [THEIRS]}, 404, "memory_ids"), ({"memory_ids": []}, 400, "memory_ids"),
+        ({"memory_ids": ["A"]}, 400, "memory_id"), ({"goal": ""}, 400, "goal"),
+    ],
+)  # fmt: skip
+def test_what_no_goal_can_need(client: TestClient, changes: dict[str, Any], status: int, field: str) -> None:
+    answer = client.post("/goals", json={"namespace": "greenhouse", "goal": "sow", "memory_ids": [HERS]} | changes)
+    assert (answer.status_code, answer.json()["field"]) == (status, field)

@@ -15,7 +15,7 @@ from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval.context import ContextRequest
 from memquorum.core.retrieval.erasing import ErasureRequest
 from memquorum.core.retrieval.forgetting import Forget, ForgetRequest
-from memquorum.core.retrieval.pinning import PinRequest
+from memquorum.core.retrieval.pinning import GoalRequest, NeedRequest, PinRequest
 from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.restoring import Restore, RestoreRequest
@@ -23,6 +23,7 @@ from workers.retrieval import (
     context,
     erasures,
     forgets,
+    goals,
     health,
     memories,
     pins,
@@ -80,6 +81,14 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/unpin", pins.unpin, (FORGET,), PinRequest, shapes.Pinned,
+        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
+    Endpoint(
+        "POST", "/goals", goals.begin_goal, (FORGET,), NeedRequest, shapes.Needed,
+        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+    ),
+    Endpoint(
+        "POST", "/goals/end", goals.end_goal, (FORGET,), GoalRequest, shapes.Needed,
         query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
     ),
     Endpoint("GET", "/erasures/{order_id}", erasures.erasure, (ERASE, AUDIT), answer=shapes.Erasure),

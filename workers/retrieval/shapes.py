@@ -230,6 +230,16 @@ class Pinned:
 
 
 @dataclass(frozen=True, slots=True)
+class Needed:
+    """A goal, and all that it needs now. `status`: "active", "ended" or "ordered"."""
+
+    namespace: str
+    goal: str
+    status: str
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ErasureReceipt:
     """What proves an erasure: see core/erasure/receipts. `attested` is null until the members have decided."""
 

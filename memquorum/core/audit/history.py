@@ -28,7 +28,7 @@ from memquorum.core.audit.restores import Restores
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.journal import decisions, links
-from memquorum.core.journal.effects import EFFECTS, Rules, perform
+from memquorum.core.journal.effects import EFFECTS, Rules, needs, perform
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
 from memquorum.core.records import (
     Accessed,
@@ -78,11 +78,10 @@ class History:
         """The next offset of the accepted stream to be applied; None before the first."""
         return self._accepted + 1 if self._accepted >= 0 else None
 
-    @property
-    def rows(self) -> Rows:
-        """The rows as they are now; without events, which are kept as digests only."""
-        standing = self.protections.standing
-        return Rows(self.state, self.memories, self.strengths, quotas=self.quotas, protected=standing)
+    def rows(self, entry: JournalEntry, detail: Any) -> Rows:
+        """The rows as they are now, for an entry; without events, which are kept as digests only."""
+        protected = self.protections.of(needs(entry, detail).protected) if self.protections.standing else {}
+        return Rows(self.state, self.memories, self.strengths, quotas=self.quotas, protected=protected)
 
     def feed(self, link: Link) -> Change | None:
         """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
@@ -103,7 +102,7 @@ class History:
             self._skip(link)
             return None
         try:
-            change = perform(self._rules, self.rows, entry, detail, link.appended)
+            change = perform(self._rules, self.rows(entry, detail), entry, detail, link.appended)
         except (links.BrokenChain, BadCertificate):
             self._skip(link)  # the judge has said why
             return None
@@ -211,7 +210,7 @@ class History:
         self.erasures.judge_withheld(entry, detail, self._known)
 
     def _judge_protected(self, entry: JournalEntry, detail: Protected) -> None:
-        self.protections.judge(entry, detail, self.rows)
+        self.protections.judge(entry, detail, self.rows(entry, detail))
 
     @property
     def _known(self) -> Known:
@@ -250,7 +249,8 @@ class History:
                 entry, Kind.NOMINATION_UNTIMELY, f"a vote about time {tick}, {where}", f"about {nomination.as_of}"
             )
         back, policy = {told.memory_id for told in detail.restored}, self._rules.genesis.policy
-        for expected, found in zip(decisions.results(self.rows, checked, policy, back), detail.results, strict=False):
+        results = decisions.results(self.rows(entry, detail), checked, policy, back)
+        for expected, found in zip(results, detail.results, strict=False):
             if expected != found:
                 raise Impossible(Kind.RESULTS_WRONG, expected, found)
         if len(detail.results) != len(checked.outcomes):

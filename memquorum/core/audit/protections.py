@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal import protections
@@ -17,7 +19,12 @@ class Protections:
 
     def __init__(self, rules: Rules) -> None:
         self.standing: dict[tuple[str, str], Protection] = {}
+        self._kinds: dict[str, set[str]] = {}
         self._rules = rules
+
+    def of(self, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:
+        """Those that protect some memories."""
+        return {(i, kind): self.standing[i, kind] for i in memory_ids for kind in self._kinds.get(i, ())}
 
     def judge(self, entry: JournalEntry, detail: Protected, rows: Rows) -> None:
         """An order to protect. Raises Impossible."""
@@ -43,5 +50,7 @@ class Protections:
         """An entry's change was made."""
         for key in change.unprotected:
             self.standing.pop(key, None)
+            self._kinds.get(key[0], set()).discard(key[1])
         for one in change.protected:
             self.standing[one.memory_id, one.kind] = one
+            self._kinds.setdefault(one.memory_id, set()).add(one.kind)

@@ -17,7 +17,7 @@ from memquorum.core.journal.rows import (
     Provenance,
     Rows,
 )
-from memquorum.core.protection.orders import PIN
+from memquorum.core.protection.orders import HOLD
 from memquorum.core.quick import maker
 from memquorum.core.records import Erased, JournalEntry, Stored
 
@@ -84,8 +84,13 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
         destroyed=tuple(one.memory_id for one in detail.episodes),
         erased=erased,
         erasure=row,
-        unprotected=tuple((one.memory_id, PIN) for one in detail.episodes if (one.memory_id, PIN) in rows.protected),
+        unprotected=_unheld(rows, {one.memory_id for one in detail.episodes}),
     )
+
+
+def _unheld(rows: Rows, erased: set[str]) -> tuple[tuple[str, str], ...]:
+    """What protected the erased: pins and goals. What is held is not erased."""
+    return tuple(sorted(key for key in rows.protected if key[0] in erased and key[1] != HOLD))
 
 
 def kept_out(entry: JournalEntry) -> tuple[ErasedRow, ...]:

@@ -10,25 +10,27 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.erasures import NotTheOrder
 from memquorum.core.journal.rows import GONE, SEALED, Change, Protection, Rows
-from memquorum.core.protection.orders import ENDS, HOLD, PIN, open_protection
+from memquorum.core.protection.orders import ENDS, HOLD, kind_of, open_protection
 from memquorum.core.records import Protected, ProtectionOrdered, Withheld
 
 Standing = Mapping[tuple[str, str], Protection]
-"""(memory id, pin or hold) → the order that stands."""
+"""(memory id, pin, hold or a goal's) → the order that stands."""
 
 
 def protects(standing: Standing, memory_id: str) -> bool:
     """Whether a memory may not be forgotten."""
-    return (memory_id, PIN) in standing or (memory_id, HOLD) in standing
+    return any(protected == memory_id for protected, _ in standing)
 
 
 def applies(rows: Rows, order: ProtectionOrdered) -> bool:
-    """Whether an order changes anything: a pin is for what is alive, a hold for what has its key still."""
+    """Whether an order changes anything: a pin or a goal is for what is alive, a hold for what has its key
+    still."""
+    kind = kind_of(order)
     if order.action in ENDS:
-        found = rows.protected.get((order.memory_id, ENDS[order.action]))
+        found = rows.protected.get((order.memory_id, kind))
         return found is not None and found.namespace == order.namespace
     memory = rows.memories.get(order.memory_id)
-    if memory is None or memory.namespace != order.namespace or (order.memory_id, order.action) in rows.protected:
+    if memory is None or memory.namespace != order.namespace or (order.memory_id, kind) in rows.protected:
         return False
     if memory.tier == SEALED:
         # Once its grace time is over, the key may go at any moment, or went before a crash.
@@ -48,9 +50,9 @@ def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     if not applies(rows, order):
         raise NotTheOrder(f"order {order.order_id} to {order.action} {order.memory_id} changes nothing there")
     if order.action in ENDS:
-        return replace(change, unprotected=((order.memory_id, ENDS[order.action]),))
+        return replace(change, unprotected=((order.memory_id, kind_of(order)),))
     row = Protection(
-        order.memory_id, order.action, entry.shard, entry.seq, order.namespace, order.order_id, signed.signer,
+        order.memory_id, kind_of(order), entry.shard, entry.seq, order.namespace, order.order_id, signed.signer,
         order.ordered_by, order.reference, detail.accepted_at,
     )  # fmt: skip
     strength = rows.strengths.get(order.memory_id)

@@ -13,9 +13,11 @@ from memquorum.core.consensus.membership import OPERATOR, Genesis
 from memquorum.core.orders import BadOrder, check_proven, check_said, known, open_sealed, seal
 from memquorum.core.records import ProtectionOrdered, Signed
 
-PIN, UNPIN, HOLD, RELEASE = ACTIONS = ("pin", "unpin", "hold", "release")
-ENDS = {UNPIN: PIN, RELEASE: HOLD}
+PIN, UNPIN, HOLD, RELEASE, NEED, SPARE = ACTIONS = ("pin", "unpin", "hold", "release", "need", "spare")
+ENDS = {UNPIN: PIN, RELEASE: HOLD, SPARE: NEED}
 """What takes back which."""
+GOAL = "goal:"
+"""How the kind of protection begins that an active goal gives; its name follows, so each goal's stands for itself."""
 _OF_OPERATOR = (HOLD, RELEASE)
 
 
@@ -28,8 +30,9 @@ def make(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: Protec
 
 
 def kind_of(order: ProtectionOrdered) -> str:
-    """What an order begins or ends: a pin or a hold."""
-    return ENDS.get(order.action, order.action)
+    """What an order begins or ends: a pin, a hold, or what the goal needs that is its reference."""
+    begun = ENDS.get(order.action, order.action)
+    return f"{GOAL}{order.reference}" if begun == NEED else begun
 
 
 def protects(codec: Codec, data: bytes) -> bool:
@@ -58,6 +61,8 @@ def check(order: ProtectionOrdered) -> None:
     check_said(order)
     if order.action not in ACTIONS:
         raise BadOrder("bad_order", "action", f"must be one of {', '.join(ACTIONS)}")
+    if order.action in (NEED, SPARE) and order.reference is None:
+        raise BadOrder("missing_field", "reference", "which goal? Name it")
 
 
 def _check_entitled(genesis: Genesis, signer: str, order: ProtectionOrdered) -> None:

@@ -1,0 +1,79 @@
+"""Goals over HTTP: what an active goal needs is not forgotten until the goal ends.
+
+Each memory is protected by an order of its own, with the goal as its reference; so what two goals need is kept until
+both have ended. Who may speak of forgetting in the namespace may say what a goal needs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from memquorum import topics
+from memquorum.core.access import FORGET, Caller
+from memquorum.core.orders import SERVICE
+from memquorum.core.protection import orders
+from memquorum.core.protection.orders import NEED, SPARE
+from memquorum.core.records import ProtectionOrdered
+from memquorum.core.retrieval import forgetting
+from memquorum.core.retrieval.pinning import Goal, read_goal, read_need
+from workers.retrieval import ordering
+from workers.retrieval.answers import body, unknown
+from workers.retrieval.service import Service
+from workers.retrieval.shapes import Needed
+
+
+async def begin_goal(service: Service, request: Request, caller: Caller) -> Response:
+    """Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it."""
+    goal = read_need(await body(request))
+    seconds = ordering.wait_s(request)
+    sight = caller.at(goal.namespace, FORGET)
+    rows = await service.reads.used(sight, goal.namespace, goal.memory_ids)
+    for one in forgetting.standing(goal.memory_ids, rows, service.genesis.policy):
+        if one.status != forgetting.ALIVE:
+            return unknown("memory_ids", f"no memory {one.memory_id} is alive in {goal.namespace!r}")
+    await _order(service, caller, goal, NEED, goal.memory_ids)
+
+    async def needed() -> list[str]:
+        return await service.reads.needed(sight, goal.namespace, goal.kind)
+
+    now = await ordering.until(seconds, needed, set(goal.memory_ids).issubset)
+    return _told(goal, "active" if set(goal.memory_ids) <= {*now} else "ordered", now)
+
+
+async def end_goal(service: Service, request: Request, caller: Caller) -> Response:
+    """Ends a goal: what it alone needed may be forgotten again."""
+    goal = read_goal(await body(request))
+    seconds = ordering.wait_s(request)
+    sight = caller.at(goal.namespace, FORGET)
+
+    async def needed() -> list[str]:
+        return await service.reads.needed(sight, goal.namespace, goal.kind)
+
+    before = await needed()
+    await _order(service, caller, goal, SPARE, before)
+    left = await ordering.until(seconds, needed, lambda found: not found)
+    return _told(goal, "ordered" if left else "ended", left)
+
+
+async def _order(service: Service, caller: Caller, goal: Goal, action: str, memory_ids: Sequence[str]) -> None:
+    seed, by, now = ordering.seed(service, "order", None), ordering.by(caller), ordering.now_ms()
+
+    async def one(memory_id: str) -> None:
+        order = ProtectionOrdered(
+            service.genesis.cluster, str(uuid.uuid4()), goal.namespace, memory_id, action, by, now, goal.name
+        )
+        data = orders.make(service.codec, service.genesis, SERVICE, seed, order)
+        await service.send(topics.ERASURES, "Signed", order.order_id, order.namespace, data)
+
+    await asyncio.gather(*map(one, memory_ids))
+
+
+def _told(goal: Goal, status: str, needed: Sequence[str]) -> Response:
+    told = Needed(goal.namespace, goal.name, status, tuple(needed))
+    return JSONResponse(asdict(told), 202 if status == "ordered" else 200)
