@@ -486,7 +486,7 @@ CREATE POLICY reader ON let_go FOR SELECT TO memquorum_reader USING (true);
 -- Orders to protect a memory that stand. What protected once and does no more is in the journal.
 CREATE TABLE protection (
     memory_id   uuid    NOT NULL,
-    kind        text    NOT NULL CHECK (kind IN ('pin', 'hold')),
+    kind        text    NOT NULL CHECK (kind IN ('pin', 'hold') OR kind ^@ 'goal:'),
     shard       integer NOT NULL,
     seq         bigint  NOT NULL, -- journal sequence
     namespace   text    NOT NULL,
@@ -498,6 +498,7 @@ CREATE TABLE protection (
     PRIMARY KEY (memory_id, kind)
 );
 CREATE INDEX protection_shard ON protection (shard, seq);
+CREATE INDEX protection_goal ON protection (namespace, kind) WHERE kind ^@ 'goal:';
 
 ALTER TABLE protection OWNER TO memquorum_owner;
 GRANT SELECT, INSERT, DELETE ON protection TO memquorum_writer;
