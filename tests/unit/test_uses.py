@@ -130,9 +130,19 @@ async def test_what_kafka_refuses_is_said_to_be_lost_and_the_next_is_published(c
         assert (await asked)[0] == 0
         while not made.fails:
             await asyncio.sleep(0)
-        assert made.fails.startswith("1 of 1 accesses do not count: ")
+        assert made.fails.startswith("1 of 1 accesses may not count: ")
         assert await count(made, ["b"], confirm=True) == (1, None)
         assert sent[topics.ACCESSES] == 1
+
+
+async def test_what_cannot_even_be_handed_to_kafka_stops_nothing(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(codec) as (made, broker, sent):
+        with monkeypatch.context() as patch:
+            patch.setattr(broker, "produce", lambda *_, **__: 1 / 0)
+            assert (await count(made, ["a", "b"], confirm=True))[0] == 0
+        assert made.fails == "2 of 2 accesses may not count: division by zero"
+        assert await count(made, ["c"], confirm=True) == (1, None)
+        assert (made.fails, sent[topics.ACCESSES], broker.taken) == ("", 1, accesses("c"))
 
 
 async def test_there_is_no_more_room_than_there_is(codec: Codec) -> None:

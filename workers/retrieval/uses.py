@@ -116,7 +116,11 @@ class Uses:
             self._news.clear()
             self._hurry.clear()
             while group := self._take():
-                await self._publish(producer, flushing, group)
+                try:
+                    lost = await self._publish(producer, flushing, group)
+                except Exception as error:  # whatever it is, the next group is published
+                    lost = [str(error) or type(error).__name__] * _records(group)
+                self._end(group, lost)
 
     def _take(self) -> list[_Handed]:
         group, records = [], 0
@@ -125,7 +129,8 @@ class Uses:
             records += len(group[-1].accesses)
         return group
 
-    async def _publish(self, producer: Producer, flushing: Executor, group: Sequence[_Handed]) -> None:
+    async def _publish(self, producer: Producer, flushing: Executor, group: Sequence[_Handed]) -> list[str]:
+        """Why accesses were lost, each of them; nothing where all are confirmed."""
         lost: list[str] = []
 
         def delivered(error: KafkaError | None, _: object) -> None:
@@ -144,7 +149,7 @@ class Uses:
         while await asyncio.get_running_loop().run_in_executor(flushing, flush):
             # The client goes on trying for longer than anybody waits for an answer.
             self._fail("accesses are not confirmed yet")
-        self._end(group, lost)
+        return lost
 
     def _produce(self, producer: Producer, access: AccessRecorded, told: loop.Headers, delivered: Delivered) -> None:
         key = (access.namespace or "").encode()
@@ -153,11 +158,12 @@ class Uses:
         )
 
     def _end(self, group: Sequence[_Handed], lost: Sequence[str]) -> None:
-        records = sum(len(handed.accesses) for handed in group)
+        records = _records(group)
         self._sent(topics.ACCESSES, records - len(lost))
-        self.fails = ""
         if lost:
-            self._fail(f"{len(lost)} of {records} accesses do not count: {lost[0]}")
+            self._fail(f"{len(lost)} of {records} accesses may not count: {lost[0]}")
+        else:
+            self.fails = ""
         self._room += records
         if self._room == ROOM:
             self._idle.set()
@@ -166,5 +172,10 @@ class Uses:
             handed.confirmed.set_result(not lost)
 
     def _fail(self, why: str) -> None:
+        if why != self.fails:
+            _LOG.warning("%s", why)
         self.fails = why
-        _LOG.warning("%s", why)
+
+
+def _records(group: Sequence[_Handed]) -> int:
+    return sum(len(handed.accesses) for handed in group)
