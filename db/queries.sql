@@ -235,7 +235,11 @@ DELETE FROM protection WHERE memory_id = %(memory_id)s::uuid AND kind = %(kind)s
 
 -- :name needed
 -- The memories that a goal needs.
-SELECT memory_id::text FROM protection WHERE namespace = %(namespace)s AND kind = %(kind)s ORDER BY memory_id
+SELECT memory_id::text
+FROM protection
+WHERE namespace = %(namespace)s AND kind = %(kind)s
+    AND kind ^@ 'goal:' -- so that the index of goals can be asked
+ORDER BY memory_id
 
 -- :name protections
 -- The orders that protect memories.
@@ -1314,7 +1318,7 @@ ORDER BY epoch, namespace COLLATE "C"
 SELECT memory_id::text, kind, shard, seq, namespace, order_id::text, signer, ordered_by, reference, accepted_at
 FROM protection
 WHERE shard = %(shard)s
-ORDER BY protection.memory_id, kind
+ORDER BY protection.memory_id, kind COLLATE "C"
 
 -- :name audit_bodies
 -- Contents beside the commitments that they must have.

@@ -219,9 +219,9 @@ class View:
         found: tuple[bytes, int] | None = self._db.execute(sql.ORDER, (shard, offset)).fetchone()
         return found
 
-    def answer(self, shard: int, offset: int) -> None:
-        """The order at an offset was decided on, read or not: it asks for nothing any more."""
-        self._write("INSERT OR IGNORE INTO answered VALUES (?, ?)", (shard, offset))
+    def answer(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> None:
+        """An order of this digest, said to stand here since then, was decided on. If it does, it asks no more."""
+        self._write("INSERT OR IGNORE INTO answered VALUES (?, ?, ?, ?)", (shard, digest, offset, accepted_at))
 
     def protect(self, shard: int, memory_id: str, namespace: str, kind: str, on: bool) -> None:
         """An order to protect a memory, or to protect it no longer, stands in the stream.

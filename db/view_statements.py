@@ -93,9 +93,12 @@ WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
 KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 
-# An order is voted on once.
+# An order is voted on once, also where it was sent twice. Only what really stands where the decision says was answered:
+# who nominates may have named the place of another one.
 ORDER = """
 SELECT o.digest, o.accepted_at FROM ordered o
 WHERE o.shard = ?1 AND o.accepted_offset = ?2
-    AND NOT EXISTS (SELECT 1 FROM answered a WHERE a.shard = ?1 AND a.accepted_offset = ?2)
+    AND NOT EXISTS (
+        SELECT 1 FROM answered a JOIN ordered b USING (shard, digest, accepted_offset, accepted_at)
+        WHERE shard = ?1 AND digest = o.digest)
 """

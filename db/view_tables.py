@@ -50,7 +50,8 @@ CREATE TABLE IF NOT EXISTS ordered (
     shard INTEGER, accepted_offset INTEGER, digest BLOB NOT NULL, accepted_at INTEGER NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answered (
-    shard INTEGER, accepted_offset INTEGER, PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+    shard INTEGER, digest BLOB, accepted_offset INTEGER, accepted_at INTEGER,
+    PRIMARY KEY (shard, digest, accepted_offset, accepted_at)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS protected (
     memory_id TEXT, kind TEXT, shard INTEGER NOT NULL, namespace TEXT NOT NULL,
     PRIMARY KEY (memory_id, kind)) WITHOUT ROWID;

@@ -128,8 +128,8 @@ class Casting:
 
     def _stands(self, found: ErasureFound | RestoreFound) -> bool:
         """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands."""
-        read = self._view.order_at(self._shard, found.offset)
-        return read == (hashlib.sha256(found.order).digest(), found.accepted_at)
+        offset, *said = _stood(found)
+        return self._view.order_at(self._shard, offset) == tuple(said)
 
     def _fits(self, nominated: Nominated) -> bool:
         """Whether reliabilities follow from the history that it has seen, and whether enough members were seen at work
@@ -180,15 +180,19 @@ class Casting:
         return True
 
 
-def answers(codec: Codec, checked: Checked) -> int | None:
-    """Where the order stands that a decision answers, for good; None for what is about none.
+def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:
+    """The order that a decision answers for good: where the nomination says that it stands, its digest, since when.
 
     A request to restore is answered either way. An order to erase has to be attested, so it may be voted on again until
     it is.
     """
     data = checked.nomination.order or b""
     if asking.is_one(checked.nomination):
-        return codec.decode_as(RestoreFound, data).offset
+        return _stood(codec.decode_as(RestoreFound, data))
     if any(one.decided and one.kind == ERASE.name for one in checked.outcomes):
-        return codec.decode_as(ErasureFound, data).offset
+        return _stood(codec.decode_as(ErasureFound, data))
     return None
+
+
+def _stood(found: ErasureFound | RestoreFound) -> tuple[int, bytes, int]:
+    return found.offset, hashlib.sha256(found.order).digest(), found.accepted_at

@@ -364,7 +364,7 @@ class Seat:
             read=self.walk.next_accepted,
         )
         if (order := answers(self._codec, checked)) is not None:
-            self._view.answer(self.shard, order)
+            self._view.answer(self.shard, *order)
         self._view.show(self.shard, decided.seq, (b.member for b in checked.ballots), keep=WINDOW + FRESH)
         if checked.configures is not None:
             self._next, self._lived = checked.configures, self.live

@@ -35,9 +35,10 @@ class Protecting:
         Said again, it adds to them. Raises NotFound for what is not alive, Invalid, Unreachable."""
         return await self._goal("/goals", goal, memory_ids=list(needs))
 
-    async def end_goal(self, goal: str) -> dict[str, Any]:
-        """What the goal alone needed may be forgotten again. Raises Invalid, Unreachable."""
-        return await self._goal("/goals/end", goal)
+    async def end_goal(self, goal: str, needs: Sequence[str] = ()) -> dict[str, Any]:
+        """What the goal alone needed may be forgotten again. `needs`: what it was said to need so lately that this was
+        answered by "ordered". Raises Invalid, Unreachable."""
+        return await self._goal("/goals/end", goal, memory_ids=list(needs))
 
     async def _goal(self, path: str, goal: str, **said: Any) -> dict[str, Any]:
         return await self._ask("POST", path, json={"namespace": self.namespace, "goal": goal} | said)

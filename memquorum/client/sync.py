@@ -119,9 +119,9 @@ class Memory:
         """What a goal needs is not forgotten until it ends."""
         return self._run(self._memory.begin_goal(goal, needs))
 
-    def end_goal(self, goal: str) -> dict[str, Any]:
+    def end_goal(self, goal: str, needs: Sequence[str] = ()) -> dict[str, Any]:
         """What the goal alone needed may be forgotten again."""
-        return self._run(self._memory.end_goal(goal))
+        return self._run(self._memory.end_goal(goal, needs))
 
     def unpin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
         """It may be forgotten again."""

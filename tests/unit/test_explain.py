@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Protection
 from memquorum.core.records import Accessed, Decided, Stored
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted
@@ -169,3 +170,16 @@ def test_spans(ms: int, text: str) -> None:
 def test_moments_and_numbers() -> None:
     assert telling.moment(1_741_252_240_999) == "2025-03-06 09:10:40 UTC"
     assert [telling.number(n) for n in (0.5, 1.0, 0.12345, 0.0, 100.0)] == ["0.5", "1", "0.1235", "0", "100"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("pin", "Pinned by ada (sow), order"), ("hold", "Held by ada (sow), order"),
+        ("goal:sow", "Needed by the goal 'sow', as ordered by ada, order"),
+    ],
+)  # fmt: skip
+def test_what_protects_a_memory_is_named(shard: Shard, kind: str, told: str) -> None:
+    order = Protection(A, kind, 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", "sow", 5_000)
+    account = replace(explain.explain(CODEC, GENESIS, facts(shard, A)), protected=(order,))
+    assert told in "\n".join(telling.lines(account, GENESIS))

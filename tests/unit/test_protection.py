@@ -303,10 +303,15 @@ def test_what_a_goal_needs_is_kept_until_it_ends(client: TestClient, service: Se
     assert [one["kind"] for one in kept["protected_by"]] == ["goal:sow"]
     assert client.post("/goals/end", json=asked).json() == asked | {"status": "ended", "memory_ids": []}
     sent = len(service.sent)
-    assert client.post("/goals/end", json=asked).json()["status"] == "ended" and len(service.sent) == sent
+    assert client.post("/goals/end", json=asked).json()["status"] == "nothing to end" and len(service.sent) == sent
     service.carries_out = False
     late = client.post("/goals?wait_ms=0", json=asked | {"memory_ids": [HERS]})
     assert (late.status_code, late.json()["status"]) == (202, "ordered")
+    # The store does not know of it yet, and it is ended all the same.
+    assert client.post("/goals/end", json=asked | {"memory_ids": [HERS]}).json()["status"] == "ended"
+    assert len(service.sent) == sent + 2
+    _, last = open_protection(service.codec, service.genesis, service.sent[-1][2])
+    assert (last.action, last.memory_id, last.reference) == ("spare", HERS, "sow")
 
 
 @pytest.mark.parametrize(

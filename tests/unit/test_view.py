@@ -326,6 +326,20 @@ def test_what_was_never_read_cannot_be_restored(view: View) -> None:
     assert (view.order_at(0, 7), view.order_at(0, 8)) == ((b"digest", 500), None)
 
 
+def test_only_an_order_that_stands_where_it_was_said_to_is_answered(view: View) -> None:
+    for offset in (7, 9):
+        view.ordered(0, offset, b"digest", 500)
+    view.ordered(0, 8, b"other", 500)
+    view.answer(0, 8, b"digest", 500)
+    view.answer(0, 7, b"digest", 501)
+    assert [view.order_at(0, at) for at in (7, 8, 9)] == [(b"digest", 500), (b"other", 500), (b"digest", 500)]
+    # Sent twice, it is one order; and it may be read after it was decided on.
+    view.answer(0, 9, b"digest", 500)
+    view.answer(0, 10, b"late", 600)
+    view.ordered(0, 10, b"late", 600)
+    assert [view.order_at(0, at) for at in (7, 8, 9, 10)] == [None, (b"other", 500), None, None]
+
+
 def test_a_file_of_an_earlier_version_is_filled_again(tmp_path: Path) -> None:
     view = View(tmp_path / "view.db", CLUSTER, 1)
     view.remember(KNOWN)

@@ -10,6 +10,7 @@ import asyncio
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -27,6 +28,8 @@ from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Needed
 
+_SLICE = 20
+
 
 async def begin_goal(service: Service, request: Request, caller: Caller) -> Response:
     """Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it."""
@@ -37,11 +40,10 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
     for one in forgetting.standing(goal.memory_ids, rows, service.genesis.policy):
         if one.status != forgetting.ALIVE:
             return unknown("memory_ids", f"no memory {one.memory_id} is alive in {goal.namespace!r}")
-    await _order(service, caller, goal, NEED, goal.memory_ids)
-
-    async def needed() -> list[str]:
-        return await service.reads.needed(sight, goal.namespace, goal.kind)
-
+    needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
+    # Said again it would touch the memories, and change nothing else.
+    known = await needed()
+    await _order(service, caller, goal, NEED, [one for one in goal.memory_ids if one not in known])
     now = await ordering.until(seconds, needed, set(goal.memory_ids).issubset)
     return _told(goal, "active" if set(goal.memory_ids) <= {*now} else "ordered", now)
 
@@ -51,12 +53,12 @@ async def end_goal(service: Service, request: Request, caller: Caller) -> Respon
     goal = read_goal(await body(request))
     seconds = ordering.wait_s(request)
     sight = caller.at(goal.namespace, FORGET)
-
-    async def needed() -> list[str]:
-        return await service.reads.needed(sight, goal.namespace, goal.kind)
-
-    before = await needed()
-    await _order(service, caller, goal, SPARE, before)
+    needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
+    # What was ordered a moment ago is not in the store yet; the end comes after it in the stream, if it is named.
+    ending = dict.fromkeys([*await needed(), *goal.memory_ids])
+    if not ending:
+        return _told(goal, "nothing to end", ())
+    await _order(service, caller, goal, SPARE, [*ending])
     left = await ordering.until(seconds, needed, lambda found: not found)
     return _told(goal, "ordered" if left else "ended", left)
 
@@ -71,7 +73,9 @@ async def _order(service: Service, caller: Caller, goal: Goal, action: str, memo
         data = orders.make(service.codec, service.genesis, SERVICE, seed, order)
         await service.send(topics.ERASURES, "Signed", order.order_id, order.namespace, data)
 
-    await asyncio.gather(*map(one, memory_ids))
+    # In slices: each is signed, and others are answered in between.
+    for first in range(0, len(memory_ids), _SLICE):
+        await asyncio.gather(*map(one, memory_ids[first : first + _SLICE]))
 
 
 def _told(goal: Goal, status: str, needed: Sequence[str]) -> Response:

@@ -231,7 +231,8 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A goal, and all that it needs now. `status`: "active", "ended" or "ordered"."""
+    """A goal, and all that it needs now. `status`: "active", "ended", "ordered", or "nothing to end" where nothing is
+    known to be needed: a goal that was begun a moment ago has to be ended with its `memory_ids`."""
 
     namespace: str
     goal: str

@@ -91,6 +91,7 @@ class Uses:
         """How many are published, or will be, and a warning where that is in doubt. With `confirm`, once Kafka has
         them."""
         if len(accesses) > self._room:
+            hop.end()
             return 0, _FULL
         handed = _Handed(accesses, hop)
         self._room -= len(accesses)
@@ -116,11 +117,7 @@ class Uses:
             self._news.clear()
             self._hurry.clear()
             while group := self._take():
-                try:
-                    lost = await self._publish(producer, flushing, group)
-                except Exception as error:  # whatever it is, the next group is published
-                    lost = [str(error) or type(error).__name__] * _records(group)
-                self._end(group, lost)
+                self._end(group, await self._publish(producer, flushing, group))
 
     def _take(self) -> list[_Handed]:
         group, records = [], 0
@@ -142,7 +139,11 @@ class Uses:
                 # One of an answer's is traced: spans of all of them took longer than all else that became of them.
                 event_id = access.event_id or ""
                 parent = handed.hop.aside() if place else handed.hop.send(topics.ACCESSES, None, event_id)
-                self._produce(producer, access, loop.headers("AccessRecorded", SOURCE, event_id, parent), delivered)
+                told = loop.headers("AccessRecorded", SOURCE, event_id, parent)
+                try:
+                    self._produce(producer, access, told, delivered)
+                except Exception as error:  # whatever it is, the others are published
+                    lost.append(str(error) or type(error).__name__)
             # Requests are answered in between.
             await asyncio.sleep(0)
         flush = partial(producer.flush, _CONFIRM_S)
@@ -158,7 +159,7 @@ class Uses:
         )
 
     def _end(self, group: Sequence[_Handed], lost: Sequence[str]) -> None:
-        records = _records(group)
+        records = sum(len(handed.accesses) for handed in group)
         self._sent(topics.ACCESSES, records - len(lost))
         if lost:
             self._fail(f"{len(lost)} of {records} accesses may not count: {lost[0]}")
@@ -175,7 +176,3 @@ class Uses:
         if why != self.fails:
             _LOG.warning("%s", why)
         self.fails = why
-
-
-def _records(group: Sequence[_Handed]) -> int:
-    return sum(len(handed.accesses) for handed in group)

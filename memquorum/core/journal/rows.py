@@ -248,7 +248,7 @@ class LetGo:
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """An order that protects a memory and stands: of its `kind`, pin or hold, there is at most one."""
+    """An order that protects a memory and stands: of its `kind`, pin, hold or a goal's, there is at most one."""
 
     memory_id: str
     kind: str

@@ -32,15 +32,16 @@ class NeedRequest:
 
 @dataclass(frozen=True, slots=True)
 class GoalRequest:
-    """The body that ends a goal."""
+    """The body that ends a goal. `memory_ids`: what it was said to need a moment ago, and may not be known to yet."""
 
     goal: str
     namespace: str | None = None
+    memory_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """An agent's goal, and of which memories is spoken: those it needs from now on, or none where it ends."""
+    """An agent's goal, and of which memories is spoken."""
 
     namespace: str
     name: str
@@ -69,13 +70,18 @@ def read_pin(body: bytes, action: str, cluster: bytes, order_id: str) -> Protect
 def read_need(body: bytes) -> Goal:
     """What a goal needs. Raises BadRequest."""
     asked = read_body(body, NeedRequest)
-    ids = tuple(dict.fromkeys(read_memory_id(one) for one in asked.memory_ids))
-    if not 1 <= len(ids) <= NEEDS_MOST:
-        raise BadRequest("out_of_range", "memory_ids", f"from 1 to {NEEDS_MOST} memories; {len(ids)} are named")
-    return Goal(read_namespace(asked.namespace), read_name("goal", asked.goal), ids)
+    if not asked.memory_ids:
+        raise BadRequest("out_of_range", "memory_ids", "which memories does it need? Name one at least")
+    return _goal(asked)
 
 
 def read_goal(body: bytes) -> Goal:
     """A goal that ends. Raises BadRequest."""
-    asked = read_body(body, GoalRequest)
-    return Goal(read_namespace(asked.namespace), read_name("goal", asked.goal))
+    return _goal(read_body(body, GoalRequest))
+
+
+def _goal(asked: NeedRequest | GoalRequest) -> Goal:
+    ids = tuple(dict.fromkeys(map(read_memory_id, asked.memory_ids)))
+    if len(ids) > NEEDS_MOST:
+        raise BadRequest("out_of_range", "memory_ids", f"{len(ids)} memories; {NEEDS_MOST} are the most")
+    return Goal(read_namespace(asked.namespace), read_name("goal", asked.goal), ids)

@@ -9,6 +9,7 @@ import numpy as np
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import Profile
 from memquorum.core.policy import PPM, Policy
+from memquorum.core.protection.orders import GOAL, HOLD, PIN
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, MemberOpinion, Vote
 
@@ -220,8 +221,8 @@ def _decay(profile: Profile, policy: Policy) -> str:
 
 def _now(account: Account, policy: Policy) -> Iterator[str]:
     for by in account.protected:
-        why = f" ({by.reference})" if by.reference else ""
-        how = "Held" if by.kind == "hold" else "Pinned"
+        why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
+        how = {PIN: "Pinned", HOLD: "Held"}.get(by.kind, f"Needed by the goal {by.reference!r}, as ordered")
         yield f"  {how} by {by.ordered_by}{why}, order {by.order_id}, since"
         yield f"  {moment(by.accepted_at)}: it is not forgotten while that stands."
     if account.erased is not None:
