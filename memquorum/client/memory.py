@@ -161,23 +161,25 @@ class AsyncMemory(Protecting):
         memory_id: str | None = None,
         *,
         query: str | None = None,
+        goal: str | None = None,
         steps: int = 5,
         links: int = 2,
         within_ms: int = 0,
-        anchors: int = 3,
+        anchors: int | None = None,
         budget_tokens: int = 2_000,
         peek: bool = False,
         **only: Unpack[Only],
     ) -> Context:
-        """What surrounds a memory, or the `anchors` memories that answer a query best, in the order of time.
+        """What surrounds a memory, the `anchors` (3) memories that answer a query best, or as many (20) of those that a
+        goal needs, in the order of time.
 
         So many `steps` before and after in the session; what it was made of and what was made of it, over so many
         `links`; and what else occurred `within_ms`. What is given counts as used.
         Raises Invalid, NotFound, Unreachable.
         """
         asked = {
-            "memory_id": memory_id, "query": query, "steps": steps, "links": links, "within_ms": within_ms,
-            "anchors": anchors, "budget_tokens": budget_tokens, **only,
+            "memory_id": memory_id, "query": query, "goal": goal, "steps": steps, "links": links,
+            "within_ms": within_ms, "anchors": anchors, "budget_tokens": budget_tokens, **only,
         }  # fmt: skip
         return context(await self._read("/recall", asked, "items", peek))
 

@@ -55,6 +55,7 @@ def add(command: Command, opens: Opens) -> None:
     recall = command("recall", partial(_recall, opens), said)
     recall.add_argument("memory_id", metavar="ID", nargs="?")
     recall.add_argument("--query", help="in place of ID: begin at what answers this best")
+    recall.add_argument("--goal", help="in place of ID: begin at what this goal needs")
     recall.add_argument("--steps", type=int, default=5, help="so many before and after in the session (default: 5)")
     recall.add_argument(
         "--links", type=int, default=2, help="so many to what it was made of, and what was made of it (default: 2)"
@@ -132,7 +133,7 @@ def _retrieve(opens: Opens, parsed: argparse.Namespace) -> int:
 def _recall(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
         found = memory.recall(
-            parsed.memory_id, query=parsed.query, steps=parsed.steps, links=parsed.links,
+            parsed.memory_id, query=parsed.query, goal=parsed.goal, steps=parsed.steps, links=parsed.links,
             within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, **_only(parsed),
         )  # fmt: skip
     return _context(parsed, found)

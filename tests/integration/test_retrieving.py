@@ -294,6 +294,22 @@ def test_a_recall_tells_what_was_said_around(client: TestClient) -> None:
     assert elsewhere.status_code == 404
 
 
+def test_a_recall_begins_at_what_a_goal_needs(client: TestClient, databases: tuple[str, str]) -> None:
+    needed = [memory_id(SPACE, name) for name in ("e0", "e3")]
+    with psycopg.connect(databases[0]) as connection:
+        for seq, (kind, one) in enumerate([("goal:sow", needed[0]), ("goal:sow", needed[1]), ("goal:reap", needed[0])]):
+            order = memory_id("orders", f"g{seq}")
+            row = (one, kind, 0, seq, SPACE, order, "service:erasure", "ada", kind[5:], 5)
+            connection.execute(f"INSERT INTO protection VALUES ({', '.join(['%s'] * len(row))})", row)
+    found = answered(client, "/recall", goal="sow", steps=0)
+    assert (found["anchors"], texts(found)) == (sorted(needed), [CLIENT_TEXTS[0].text, CLIENT_TEXTS[3].text])
+    assert answered(client, "/recall", goal="sow", steps=0, anchors=1)["anchors"] == [min(needed)]
+    unknown = client.post("/recall", json={"namespace": SPACE, "goal": "rest", "peek": True})
+    assert (unknown.status_code, unknown.json()["field"]) == (404, "goal")
+    both = client.post("/recall", json={"namespace": SPACE, "goal": "sow", "query": "tank", "peek": True})
+    assert (both.status_code, both.json()["field"]) == (400, "memory_id")
+
+
 def test_what_is_given_counts_as_used(client: TestClient) -> None:
     found = answered(client, "/retrieve", query="lunch", k_max=2, peek=False, agent="planner")
     assert found["used"] == 2

@@ -148,7 +148,8 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
 def test_a_recall_says_by_which_way(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["recall", HIT.memory_id, "--within", "1.5", "--peek"]) == cli.OK
     assert client.named == {
-        "memory_id": HIT.memory_id, "query": None, "steps": 5, "links": 2, "within_ms": 1_500, "budget_tokens": 2_000,
+        "memory_id": HIT.memory_id, "query": None, "goal": None, "steps": 5, "links": 2, "within_ms": 1_500,
+        "budget_tokens": 2_000,
         "peek": True,
     }  # fmt: skip
     assert capsys.readouterr().out.splitlines()[0] == "session  t"

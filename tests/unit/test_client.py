@@ -231,12 +231,12 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
 
     async with answering(answer, agent="ann") as memory:
         found = await memory.retrieve("q", 5, agents=["bob"], since=3)
-        around = await memory.recall("m", steps=2)
+        around = await memory.recall("m", steps=2, anchors=3)
     assert asked == [
         {"path": "/retrieve", "namespace": "default", "query": "q", "budget_tokens": 5, "k_max": 20, "agents": ["bob"],
          "since": 3, "peek": False, "agent": "ann"},
-        {"path": "/recall", "namespace": "default", "memory_id": "m", "query": None, "steps": 2, "links": 2,
-         "within_ms": 0, "anchors": 3, "budget_tokens": 2_000, "peek": False, "agent": "ann"},
+        {"path": "/recall", "namespace": "default", "memory_id": "m", "query": None, "goal": None, "steps": 2,
+         "links": 2, "within_ms": 0, "anchors": 3, "budget_tokens": 2_000, "peek": False, "agent": "ann"},
     ]  # fmt: skip
     (one,) = found.items
     assert (one.type, one.purposes, one.jurisdictions) == ("task", ("billing",), ())

@@ -24,8 +24,17 @@ def test_defaults() -> None:
     reader = Reader("default", "planner", False)
     assert requests.read_retrieve(body(GOOD)) == Retrieve(reader, "where is the key?", 2_000, 20, Filters())
     assert requests.read_recall(body({"memory_id": ID.upper(), "peek": True})) == Recall(
-        Reader("default", None, True), ID, None, 3, 5, 2, 0, 2_000, Filters()
+        Reader("default", None, True), ID, None, None, 3, 5, 2, 0, 2_000, Filters()
     )
+
+
+def test_a_recall_from_a_goal_begins_at_more_of_what_it_needs() -> None:
+    for asked, anchors in (
+        (GOOD, 3),
+        ({"goal": "sow", "peek": True}, 20),
+        ({"goal": "s", "peek": True, "anchors": 2}, 2),
+    ):
+        assert requests.read_recall(body(asked)).anchors == anchors
 
 
 def test_filters() -> None:

@@ -15,12 +15,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import READ, Caller, Sight
+from memquorum.core.protection.orders import goal_kind
 from memquorum.core.retrieval import packing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
 from memquorum.core.retrieval.query import ALL, Filters, Hit, Search, read_flag
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, Scored, rank
-from memquorum.core.retrieval.requests import Reader
+from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
 from workers.retrieval.answers import body, plain, unknown
 from workers.retrieval.service import Service
@@ -47,15 +48,13 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
 
 
 async def recall(service: Service, request: Request, caller: Caller) -> Response:
-    """What surrounds a memory, or the memories that answer a query best."""
+    """What surrounds a memory, the memories that answer a query best, or those that a goal needs."""
     wanted = requests.read_recall(await body(request))
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ)
-    if wanted.memory_id is not None:
-        anchors = [wanted.memory_id]
-    else:
-        ranked, _ = await answering(service, sight, namespace, wanted.query or "", wanted.filters)
-        anchors = [s.candidate.hit.memory_id for s in ranked[: wanted.anchors]]
+    anchors = await _anchors(service, sight, wanted)
+    if wanted.goal is not None and not anchors:
+        return unknown("goal", f"no memory of {namespace!r} is needed by a goal {wanted.goal!r}")
     reach = surroundings.Reach(wanted.steps, wanted.within_ms, wanted.links)
     found = await service.reads.around(sight, namespace, anchors, reach, wanted.filters)
     if wanted.memory_id is not None and not found:
@@ -73,6 +72,16 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         "tokens": packed.tokens,
     }
     return JSONResponse(answer | await uses(service, request, wanted.reader, packed) | left_out(packed, kept))
+
+
+async def _anchors(service: Service, sight: Sight, wanted: Recall) -> list[str]:
+    namespace = wanted.reader.namespace
+    if wanted.memory_id is not None:
+        return [wanted.memory_id]
+    if wanted.goal is not None:
+        return (await service.reads.needed(sight, namespace, goal_kind(wanted.goal)))[: wanted.anchors]
+    ranked, _ = await answering(service, sight, namespace, wanted.query or "", wanted.filters)
+    return [one.candidate.hit.memory_id for one in ranked[: wanted.anchors]]
 
 
 async def kept_out(service: Service, sight: Sight, namespace: str, filters: Filters) -> dict[str, int]:

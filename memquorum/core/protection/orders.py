@@ -32,7 +32,12 @@ def make(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: Protec
 def kind_of(order: ProtectionOrdered) -> str:
     """What an order begins or ends: a pin, a hold, or what the goal needs that is its reference."""
     begun = ENDS.get(order.action, order.action)
-    return f"{GOAL}{order.reference}" if begun == NEED else begun
+    return goal_kind(order.reference or "") if begun == NEED else begun
+
+
+def goal_kind(goal: str) -> str:
+    """The kind of protection that a goal gives."""
+    return f"{GOAL}{goal}"
 
 
 def protects(codec: Codec, data: bytes) -> bool:

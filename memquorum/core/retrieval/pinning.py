@@ -50,7 +50,7 @@ class Goal:
     @property
     def kind(self) -> str:
         """The kind of protection that it gives."""
-        return f"{orders.GOAL}{self.name}"
+        return orders.goal_kind(self.name)
 
 
 def read_pin(body: bytes, action: str, cluster: bytes, order_id: str) -> ProtectionOrdered:

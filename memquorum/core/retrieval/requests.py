@@ -52,6 +52,7 @@ class RecallRequest:
 
     memory_id: str | None = None
     query: str | None = None
+    goal: str | None = None
     namespace: str | None = None
     steps: int | None = None
     links: int | None = None
@@ -97,7 +98,8 @@ class Retrieve:
 
 @dataclass(frozen=True, slots=True)
 class Recall:
-    """A recall that may be run: from a memory, or from the `anchors` memories that answer a query best.
+    """A recall that may be run: from a memory, from the `anchors` memories that answer a query best, or from as many of
+    those that a goal needs.
 
     `steps`: so many before and after in the session. `links`: so many of derivation, to what a memory was made of and
     to what was made of it. `within_ms`: what else of the namespace lies so near in time.
@@ -106,6 +108,7 @@ class Recall:
     reader: Reader
     memory_id: str | None
     query: str | None
+    goal: str | None
     anchors: int
     steps: int
     links: int
@@ -129,13 +132,15 @@ def read_retrieve(body: bytes) -> Retrieve:
 def read_recall(body: bytes) -> Recall:
     """The recall that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, RecallRequest)
-    if (asked.memory_id is None) == (asked.query is None):
-        raise BadRequest("missing_field", "memory_id", "from where? Send memory_id or query, one of the two")
+    if [asked.memory_id, asked.query, asked.goal].count(None) != 2:
+        raise BadRequest("missing_field", "memory_id", "from where? Send memory_id, query or goal, one of the three")
+    most = ANCHORS_DEFAULT if asked.goal is None else ANCHORS_MAX
     return Recall(
         reader=_reader(asked.namespace, asked.agent, asked.peek),
         memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
         query=None if asked.query is None else read_query(asked.query),
-        anchors=read_number("anchors", asked.anchors, 1, ANCHORS_MAX, ANCHORS_DEFAULT),
+        goal=None if asked.goal is None else read_name("goal", asked.goal),
+        anchors=read_number("anchors", asked.anchors, 1, ANCHORS_MAX, most),
         steps=read_number("steps", asked.steps, 0, STEPS_MAX, STEPS_DEFAULT),
         links=read_number("links", asked.links, 0, LINKS_MAX, LINKS_DEFAULT),
         within_ms=read_number("within_ms", asked.within_ms, 0, WITHIN_MS_MAX, 0),
