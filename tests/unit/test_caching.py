@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -219,3 +220,24 @@ def test_what_a_search_asks_of_a_row_is_asked_of_what_the_cache_found() -> None:
     for name in ("search_cached", "cache_fill", "cache_some"):
         there = " ".join(QUERIES[name].split())
         assert [condition for condition in wanted if condition not in there] == [], name
+
+
+async def test_what_is_held_or_being_read_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(caching, "_AGAIN_S", 2.0)
+    store, go = Store(), threading.Event()
+    store.busiest = lambda _: ["a"]  # type: ignore[method-assign]
+    fill = store.fill
+
+    def slow(shard: int, namespace: str, capacity: int) -> Cache | None:
+        found = fill(shard, namespace, capacity)
+        go.wait(4)
+        return found
+
+    store.fill = slow  # type: ignore[method-assign]
+    async with running(store) as found:
+        assert await search(found, store, "a") is None
+        await until(lambda: "fill a" in store.asked)
+        assert await search(found, store, "a") is None
+        go.set()
+        await held(found, store, "b")
+        assert (found.cached("a"), store.asked.count("fill a"), store.asked.count("fill b")) == (2, 1, 1)

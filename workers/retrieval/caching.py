@@ -268,13 +268,14 @@ class Caching:
     async def _fill(self) -> None:
         wanted, self._wanted = self._wanted, {}
         for namespace, warming in wanted.items():
-            if warming and self._taken() >= FULL_ONES * self._capacity:
+            if warming and (namespace in self._held or self._taken() >= FULL_ONES * self._capacity):
                 continue
-            shard = ids.shard_of(namespace, self._shards)
-            cache = await self._ask(partial(self._store.fill, shard, namespace, self._capacity))
             if len(self._tried) > 10_000:
                 self._tried.clear()
+            # Before it is read: who searches meanwhile need not ask for it again.
             self._tried[namespace] = asyncio.get_running_loop().time()
+            shard = ids.shard_of(namespace, self._shards)
+            cache = await self._ask(partial(self._store.fill, shard, namespace, self._capacity))
             self._drop([namespace])
             if cache is None:
                 continue
