@@ -46,6 +46,7 @@ _POOL_MAX, _POOL_MAX_OF_ONE = 8, 6
 # What looks at a whole erasure takes seconds, and must not hold up every account of a memory.
 _ACCOUNTS = 3
 _PATIENCE_S = 2.0
+# A connection that was used so lately is not asked first whether it still has a server: that is a round trip each time.
 _FRESH_S = 1.0
 # Longer than any search takes: the server stands still.
 _ANSWER_S = 5.0

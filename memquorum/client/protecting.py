@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memquorum.client import Memory
 
 DONE, NOT_YET = 0, 1
 
@@ -65,9 +68,7 @@ def goal_options(command: argparse.ArgumentParser) -> None:
 
 def goal(parsed: argparse.Namespace) -> int:
     """Orders and waits. 1 where it did not hold in time: it will."""
-    from memquorum.client import Memory  # the client imports this module
-
-    with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
+    with _opened(parsed) as memory:
         found = memory.end_goal(parsed.goal) if parsed.end else memory.begin_goal(parsed.goal, parsed.needs)
     if parsed.json:
         print(json.dumps(found))
@@ -78,9 +79,7 @@ def goal(parsed: argparse.Namespace) -> int:
 
 def run(parsed: argparse.Namespace) -> int:
     """Orders and waits. 1 where it did not hold in time: it will."""
-    from memquorum.client import Memory  # the client imports this module
-
-    with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
+    with _opened(parsed) as memory:
         found = getattr(memory, parsed.action)(parsed.memory_id, reference=parsed.reference)
     if parsed.json:
         print(json.dumps(found))
@@ -88,3 +87,9 @@ def run(parsed: argparse.Namespace) -> int:
         by = ", ".join(f"{one['kind']} by {one['ordered_by']}" for one in found["protected_by"]) or "nothing"
         print(f"{found['status']} {found['memory_id']}: protected by {by}; order {found['order_id']}")
     return NOT_YET if found["status"] == "ordered" else DONE
+
+
+def _opened(parsed: argparse.Namespace) -> Memory:
+    from memquorum.client import Memory  # the client imports this module
+
+    return Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url)

@@ -17,7 +17,6 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import FORGET, Caller
-from memquorum.core.orders import SERVICE
 from memquorum.core.protection import orders
 from memquorum.core.protection.orders import NEED, SPARE
 from memquorum.core.records import ProtectionOrdered
@@ -44,8 +43,9 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
     # Said again it would touch the memories, and change nothing else.
     known = await needed()
     await _order(service, caller, goal, NEED, [one for one in goal.memory_ids if one not in known])
-    now = await ordering.until(seconds, needed, set(goal.memory_ids).issubset)
-    return _told(goal, "active" if set(goal.memory_ids) <= {*now} else "ordered", now)
+    holds = set(goal.memory_ids).issubset
+    now = await ordering.until(seconds, needed, holds)
+    return _told(goal, "active" if holds(now) else "ordered", now)
 
 
 async def end_goal(service: Service, request: Request, caller: Caller) -> Response:
@@ -70,8 +70,7 @@ async def _order(service: Service, caller: Caller, goal: Goal, action: str, memo
         order = ProtectionOrdered(
             service.genesis.cluster, str(uuid.uuid4()), goal.namespace, memory_id, action, by, now, goal.name
         )
-        data = orders.make(service.codec, service.genesis, SERVICE, seed, order)
-        await service.send(topics.ERASURES, "Signed", order.order_id, order.namespace, data)
+        await ordering.publish(service, topics.ERASURES, orders.make, seed, order)
 
     # In slices: each is signed, and others are answered in between.
     for first in range(0, len(memory_ids), _SLICE):

@@ -12,6 +12,9 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from memquorum.core.access import Caller
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.orders import SERVICE, Order
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.service import Service
@@ -20,6 +23,7 @@ WAIT_MS = 10_000
 _LOOK_S = 0.05
 _NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
 Found = TypeVar("Found")
+Make = Callable[[Codec, Genesis, str, bytes, Order], bytes]
 
 
 def wait_s(request: Request) -> float:
@@ -32,6 +36,12 @@ def seed(service: Service, verb: str, field: str | None, instead: str = "") -> b
     if service.erasure_seed is None:
         raise BadRequest("not_entitled", field, f"this service may not {verb}: {_NO_KEY}{instead}")
     return service.erasure_seed
+
+
+async def publish(service: Service, topic: str, make: Make[Order], seed: bytes, order: Order) -> None:
+    """Signs an order and sends it. Raises what `make` raises, BadOrder, and KafkaUnavailable."""
+    data = make(service.codec, service.genesis, SERVICE, seed, order)
+    await service.send(topic, "Signed", order.order_id, order.namespace, data)
 
 
 def by(caller: Caller) -> str:

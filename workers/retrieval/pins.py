@@ -15,7 +15,6 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import FORGET, Caller, Sight
-from memquorum.core.orders import SERVICE
 from memquorum.core.protection import orders
 from memquorum.core.protection.orders import HOLD, PIN, UNPIN
 from memquorum.core.retrieval.pinning import read_pin
@@ -46,8 +45,7 @@ async def _order(service: Service, request: Request, caller: Caller, action: str
         return unknown("memory_id", f"no memory {asked.memory_id} is alive in {asked.namespace!r}")
     seed = ordering.seed(service, "order", None)
     order = replace(asked, ordered_by=ordering.by(caller), ordered_at=ordering.now_ms())
-    data = orders.make(service.codec, genesis, SERVICE, seed, order)
-    await service.send(topics.ERASURES, "Signed", order_id, order.namespace, data)
+    await ordering.publish(service, topics.ERASURES, orders.make, seed, order)
 
     def holds(protecting: list[Protector]) -> bool:
         return any(one.kind == PIN for one in protecting) == (action == PIN)

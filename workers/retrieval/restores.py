@@ -14,7 +14,6 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import AUDIT, FORGET, Caller, Sight
-from memquorum.core.orders import SERVICE
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring import orders
 from memquorum.core.retrieval import query, restoring
@@ -50,8 +49,7 @@ async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrd
     genesis, order_id = service.genesis, str(uuid.uuid4())
     by, now = ordering.by(caller), ordering.now_ms()
     order = replace(wanted, cluster=genesis.cluster, order_id=order_id, ordered_by=by, ordered_at=now)
-    data = orders.make(service.codec, genesis, SERVICE, seed, order)
-    await service.send(topics.RESTORES, "Signed", order_id, wanted.namespace, data)
+    await ordering.publish(service, topics.RESTORES, orders.make, seed, order)
     done = await _decided(service, sight, order_id, seconds)
     return done or Restore(wanted.namespace, "asked", (), order_id, action=wanted.action)
 

@@ -34,7 +34,7 @@ from workers.retrieval import (
     search,
     shapes,
 )
-from workers.retrieval.endpoints import SECONDS, Endpoint, Parameter
+from workers.retrieval.endpoints import SECONDS, Do, Endpoint, Parameter
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
 from workers.retrieval.ordering import WAIT_MS
@@ -47,11 +47,16 @@ _WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at
 _ERASED = Parameter(
     "wait_ms", int, f"Wait until an order is carried out, so many milliseconds at most (default: {WAIT_MS})."
 )
-
 _DECIDED = Parameter("wait_ms", int, f"Wait until it is decided on, so many milliseconds at most (default: {WAIT_MS}).")
-
-
 _HOLDS = Parameter("wait_ms", int, f"Wait until it holds, so many milliseconds at most (default: {WAIT_MS}).")
+
+
+_WAITS_S = WAIT_MS_MAX / 1000 + SECONDS
+
+
+def _orders(path: str, do: Do, right: str, asked: type, answer: type, *, wait: Parameter) -> Endpoint:
+    """One that orders something, and waits until it is so."""
+    return Endpoint("POST", path, do, (right,), asked, answer, query=(wait,), seconds=_WAITS_S, waits=True)
 
 
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:
@@ -69,38 +74,17 @@ ENDPOINTS = (
     Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained),
     Endpoint(
         "GET", "/events/{namespace}/{event_id:path}", memories.event, (READ, PUBLISH), answer=shapes.Became,
-        query=(_WAIT,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
+        query=(_WAIT,), seconds=_WAITS_S, waits=True,
     ),
-    Endpoint(
-        "POST", "/erase", erasures.erase, (ERASE,), ErasureRequest, shapes.Erasure,
-        query=(_ERASED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
-    ),
-    Endpoint(
-        "POST", "/pin", pins.pin, (FORGET,), PinRequest, shapes.Pinned,
-        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
-    ),
-    Endpoint(
-        "POST", "/unpin", pins.unpin, (FORGET,), PinRequest, shapes.Pinned,
-        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
-    ),
-    Endpoint(
-        "POST", "/goals", goals.begin_goal, (FORGET,), NeedRequest, shapes.Needed,
-        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
-    ),
-    Endpoint(
-        "POST", "/goals/end", goals.end_goal, (FORGET,), GoalRequest, shapes.Needed,
-        query=(_HOLDS,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
-    ),
+    _orders("/erase", erasures.erase, ERASE, ErasureRequest, shapes.Erasure, wait=_ERASED),
+    _orders("/pin", pins.pin, FORGET, PinRequest, shapes.Pinned, wait=_HOLDS),
+    _orders("/unpin", pins.unpin, FORGET, PinRequest, shapes.Pinned, wait=_HOLDS),
+    _orders("/goals", goals.begin_goal, FORGET, NeedRequest, shapes.Needed, wait=_HOLDS),
+    _orders("/goals/end", goals.end_goal, FORGET, GoalRequest, shapes.Needed, wait=_HOLDS),
     Endpoint("GET", "/erasures/{order_id}", erasures.erasure, (ERASE, AUDIT), answer=shapes.Erasure),
     Endpoint("GET", "/receipts/{order_id}", receipts.receipt, (ERASE, AUDIT), answer=shapes.ErasureReceipt),
-    Endpoint(
-        "POST", "/forget", forgets.forget, (FORGET,), ForgetRequest, Forget,
-        query=(_DECIDED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
-    ),
-    Endpoint(
-        "POST", "/restore", restores.restore, (FORGET,), RestoreRequest, Restore,
-        query=(_DECIDED,), seconds=WAIT_MS_MAX / 1000 + SECONDS, waits=True,
-    ),
+    _orders("/forget", forgets.forget, FORGET, ForgetRequest, Forget, wait=_DECIDED),
+    _orders("/restore", restores.restore, FORGET, RestoreRequest, Restore, wait=_DECIDED),
     Endpoint("GET", "/restores/{order_id}", restores.restored, (FORGET, AUDIT), answer=Restore),
     Endpoint("GET", "/metrics", health.metrics, (AUDIT,)),
     Endpoint("GET", "/livez", health.livez, (), answer=shapes.Alive),
