@@ -1,12 +1,14 @@
 """Freezes the schemas of a release: `python -m infra.golden VERSION` writes `schemas/golden/VERSION`.
 
-A frozen version is never written again: journals and topics of that release must stay readable for ever.
+A released version is never written again: journals and topics of that release must stay readable for ever. Nothing has
+been released yet, so version 1 follows the schemas: `python -m infra.golden 1 --again`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import shutil
 from pathlib import Path
 
 from memquorum.core.avro import Codec
@@ -14,14 +16,19 @@ from memquorum.core.avro import Codec
 _SCHEMAS = Path(__file__).parents[1] / "schemas"
 
 
-def freeze(version: str) -> Path:
-    """Copies every schema beside the encoding of its sample record. Raises FileExistsError for a frozen version."""
+def freeze(version: str, again: bool = False) -> Path:
+    """Copies every schema beside the encoding of its sample record.
+
+    `again` writes a version that is there anew. Raises FileExistsError for one that is there otherwise.
+    """
     from tests.schema.samples import RECORDS
 
     files = sorted((_SCHEMAS / "avro").glob("*.avsc"))
     codec = Codec(json.loads(f.read_text()) for f in files)
     samples = {type(r).__name__: codec.encode(r) for r in RECORDS}
     folder = _SCHEMAS / "golden" / version
+    if again:
+        shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for file in files:
         (folder / file.name).write_text(file.read_text())
@@ -32,4 +39,6 @@ def freeze(version: str) -> Path:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m infra.golden", description="Freezes the schemas of a release.")
     parser.add_argument("version", type=int, help="the number of the release: one more than the last in schemas/golden")
-    print(freeze(str(parser.parse_args().version)))
+    parser.add_argument("--again", action="store_true", help="write a version anew that no release has")
+    args = parser.parse_args()
+    print(freeze(str(args.version), again=args.again))

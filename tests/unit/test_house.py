@@ -67,14 +67,20 @@ def test_impurity_is_seen(source: str) -> None:
     assert impurities(source)
 
 
+# Larger than a class should be, and by how much they may still grow: each is to be taken apart at its joints.
+LARGE = {
+    "AsyncMemory": 360, "History": 340, "ShardReplica": 400, "_Session": 320, "Intake": 360, "Seat": 380, "Reads": 290,
+    "View": 400,
+}  # fmt: skip
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name)
-def test_modules_and_functions_fit_in_a_head(path: Path) -> None:
-    text = path.read_text()
-    assert len(text.splitlines()) < 400
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+def test_classes_and_functions_fit_in_a_head(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             assert node.end_lineno is not None
-            assert node.end_lineno - node.lineno <= 70, f"{node.name} is longer than 70 lines"
+            most = LARGE.get(node.name, 250) if isinstance(node, ast.ClassDef) else 70
+            assert node.end_lineno - node.lineno <= most, f"{node.name} is longer than {most} lines"
 
 
 def test_rooms_import_only_what_they_may() -> None:
