@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -143,3 +144,17 @@ def test_decisions_are_numbered_and_complete() -> None:
     for file in files:
         headings = re.findall(r"^## (.+)$", file.read_text(), re.MULTILINE)
         assert headings == ["Context", "Decision", "Consequences", "Rejected"], file.name
+
+
+def test_the_licence_is_there_whole_and_goes_into_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == "Apache-2.0"
+    assert project["license-files"] == ["LICENSE"]
+    licence = (ROOT / "LICENSE").read_text()
+    assert "TERMS AND CONDITIONS FOR USE, REPRODUCTION, AND DISTRIBUTION" in licence
+    assert "limitations under the License." in licence
+
+
+def test_the_changelog_says_what_is_not_released_yet() -> None:
+    headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == "Unreleased"
