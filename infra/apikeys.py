@@ -15,10 +15,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Console
 from rich.table import Table
 
 from infra.settings import Settings, SettingsError
+from memquorum import terminal
 from memquorum.core import access
 from memquorum.core.access import RIGHTS, AccessError, Keys
 
@@ -76,7 +76,7 @@ def _add(file: Path, parsed: argparse.Namespace) -> int:
     )
     first = not file.exists()
     _change(file, lambda keys: keys.with_key(key))
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = terminal.console(stderr=True, soft_wrap=True)
     console.print(f"{', '.join(key.rights)} in {', '.join(key.namespaces)}. This is the key; it is not shown again:")
     print(told)
     if first:
@@ -93,7 +93,7 @@ def _list(file: Path, parsed: argparse.Namespace) -> int:
             times = {"created_at": key.created_at, "expires_at": key.expires_at, "revoked_at": key.revoked_at}
             print(json.dumps(told | times | {"opens": fault is None}))
         return 0
-    console = Console(highlight=False)
+    console = terminal.console()
     if not file.exists():
         console.print(
             "no keys: whoever reaches the retrieval service, which then is on this machine, may do everything"

@@ -20,6 +20,7 @@ from db.migrate import migrate
 from db.queries import QUERIES
 from infra import evidence, genesis, roles
 from infra.settings import Settings, SettingsError
+from memquorum import terminal
 from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
@@ -48,7 +49,7 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
     Prints what was checked and every finding. Returns 0 if nothing is wrong, else 1.
     """
     settings.require("bootstrap", *([] if topics_only else ["memory_dsn"]))
-    console = Console(highlight=False, soft_wrap=True)
+    console = terminal.console(soft_wrap=True)
     with _progress("verifying") as tell:
         report = audit.verify(
             settings.bootstrap,
@@ -62,7 +63,7 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
     if as_json:
         print(json.dumps(rendering.plain(report)))
     else:
-        console.print("\n".join(rendering.lines(report)), markup=False)
+        console.print("\n".join(rendering.lines(report)))
         if faults := evidence.reported(settings):
             console.print(f"members report {faults} faults of others: see `python -m infra evidence --verify`")
     return 0 if report.ok else 1
@@ -92,7 +93,7 @@ def rebuild(
     if as_json:
         print(json.dumps(told))
     else:
-        _tell(Console(highlight=False, soft_wrap=True), told)
+        _tell(terminal.console(soft_wrap=True), told)
     return 0 if told.get("equal", True) else 1
 
 
@@ -184,5 +185,5 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _progress(what: str) -> Iterator[Callable[[Progress], None]]:
-    with Console(stderr=True, highlight=False).status(what) as line:
+    with terminal.console(stderr=True).status(what) as line:
         yield lambda at: line.update(f"{what}: shard {at.shard}, {at.done:,} of {at.total:,} records")

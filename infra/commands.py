@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from rich.console import Console
 
 from infra import (
     apikeys,
@@ -33,6 +32,7 @@ from infra.genesis import KeyFileError
 from infra.settings import Settings, SettingsError
 from infra.supervisor import SupervisorError
 from infra.topics import TopicsError
+from memquorum import terminal
 from memquorum.core.consensus.membership import GenesisError
 from memquorum.core.policy import PolicyError
 
@@ -46,6 +46,7 @@ _OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_
 
 def main() -> None:
     """Runs the command that the process was given and exits with its status."""
+    terminal.guard()
     arguments = sys.argv[1:]
     if arguments[:1] == ["demo"]:
         from infra.demo.command import main as demo
@@ -137,7 +138,7 @@ def _up(given: Settings, parsed: argparse.Namespace) -> int:
         supervisor.serve(given)
         return 0
     roles.check_encoders(given)
-    console = Console(stderr=True, highlight=False)
+    console = terminal.console(stderr=True)
     with console.status("starting") as line:
         running = supervisor.launch(given, lambda step: line.update(f"starting: {step}"))
     print(f"memquorum runs. Its folder is {running.run_dir}")

@@ -16,10 +16,11 @@ from rich.text import Text
 
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
-from memquorum import topics
+from memquorum import terminal, topics
 from memquorum.core.intake import Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.escaping import escaped
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import deadletters
@@ -64,10 +65,10 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     letters = deadletters.read(
         settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.service_stamps(settings), wanted
     )
-    console = Console(highlight=False)
+    console = terminal.console()
     missing = wanted.names - {letter.name for letter in letters}
     if missing:
-        Console(stderr=True, highlight=False).print(f"no such letter, or not wanted: {', '.join(sorted(missing))}")
+        terminal.console(stderr=True).print(f"no such letter, or not wanted: {', '.join(sorted(missing))}")
     (_list if parsed.action == "list" else _replay)(settings, parsed, letters, console)
     return 1 if missing else 0
 
@@ -129,13 +130,12 @@ def _plain(letter: Letter) -> dict[str, Any]:
 
 
 def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
-    """The payload as text that any terminal bears: what is no printable UTF-8 stands there as escapes."""
+    """The payload as text that any terminal bears, wherever it goes: it may be no UTF-8, and was refused."""
     payload = opened.get(letter.name)
     if payload is None:
         return {"content": None}
     text = payload[:_SHOWN].decode("utf-8", "backslashreplace")
-    safe = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
-    return {"content": safe + ("…" if len(payload) > _SHOWN else "")}
+    return {"content": escaped(text) + ("…" if len(payload) > _SHOWN else "")}
 
 
 # Replay ------------------------------------------------------------------------------------------------------------

@@ -7,12 +7,12 @@ import json
 from typing import Any
 
 from confluent_kafka import KafkaException
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from infra import genesis
 from infra.settings import Settings
+from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
 from memquorum.schema_files import load_codec
 from workers import evidence
@@ -55,7 +55,7 @@ def reported(settings: Settings) -> int:
 
 
 def _tell(found: list[Fault], strangers: int, verify: bool) -> None:
-    console = Console(highlight=False)
+    console = terminal.console()
     if found:
         table = Table("first reported", "member", "what it signed", "reported by", box=None, pad_edge=False)
         if verify:

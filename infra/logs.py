@@ -1,7 +1,9 @@
 """Logs: lines of JSON where a machine reads them, plain lines on a terminal. Neither ever holds content.
 
-What our code logs is written so: ids, counts, offsets and types of errors. A line holds when it was, how grave, who
-(`process`, `logger`), the words, and as `event` the words before their numbers were filled in, to group lines by.
+What our code logs is written so: ids, counts, offsets and types of errors. What a terminal would obey, in a name or in
+the words of an error, is written out (`memquorum.core.text.escaping`), for a log is read on one. A line holds when it
+was, how grave, who (`process`, `logger`), the words, and as `event` the words before their numbers were filled in, to
+group lines by.
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import logging
 import sys
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Literal
+from typing import Any, Literal
+
+from memquorum.core.text.escaping import escaped
 
 Format = Literal["auto", "json", "text"]
 
@@ -38,7 +42,22 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             told["exception"] = self.formatException(record.exc_info)
-        return json.dumps(told, ensure_ascii=False)
+        return escaped(json.dumps(told, ensure_ascii=False))
+
+
+class PlainFormatter(logging.Formatter):
+    """A line for people; only a traceback goes on below it."""
+
+    def __init__(self) -> None:
+        super().__init__(_PLAIN)
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """The line, without a break in it."""
+        return escaped(super().formatMessage(record), keep="")
+
+    def formatException(self, ei: Any) -> str:
+        """The traceback."""
+        return escaped(super().formatException(ei))
 
 
 def configure(process: str | None, level: str, format: Format) -> None:
@@ -48,7 +67,7 @@ def configure(process: str | None, level: str, format: Format) -> None:
     """
     as_json = format == "json" or (format == "auto" and process is not None and not sys.stderr.isatty())
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonFormatter(process or "command") if as_json else logging.Formatter(_PLAIN))
+    handler.setFormatter(JsonFormatter(process or "command") if as_json else PlainFormatter())
     logging.basicConfig(level=level.upper(), handlers=[handler])
     # It tells of every request, which for a scrape each second is nothing to tell.
     logging.getLogger("httpx").setLevel(logging.WARNING)

@@ -15,11 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from confluent_kafka import KafkaException
-from rich.console import Console
 from rich.table import Table
 
 from infra import genesis
 from infra.settings import Settings, SettingsError
+from memquorum import terminal
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR, Genesis, GenesisError
 from memquorum.core.consensus.messages import sign
@@ -86,7 +86,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     made_of = [apply(now[order.shard], order) for order in wanted]
     if parsed.step in RESIZES:
         _refuse_too_few(settings, now, wanted, made_of, codec)
-    console = Console(highlight=False)
+    console = terminal.console()
     for order, after in zip(wanted, made_of, strict=True):
         console.print(f"shard {order.shard}: configuration {order.config} → {after.config}: {_told(order)}")
     if not wanted:
@@ -234,7 +234,7 @@ def _show(now: Sequence[Genesis], *, as_json: bool) -> None:
         for shard, config in enumerate(now):
             print(json.dumps(_plain(shard, config)))
         return
-    console = Console(highlight=False)
+    console = terminal.console()
     alike: dict[tuple[object, ...], list[int]] = {}
     for shard, config in enumerate(now):
         alike.setdefault((config.config, config.members), []).append(shard)

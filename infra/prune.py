@@ -7,12 +7,12 @@ import json
 import logging
 
 from confluent_kafka import KafkaException
-from rich.console import Console
 from rich.table import Table
 
 from db.cursors import cursors
 from infra import genesis
 from infra.settings import Settings
+from memquorum import terminal
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers import configurations, prune
@@ -36,7 +36,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     made, codec = genesis.read(settings), load_codec()
     strangers = Strangers(logging.getLogger("memquorum.prune"), genesis.stamps_at_hand(settings))
     used = cursors(settings.memory_dsn)
-    with Console(stderr=True, highlight=False).status("looking") as line:
+    with terminal.console(stderr=True).status("looking") as line:
         plans, now = [], configurations.read(settings.bootstrap, made, codec)
         for shard in range(made.shards):
             line.update(f"looking: shard {shard}")
@@ -55,7 +55,7 @@ def _tell(plans: list[Plan], shards: int, *, dry: bool, as_json: bool) -> None:
             told = {topic: {"first": low, "keeps_from": to} for topic, (low, to) in plan.reach.items()}
             print(json.dumps({"shard": plan.shard, "sequence": plan.seq, "deleted": not dry, "topics": told}))
         return
-    console = Console(highlight=False)
+    console = terminal.console()
     table = Table("shard", "stable sequence", "records that nobody needs", box=None, pad_edge=False)
     for plan in plans:
         table.add_row(str(plan.shard), f"{plan.seq:,}", f"{plan.records:,}")

@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
+from memquorum import terminal
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import reencode
@@ -32,7 +33,7 @@ def run(settings: Settings, as_json: bool) -> int:
     """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     encoder = roles.encoder(settings)
-    console = Console(stderr=True, highlight=False)
+    console = terminal.console(stderr=True)
     _check_fleet(settings, encoder.name, console)
     with _shown(console) as tell:
         report = reencode.run(
@@ -80,7 +81,7 @@ def _encoder_of_the_fleet(settings: Settings) -> str | None:
 
 @contextmanager
 def _shown(console: Console) -> Iterator[Callable[[reencode.Progress], None]]:
-    columns = (TextColumn("encoding anew"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("encoding anew", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=None)
         yield lambda at: bar.update(task, completed=at.done, total=at.total)

@@ -23,6 +23,7 @@ from rich.text import Text
 
 from infra import keeping, supervisor, telemetry
 from infra.settings import Settings
+from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
 from memquorum.telemetry import metrics
 
@@ -80,7 +81,7 @@ class Line:
 
 def show(given: Settings, as_json: bool, watch: bool) -> int:
     """Prints the table once, or live until Ctrl-C. Returns the exit status: 1 where nothing runs."""
-    console = Console(highlight=False)
+    console = terminal.console()
     if not console.is_terminal:
         console.width = 160
     if not watch:

@@ -13,6 +13,7 @@ from db import sweeping
 from db.sweeping import MayNotSweep, Swept
 from infra import genesis
 from infra.settings import Settings
+from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
 from workers import outside
 from workers.outside import Taken
@@ -34,8 +35,8 @@ def options(command: argparse.ArgumentParser) -> None:
 def run(settings: Settings, parsed: argparse.Namespace) -> int:
     """Sweeps both databases, and tells what remains in the outside topics. Returns 0."""
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
-    console = Console(highlight=False)
-    with Console(stderr=True, highlight=False).status("sweeping") as line:
+    console = terminal.console()
+    with terminal.console(stderr=True).status("sweeping") as line:
         for database, step in databases(settings):
             line.update(f"sweeping: {database}, {step.what} is done")
             if parsed.json:

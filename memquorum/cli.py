@@ -16,10 +16,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from rich.console import Console
 from rich.text import Text
 
-from memquorum import __version__
+from memquorum import __version__, terminal
 from memquorum.client import (
     Invalid,
     Memory,
@@ -48,6 +47,7 @@ _CHECKOUT = Path(__file__).resolve().parents[1]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns the exit status."""
+    terminal.guard()
     root = parser()
     parsed, rest = root.parse_known_args(arguments)
     if rest and not getattr(parsed, "passes_on", False):
@@ -184,7 +184,7 @@ def _publish(parsed: argparse.Namespace) -> int:
         raise Invalid("bad_id", "event_id", "names one episode; give one TEXT with it")
     if not parsed.text and sys.stdin.isatty():
         raise Invalid("empty_value", None, "nothing to publish: give TEXT, or pipe in JSON lines")
-    console, published, refused = Console(stderr=True, highlight=False), 0, 0
+    console, published, refused = terminal.console(stderr=True), 0, 0
     with _memory(parsed) as memory:
         for batch in _batches(_episodes(parsed.text, sys.stdin, common)):
             receipts, complaints = _send(memory, batch)

@@ -29,6 +29,7 @@ from infra.demo.steps import steps
 from infra.embedded.processes import EmbeddedError, tail
 from infra.settings import DEFAULT_RUN_DIR, Settings
 from infra.supervisor import SupervisorError
+from memquorum import terminal
 from memquorum.core.consensus.membership import Genesis
 from memquorum.schema_files import load_codec
 from workers import audit
@@ -66,7 +67,7 @@ class Log:
 def main(argv: Sequence[str]) -> int:
     """Runs the demo. 0: everything added up and was proven; 1: something did not, or could not be done; 2: usage."""
     parsed = _parser().parse_args(argv)
-    console = Console(highlight=False)
+    console = terminal.console()
     if not console.is_terminal:
         console.width = _WIDTH
     began = time.monotonic()

@@ -83,7 +83,7 @@ def show_next(console: Console, kept: Path | None, namespace: str) -> None:
         console.print(f"  export MEMQUORUM_RUN_DIR={kept}", soft_wrap=True)
     for command, what in _KEPT if kept is not None else _STOPPED:
         text = f"  {command.format(namespace=namespace):<48}  {what}"
-        console.print(text, soft_wrap=True, markup=False)
+        console.print(text, soft_wrap=True)
 
 
 def show_sums(console: Console, found: Sequence[Sum]) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
 
 from infra.demo.ledger import Ledger
 
@@ -48,14 +49,15 @@ class Screen:
         if phase == clock.phase:
             return
         if clock.phase and clock.phase != READY:
-            self.console.print(f"  [green]done[/] {clock.phase} [dim]{time.monotonic() - clock.since:.1f} s[/]")
+            took = f" {time.monotonic() - clock.since:.1f} s"
+            self.console.print(Text.assemble("  ", ("done", "green"), f" {clock.phase}", (took, "dim")))
         clock.phase, clock.since = phase, time.monotonic()
 
     @contextmanager
     def publishing(self, total: int) -> Iterator[Callable[[int, int, Ledger], None]]:
         """Yields what is called with (published, as_of, ledger) as often as one likes."""
         if self._live:
-            text = TextColumn("{task.description}")
+            text = TextColumn("{task.description}", markup=False)
             columns = (SpinnerColumn(), text, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             with Progress(*columns, console=self.console) as progress:
                 task = progress.add_task("publishing", total=total)

@@ -13,6 +13,7 @@ from typing import cast
 from rich.console import Console
 from rich.text import Text
 
+from memquorum import terminal
 from memquorum.client.sync import Memory
 from memquorum.client.values import Context, Found, Gates, Only
 from memquorum.core.retrieval.query import Hit
@@ -116,7 +117,7 @@ def _search(opens: Opens, parsed: argparse.Namespace) -> int:
         for hit in hits:
             print(json.dumps(asdict(hit)))
         return 0
-    console = Console(highlight=False)
+    console = terminal.console()
     if not hits:
         console.print(f"nothing in {memory.namespace!r} yet")
     for hit in hits:
@@ -150,7 +151,7 @@ def _prompt(opens: Opens, parsed: argparse.Namespace) -> int:
         return 0
     print(found, end="")
     # Beside the text, so that it can be piped into a prompt.
-    console = Console(highlight=False, stderr=True)
+    console = terminal.console(stderr=True)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
     return 0
@@ -160,7 +161,7 @@ def _context(parsed: argparse.Namespace, found: Context) -> int:
     if parsed.json:
         print(json.dumps(asdict(found)))
         return 0
-    console = Console(highlight=False)
+    console = terminal.console()
     for item in found.items:
         _show(console, f"{item.way or '':>7}" if item.score is None else f"{item.score:6.3f}", item)
     for line in _counts(found):
@@ -170,8 +171,9 @@ def _context(parsed: argparse.Namespace, found: Context) -> int:
 
 def _show(console: Console, mark: str, one: Hit | Found) -> None:
     said = moment(one.occurred_at).removesuffix(" UTC")
-    console.print(Text(f"{mark}  {_short(one.text)}"), soft_wrap=True)
-    console.print(Text(f"        {one.memory_id}  {one.tier}, {one.agent}, {said}"), style="dim", soft_wrap=True)
+    console.print(terminal.text(console, f"{mark}  {_short(one.text)}"), soft_wrap=True)
+    whence = f"        {one.memory_id}  {one.tier}, {one.agent}, {said}"
+    console.print(terminal.text(console, whence), style="dim", soft_wrap=True)
 
 
 def _counts(found: Context) -> Iterator[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
+from memquorum import terminal
 from memquorum.client import audit
 from memquorum.client.errors import NotConfigured
 from memquorum.core.audit import rendering
@@ -19,8 +19,8 @@ from memquorum.schema_files import load_codec
 def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
     """Audits the topics and prints the report; how many findings there are."""
     genesis = read_genesis(genesis_file)
-    watched = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"))
+    watched = terminal.console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=watched, transient=True, disable=not watched.is_terminal) as progress:
         task = progress.add_task("reading the journal")
         report = audit.verify(
@@ -32,9 +32,9 @@ def run(kafka: str, genesis_file: Path, as_json: bool) -> int:
     if as_json:
         print(json.dumps(rendering.plain(report)))
     else:
-        console = Console(highlight=False, soft_wrap=True)
+        console = terminal.console(soft_wrap=True)
         console.print(f"cluster {genesis.cluster.hex()[:16]}…")
-        console.print("\n".join(rendering.lines(report)), markup=False)
+        console.print("\n".join(rendering.lines(report)))
     return len(report.findings) + sum(shard.more for shard in report.shards)
 
 

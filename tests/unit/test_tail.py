@@ -12,7 +12,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import FORGET, PROMOTE
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change
-from memquorum.core.records import Restored
+from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
 from tests.unit import erasures, protections, votes
 from tests.unit import genesis as cluster
@@ -128,3 +128,15 @@ def test_where_to_begin(since: str, seconds: float | None) -> None:
 def test_what_is_no_time_is_refused(since: str) -> None:
     with pytest.raises(Invalid, match="start, now"):
         seconds_back(since)
+
+
+def test_no_name_forges_a_line(codec: Codec) -> None:
+    name = "x\x1b[2J\n1970-01-01 00:00:00  0/2     decided     epoch 9 by 4 members: 9 forgotten"
+    detail = codec.encode(Accessed(agent=name, accessed_at=1, applied=True))
+    entry = JournalEntry(
+        shard=0, seq=1, as_of=0, effect="accessed", event_id="e", source_topic="t", source_partition=0,
+        source_offset=0, detail=detail, namespace="n", memory_id="m",
+    )  # fmt: skip
+    (line,) = Tail(codec).lines(entry)
+    assert r"by x\u001b[2J\u000a1970" in line
+    assert "\n" not in line

@@ -30,6 +30,7 @@ from memquorum.core.records import (
     Withheld,
 )
 from memquorum.core.retrieval.telling import WHY, moment, share
+from memquorum.core.text.escaping import escaped
 
 _KEPT = "kept"
 
@@ -48,8 +49,11 @@ class Tail:
         return self._codec.decode_as(JournalEntry, self._codec.decode_as(JournalAppended, data).entry)
 
     def lines(self, entry: JournalEntry) -> list[str]:
-        """The lines for an entry; none where it is not to be told. Raises DecodeError for a detail that is none."""
-        told = list(self._told(entry))
+        """The lines for an entry; none where it is not to be told. Raises DecodeError for a detail that is none.
+
+        No name in it can forge another: control characters are written out, line breaks too.
+        """
+        told = [escaped(line, keep="") for line in self._told(entry)]
         if not told:
             return []
         head, *rest = told

@@ -1,0 +1,91 @@
+"""The way to a person's terminal: nothing that an agent wrote reaches one raw.
+
+Every command calls `guard` before it says anything. From then on standard output and standard error, where they are
+terminals, write out what a terminal would obey (`core.text.escaping`), whoever prints: a renderer, argparse, the log,
+the interpreter's own traceback. Into a pipe or a file everything goes as it is. Colours and live lines are drawn by
+`console` alone, the one way around the guard, which escapes every piece of text before it is drawn.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import IO, Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
+
+from memquorum.core.text.escaping import escaped
+
+
+class Guarded:
+    """A terminal's stream: what is written to it is escaped; all else is the stream's own."""
+
+    def __init__(self, raw: IO[str]) -> None:
+        self.raw = raw
+
+    def write(self, text: str) -> int:
+        """Writes the text, escaped; the number of characters that it had before."""
+        self.raw.write(escaped(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Writes each, escaped."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.raw, name)
+
+
+def guard() -> None:
+    """Puts the guard before standard output and standard error, where they are terminals; once, for good."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, Guarded) and stream.isatty():
+            setattr(sys, name, Guarded(stream))
+            # Python 3.13 and newer colour tracebacks and help by escapes, which would be written out.
+            os.environ["PYTHON_COLORS"] = "0"
+
+
+def console(*, stderr: bool = False, soft_wrap: bool = False) -> Console:
+    """A console that escapes what it draws on a terminal, and takes no text for markup, emoji codes or a link."""
+    return _Console(stderr=stderr, soft_wrap=soft_wrap, highlight=False, markup=False, emoji=False)
+
+
+def text(shown: Console, line: str) -> Text:
+    """One line of agents' words for any console; on a terminal without anything that it would obey, or a break."""
+    return Text(escaped(line, keep="") if shown.is_terminal else line)
+
+
+class _Console(Console):
+    @property
+    def file(self) -> IO[str]:
+        """The stream itself: rich draws by escapes of its own."""
+        found = Console.file.fget(self)  # type: ignore[attr-defined]
+        return found.raw if isinstance(found, Guarded) else found
+
+    @file.setter
+    def file(self, new_file: IO[str]) -> None:
+        Console.file.fset(self, new_file)  # type: ignore[attr-defined]
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The renderable's segments, their text escaped. What rich draws with is in styles and control segments."""
+        if not self.is_terminal:
+            yield from super().render(renderable, options)
+            return
+        for segment in super().render(_sound(renderable), options):
+            style = segment.style.update_link(None) if segment.style and segment.style.link else segment.style
+            yield segment if segment.control else Segment(escaped(segment.text), style)
+
+
+def _sound(renderable: RenderableType) -> RenderableType:
+    """A text as it will be shown, so that it is wrapped by what it will take up."""
+    if isinstance(renderable, str):
+        return escaped(renderable)
+    if isinstance(renderable, Text) and (plain := escaped(renderable.plain)) != renderable.plain:
+        return Text(plain, renderable.style, justify=renderable.justify, overflow=renderable.overflow,
+                    no_wrap=renderable.no_wrap, end=renderable.end)  # fmt: skip
+    return renderable

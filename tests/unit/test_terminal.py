@@ -1,0 +1,181 @@
+"""Nothing that an agent wrote reaches a terminal raw."""
+
+from __future__ import annotations
+
+import ast
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.segment import Segment
+from rich.style import Style
+
+from infra.logs import JsonFormatter, PlainFormatter
+from memquorum import terminal
+from memquorum.core.text.escaping import escaped
+from tests.unit import evil
+from tests.unit.test_house import MODULES, ROOT, name
+from tests.unit.test_logs import _record
+
+# What rich draws with: colours, the cursor's line and its visibility.
+_DRAWN = re.compile(r"\x1b\[[0-9;]*m|\r?\x1b\[[12]?[AK]|\x1b\[\?25[lh]|\r(?=\n|\x1b)")
+_CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+_JOINERS = "\u200c\u200d"
+
+
+def _obeyed(text: str) -> set[str]:
+    return {c for c in text if unicodedata.category(c) in _CATEGORIES and c not in _JOINERS + "\n\t"}
+
+
+@given(st.text(st.characters()))
+def test_nothing_is_left_that_a_terminal_obeys(text: str) -> None:
+    shown = escaped(text)
+    assert _obeyed(shown) == set()
+    assert escaped(shown) == shown
+    assert "\n" not in escaped(text, keep="")
+
+
+@given(st.text(st.characters(exclude_categories=("Cc", "Cf", "Cn", "Cs", "Zl", "Zp"))))
+def test_words_are_left_as_they_are(text: str) -> None:
+    assert escaped(f"{text}\n\tमी\u200dक \u3000") == f"{text}\n\tमी\u200dक \u3000"
+
+
+@given(st.text(st.characters()))
+def test_json_stays_the_same_value(text: str) -> None:
+    assert json.loads(escaped(json.dumps({"a": text}, ensure_ascii=False))) == {"a": text}
+
+
+def test_escapes_are_written_out() -> None:
+    assert escaped("a\x1b[2J\x9b\u202eb\U000e0041\x7f\r") == r"a\u001b[2J\u009b\u202eb\udb40\udc41\u007f\u000d"
+
+
+def test_lines_of_logs_hold_nothing_that_a_terminal_obeys() -> None:
+    record = _record("says %s\nmore", evil.EVIL, error=ValueError(evil.EVIL))
+    line, plain = JsonFormatter("a").format(record), PlainFormatter().format(record)
+    assert _obeyed(line) == _obeyed(plain) == set()
+    assert json.loads(line)["message"] == f"says {evil.EVIL}\nmore"
+    assert plain.splitlines()[0].endswith(r"\u000amore")
+
+
+def _on_a_terminal(environment: dict[str, str]) -> str:
+    """What the commands write to a terminal of theirs."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "tests.unit.evil"], cwd=ROOT, stdin=theirs, stdout=theirs, stderr=theirs,
+        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "200"} | environment,
+    ) as process:  # fmt: skip
+        os.close(theirs)
+        said = b""
+        try:
+            while data := os.read(ours, 65_536):
+                said += data
+        except OSError:  # nobody has the other end any more
+            pass
+        os.close(ours)
+    text = said.decode()
+    assert process.returncode == 0, text
+    return text
+
+
+def _by_command(text: str) -> dict[str, str]:
+    _, *parts = re.split(r"^== '(.+)'\r?\n", text, flags=re.MULTILINE)
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def test_no_command_lets_a_terminal_obey_an_agent() -> None:
+    found = _by_command(_on_a_terminal({}))
+    assert len(found) == 24
+    for command, said in found.items():
+        assert _obeyed(_DRAWN.sub("", said)) == set(), f"{command}: {said!r}"
+        # It did come to be shown, and links are no part of it.
+        assert r"\u001b]52;c;ZXZpbA==" in said.replace("\\\\", "\\"), f"{command}: {said!r}"
+        assert "\x1b]8" not in said, command
+
+
+def test_what_is_printed_is_escaped_on_the_way() -> None:
+    raw = io.StringIO()
+    guarded = terminal.Guarded(raw)
+    print(evil.EVIL, "\x9b", file=guarded)  # type: ignore[call-overload]
+    guarded.writelines(["\x1b", "\n"])
+    assert _obeyed(raw.getvalue()) == set()
+    assert raw.getvalue().endswith("\\u009b\n\\u001b\n")
+
+
+class _Own:
+    """Draws what it is given, as a renderer of its own may."""
+
+    def __rich_console__(self, *_: object) -> Iterator[Segment]:
+        yield Segment(evil.EVIL, Style(link="file:///etc"))
+
+
+def test_a_renderer_of_its_own_draws_nothing_raw() -> None:
+    drawn = io.StringIO()
+    terminal._Console(file=drawn, force_terminal=True, color_system="truecolor", width=200).print(_Own())
+    said = drawn.getvalue()
+    assert r"\u001b]52" in said
+    assert _obeyed(_DRAWN.sub("", said)) == set()
+    assert "]8;" not in said
+
+
+def test_into_a_pipe_texts_go_as_they_are() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.unit.evil"], cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, check=True
+    )
+    found = _by_command(done.stdout.decode())
+    assert f"- {evil.EVIL}\n" in found["context q"]
+    assert json.loads(found["search --json q"])["text"] == evil.EVIL
+
+
+def _prints(tree: ast.AST) -> list[int]:
+    """Lines that reach a terminal by another way than `memquorum.terminal`."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            called = ast.unparse(node.func)
+            console = called.rpartition(".")[2] in {"Console", "StreamHandler"} or called in {"os.write", "rich.print"}
+            column = called == "TextColumn" and not any(k.arg == "markup" for k in node.keywords)
+            markup = called.endswith(("from_markup", "from_ansi")) or any(
+                k.arg == "markup" and ast.unparse(k.value) != "False" for k in node.keywords
+            )
+            if console or column or markup:
+                found.append(node.lineno)
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in {
+            "sys.stdout.buffer", "sys.stderr.buffer", "sys.__stdout__", "sys.__stderr__", "rich.print",
+        }:  # fmt: skip
+            found.append(node.lineno)
+    return found
+
+
+# The guard itself, and the log's own handler, which writes to a standard error that the guard stands before.
+_OWN = {"memquorum/terminal.py": 1, "infra/logs.py": 1}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_nothing_is_printed_but_through_the_guard(path: Path) -> None:
+    assert len(_prints(ast.parse(path.read_text()))) <= _OWN.get(name(path), 0)
+
+
+@pytest.mark.parametrize("source", [
+    "Console()", "rich.console.Console(stderr=True)", "os.write(1, b'')", "sys.stdout.buffer.write(b'')",
+    "print(1, file=sys.__stderr__)", "Text.from_markup(a)", "shown.print(a, markup=True)", "TextColumn('{a}')",
+    "from rich.console import Console\nclass A:\n  x = Console()",
+])  # fmt: skip
+def test_another_way_is_seen(source: str) -> None:
+    assert _prints(ast.parse(source))
+
+
+@pytest.mark.parametrize("path", ["memquorum/cli.py", "infra/commands.py"])
+def test_every_command_begins_with_the_guard(path: str) -> None:
+    (main,) = [n for n in ast.parse((ROOT / path).read_text()).body if getattr(n, "name", "") == "main"]
+    assert isinstance(main, ast.FunctionDef)
+    assert ast.unparse(main.body[1]) == "terminal.guard()"
