@@ -8,7 +8,7 @@ import re
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -24,7 +24,7 @@ from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, clien
 from workers.retrieval import limits, routes, shapes
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
-from workers.retrieval.endpoints import Endpoint
+from workers.retrieval.endpoints import Endpoint, Parameter
 from workers.retrieval.limits import Busy, Late, Limits
 from workers.retrieval.openapi import describe
 from workers.retrieval.routes import ENDPOINTS
@@ -53,6 +53,21 @@ def sample(endpoint: Endpoint) -> dict[str, Any] | None:
         "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
     }  # fmt: skip
     return samples[endpoint.name] if endpoint.body else None
+
+
+ASKED_IN_THE_ADDRESS = [(endpoint, one) for endpoint in ENDPOINTS for one in endpoint.query]
+
+
+@pytest.mark.parametrize(("endpoint", "parameter"), ASKED_IN_THE_ADDRESS, ids=lambda one: one.name)
+@pytest.mark.parametrize("value", ["yes", "", "-1", "1e3", "9999999", "\u0661"])
+def test_a_bad_parameter_is_refused_before_anything_is_asked(
+    service: Served, client: TestClient, endpoint: Endpoint, parameter: Parameter, value: str
+) -> None:
+    service.reads = cast(Any, None)  # whatever asks it, fails
+    sent = {"json": {"namespace": "greenhouse"} | (sample(endpoint) or {})} if endpoint.body else {}
+    answer = client.request(endpoint.method, filled(endpoint.path), params={parameter.name: value}, **sent)
+    assert (answer.status_code, answer.json()["field"]) == (400, parameter.name)
+    assert service.published == service.sent == []
 
 
 def test_the_description_has_every_route_and_no_other(client: TestClient, service: Served) -> None:

@@ -19,11 +19,12 @@ SECONDS = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Of the query string."""
+    """Of the query string. `read`: takes what stands there, None where it does not stand there. Raises BadRequest."""
 
     name: str
     kind: type
     sentence: str
+    read: Callable[[str | None], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,11 @@ class Endpoint:
     def name(self) -> str:
         """Its function's, for metrics and the description."""
         return self.do.__name__
+
+    def check(self, request: Request) -> None:
+        """Reads the query string, before anything is asked or published for the request. Raises BadRequest."""
+        for parameter in self.query:
+            parameter.read(request.query_params.get(parameter.name))
 
     @property
     def sentence(self) -> str:

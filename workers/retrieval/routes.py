@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from starlette.requests import Request
@@ -16,7 +16,7 @@ from memquorum.core.retrieval.context import ContextRequest
 from memquorum.core.retrieval.erasing import ErasureRequest
 from memquorum.core.retrieval.forgetting import Forget, ForgetRequest
 from memquorum.core.retrieval.pinning import GoalRequest, NeedRequest, PinRequest
-from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest
+from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest, read_flag, read_wait
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.restoring import Restore, RestoreRequest
 from workers.retrieval import (
@@ -41,15 +41,19 @@ from workers.retrieval.ordering import WAIT_MS
 from workers.retrieval.service import Service
 
 _CONFIRM = Parameter(
-    "confirm", bool, "Wait until Kafka has confirmed that what is given counts as used (default: false)."
-)
-_WAIT = Parameter("wait_ms", int, f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
-_ERASED = Parameter(
-    "wait_ms", int, f"Wait until an order is carried out, so many milliseconds at most (default: {WAIT_MS})."
-)
-_DECIDED = Parameter("wait_ms", int, f"Wait until it is decided on, so many milliseconds at most (default: {WAIT_MS}).")
-_HOLDS = Parameter("wait_ms", int, f"Wait until it holds, so many milliseconds at most (default: {WAIT_MS}).")
+    "confirm", bool, "Wait until Kafka has confirmed that what is given counts as used (default: false).",
+    partial(read_flag, "confirm"),
+)  # fmt: skip
 
+
+def _waiting(sentence: str) -> Parameter:
+    return Parameter("wait_ms", int, sentence, read_wait)
+
+
+_WAIT = _waiting(f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
+_ERASED = _waiting(f"Wait until an order is carried out, so many milliseconds at most (default: {WAIT_MS}).")
+_DECIDED = _waiting(f"Wait until it is decided on, so many milliseconds at most (default: {WAIT_MS}).")
+_HOLDS = _waiting(f"Wait until it holds, so many milliseconds at most (default: {WAIT_MS}).")
 
 _WAITS_S = WAIT_MS_MAX / 1000 + SECONDS
 
@@ -117,6 +121,7 @@ class _Bound:
             return
         caller = service.door.enter(request.headers.get("authorization"))
         caller.sight(*endpoint.rights)
+        endpoint.check(request)
         answer = None
         try:
             async with service.limits.turn(caller, endpoint.seconds, endpoint.waits):
