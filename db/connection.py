@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector
@@ -18,6 +19,8 @@ VAULT = "memquorum_vault"
 _CONNECT_SECONDS = 5
 # Over TCP, a server whose machine is gone is given up within some 20 s, and not when the kernel's two hours are over.
 _KEEPALIVE = {"keepalives_idle": 5, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+
+T = TypeVar("T")
 
 
 def patient(dsn: str) -> str:
@@ -64,6 +67,22 @@ class Link:
             except (psycopg.OperationalError, psycopg.InterfaceError) as error:
                 self.close()
                 raise self._lost(f"Postgres: {str(error).strip() or type(error).__name__}") from error
+
+    def ask(self, read: Callable[[psycopg.Connection], T]) -> T:
+        """What the work reads, in one transaction; on a connection that was there before and broke, once more on
+        another: it may have lost its server since. Raises `lost`."""
+        with self._lock:
+            old = self._connection
+            try:
+                return self._read(read)
+            except self._lost:
+                if old is None or not old.broken:
+                    raise
+                return self._read(read)
+
+    def _read(self, read: Callable[[psycopg.Connection], T]) -> T:
+        with self.use() as connection, connection.transaction():
+            return read(connection)
 
     def close(self) -> None:
         """Lets the connection go; a later use makes another."""

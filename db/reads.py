@@ -65,6 +65,10 @@ Event = tuple[str, str]
 T = TypeVar("T")
 
 
+class _Broken(psycopg.OperationalError):
+    """The connection broke under a question."""
+
+
 class Reads:
     """Reading access to the database `memory` for one event loop. Methods raise StoreUnavailable.
 
@@ -80,7 +84,10 @@ class Reads:
             open=False,
             timeout=_PATIENCE_S,
             check=self._check,
+            # Then the next question has it tried anew, and at once; later attempts would come ever more seldom.
+            reconnect_timeout=_PATIENCE_S,
         )
+        self._renewed = -_FRESH_S  # when all connections were last thrown away
         self._used: WeakKeyDictionary[psycopg.AsyncConnection[Any], float] = WeakKeyDictionary()
         self._crowds = Crowds(self._all)
         self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -267,8 +274,7 @@ class Reads:
         def snapshot() -> T:
             link = self._links.get()
             try:
-                with link.use() as connection, connection.transaction():
-                    return load(connection)
+                return link.ask(load)
             finally:
                 self._links.put(link)
 
@@ -295,7 +301,7 @@ class Reads:
         return await _in_time(asyncio.ensure_future(self._ask(name, parameters, sight, text)))
 
     async def _check(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        """Whether a connection still has a server; not asked of one that had it a moment ago."""
+        """Whether a connection still has a server; not asked of one that had it a moment ago (see `_ask`)."""
         if time.monotonic() - self._used.get(connection, -_FRESH_S) >= _FRESH_S:
             await AsyncConnectionPool.check_connection(connection)
 
@@ -307,18 +313,38 @@ class Reads:
             await asyncio.wait_for(share.acquire(), _PATIENCE_S)
         except TimeoutError:
             raise StoreUnavailable("Postgres: these namespaces have enough questions under way") from None
+        began = time.monotonic()
         try:
-            async with self._pool.connection() as connection, connection.cursor(binary=True) as asked:
-                # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
-                async with connection.pipeline():
-                    await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
-                    await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
-                self._used[connection] = time.monotonic()
-                return await asked.fetchall()
+            try:
+                return await self._once(name, parameters, sight, text)
+            except _Broken:
+                # It only reads, so it may be asked again. Where one connection has lost its server, all have: none of
+                # them is handed out any more.
+                if self._renewed < began:
+                    self._renewed = time.monotonic()
+                    await self._pool.drain()
+                return await self._once(name, parameters, sight, text)
         except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
         finally:
             share.release()
+
+    async def _once(
+        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
+    ) -> list[tuple[Any, ...]]:
+        async with self._pool.connection() as connection:
+            try:
+                async with connection.cursor(binary=True) as asked:
+                    # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
+                    async with connection.pipeline():
+                        await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+                        await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
+                    self._used[connection] = time.monotonic()
+                    return await asked.fetchall()
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                if connection.broken:
+                    raise _Broken(str(error)) from error
+                raise
 
 
 async def _in_time(asked: asyncio.Future[T]) -> T:

@@ -161,6 +161,32 @@ def test_who_waits_for_an_event_hears_of_it_at_once(client: TestClient, world: W
     assert {(a["outcome"], a["memory_id"]) for a in answers} == {("below_threshold", memory_id("late"))}
 
 
+def test_no_question_sees_that_postgres_lost_its_connections(client: TestClient, databases: tuple[str, str]) -> None:
+    """As after a restart: every connection was used a moment ago, and none has a server any more."""
+    questions = [
+        *[("POST", "/search", {"namespace": NAMESPACE, "query": f"tank {i}", "peek": True}) for i in range(4)],
+        ("POST", "/retrieve", {"namespace": NAMESPACE, "query": "pump", "peek": True}),
+        ("GET", f"/memories/{memory_id('tank')}", None),
+        ("GET", f"/memories/{memory_id('tank')}/explain", None),
+        ("GET", f"/memories/{memory_id('pump')}/explain", None),
+    ]
+
+    def ask() -> list[int]:
+        with ThreadPoolExecutor(len(questions)) as threads:
+            asked = [threads.submit(client.request, method, path, json=body) for method, path, body in questions]
+            return [one.result(15).status_code for one in asked]
+
+    with psycopg.connect(databases[0], autocommit=True) as admin:
+        for _ in range(3):
+            assert ask() == [200] * len(questions)
+            gone = admin.execute(
+                "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            ).fetchall()
+            assert len(gone) > 3
+            assert ask() == [200] * len(questions)
+
+
 def test_requests_that_cannot_be_answered_name_the_field(client: TestClient) -> None:
     for answer, status, field in (
         (client.post("/search", json={"query": "q"}), 400, "agent"),

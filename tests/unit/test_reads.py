@@ -6,8 +6,6 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any
 
@@ -36,12 +34,10 @@ class Frozen:
     def __init__(self) -> None:
         self.gate, self.used = threading.Event(), 0
 
-    @contextmanager
-    def use(self) -> Iterator[None]:
+    def ask(self, _: object) -> None:
         self.used += 1
         self.gate.wait(10)
         raise StoreUnavailable("it went on")
-        yield
 
     def close(self) -> None:
         pass
@@ -91,3 +87,28 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
     finally:
         gate.set()
         await asyncio.gather(*busy)
+
+
+async def test_what_lost_its_server_is_asked_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, lost, drained = Reads(""), set(range(6)), list[int]()
+
+    async def once(name: str, *_: Any) -> list[tuple[Any, ...]]:
+        await asyncio.sleep(0)
+        if int(name) in lost:
+            lost.discard(int(name))
+            raise reads._Broken("the server closed the connection")
+        if name == "9":
+            raise reads._Broken("again")
+        return [(name,)]
+
+    async def drain() -> None:
+        drained.append(len(lost))
+
+    monkeypatch.setattr(asked, "_once", once)
+    monkeypatch.setattr(asked._pool, "drain", drain)
+    found = await asyncio.gather(*(asked._all(str(one), {}, EVERYTHING) for one in range(6)))
+    assert found == [[(str(one),)] for one in range(6)]
+    assert drained == [5]  # by the first: the others' were thrown away with it
+    lost.add(9)
+    with pytest.raises(StoreUnavailable, match="again"):
+        await asked._all("9", {}, EVERYTHING)
