@@ -253,10 +253,11 @@ class View:
         """Whether it was decided, not long ago, to forget the memory."""
         return any(memory_id in of_shard for of_shard in self._forgotten.values())
 
-    def experienced(self, namespace: str, agent: str, offset: int, recent: Recent, *, keep: int) -> None:
+    def experienced(self, namespace: str, offset: int, recent: Recent, *, keep: int) -> None:
         """An episode of one of the member's own agents; of each the last `keep` are kept."""
-        row = (namespace, agent, offset, *recent)
-        self._write("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        memory_id, content, embedding, encoder, agent, signed = recent
+        row = (namespace, agent, offset, memory_id, content, embedding, encoder, signed)
+        self._write("INSERT OR IGNORE INTO recent VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
         self._write(sql.TRIM, (namespace, agent, keep))
 
     def reencoded(

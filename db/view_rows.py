@@ -23,6 +23,8 @@ class Known(NamedTuple):
     sealed_content: bytes
     sealed_embedding: bytes | None
     encoder: str
+    sealed_signed: bytes | None = None
+    """What the agent signed, where the namespace takes nothing unsigned; elsewhere nobody asks."""
 
 
 class Recent(NamedTuple):
@@ -32,6 +34,8 @@ class Recent(NamedTuple):
     sealed_content: bytes
     sealed_embedding: bytes
     encoder: str
+    agent: str
+    sealed_signed: bytes | None = None
 
 
 Fading = tuple[int, str, str, int, bytes | None, str]

@@ -11,7 +11,7 @@ LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
 KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
-       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed
 {FACTS}"""
 FADING = f"""
 SELECT w.key, m.memory_id, namespace, last_access,
@@ -24,7 +24,8 @@ DELETE FROM recent WHERE namespace = ?1 AND agent = ?2 AND accepted_offset <= (
 """
 # The ages are counted in the key alone, so that no row is read that is too old.
 RECENT = """
-SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder)
+SELECT r.memory_id, sealed_content, coalesce(a.sealed_embedding, r.sealed_embedding), coalesce(a.encoder, r.encoder),
+       r.agent, sealed_signed
 FROM (
     SELECT rowid, row_number() OVER (PARTITION BY agent ORDER BY accepted_offset DESC) AS age
     FROM recent WHERE namespace = ?1 AND accepted_offset <= ?2) late
@@ -87,7 +88,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 16))}
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 17))}
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.

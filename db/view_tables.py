@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 11
+VERSION = 12
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -31,10 +31,11 @@ CREATE TABLE IF NOT EXISTS memory (
     at INTEGER PRIMARY KEY, memory_id TEXT NOT NULL, namespace TEXT NOT NULL, agent TEXT NOT NULL,
     created INTEGER NOT NULL, last_access INTEGER NOT NULL, touched INTEGER NOT NULL, salience_ppm INTEGER NOT NULL,
     reinforced INTEGER NOT NULL, reward_ppm INTEGER, confidence_ppm INTEGER, uncertainty_ppm INTEGER,
-    commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL);
+    commitment BLOB NOT NULL, sealed_content BLOB NOT NULL, sealed_embedding BLOB, encoder TEXT NOT NULL,
+    sealed_signed BLOB);
 CREATE TABLE IF NOT EXISTS recent (
     namespace TEXT, agent TEXT, accepted_offset INTEGER, memory_id TEXT NOT NULL,
-    sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL,
+    sealed_content BLOB NOT NULL, sealed_embedding BLOB NOT NULL, encoder TEXT NOT NULL, sealed_signed BLOB,
     PRIMARY KEY (namespace, agent, accepted_offset));
 CREATE INDEX IF NOT EXISTS recent_memory ON recent (memory_id);
 CREATE TABLE IF NOT EXISTS anew (

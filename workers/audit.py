@@ -7,6 +7,7 @@ that `core.audit.verify` explains, so that what happens meanwhile is no finding.
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -15,14 +16,14 @@ from dataclasses import dataclass, replace
 from db.audit_rows import Snapshot, snapshot
 from memquorum import topics
 from memquorum.core.audit.agreed import Words
-from memquorum.core.audit.findings import Finding, Kind, ShardReport, VerifyReport
+from memquorum.core.audit.findings import Finding, Findings, Kind, ShardReport, VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.ports import Vault
-from workers import contents
+from workers import authors, contents
 from workers.contents import Checked
 from workers.partition import Partition
 from workers.strangers import Strangers
@@ -57,6 +58,7 @@ def verify(
 ) -> VerifyReport:
     """Audits every shard. Without `memory_dsn` the topics alone are verified. With a `vault` the contents of the
     database are held against the journal's commitments; those without a key there, or all, are counted as unchecked.
+    What agents have signed, or had to, is held against their signatures then, too, as far as there are keys.
 
     `stamps` tells what strangers wrote to the journal's topics, which is counted and passed over; without them it is
     taken for the journal's own, and is a finding.
@@ -87,6 +89,7 @@ def verify(
             )
             before += entries[shard].end
             reports.append(report)
+        reports = [_with_authors(report, _authors(codec, genesis, report.shard, accepted, vault)) for report in reports]
         bodies, unchecked = Checked(), 0
         if found is not None:
             reports[0] = _with_strays(reports[0], found, genesis.shards)
@@ -131,6 +134,20 @@ def _still_there(memory_dsn: str | None, keyless: Sequence[str]) -> int:
         return 0
     with snapshot(memory_dsn) as now:
         return len(now.held(keyless))
+
+
+def _authors(
+    codec: Codec, genesis: Genesis, shard: int, accepted: Sequence[Partition], vault: Vault | None
+) -> Findings:
+    """Reads the accepted stream of a shard, as far as it went when the audit began."""
+    partition = accepted[shard]
+    ended = itertools.takewhile(lambda record: record.offset < partition.end, partition.records(0))
+    return authors.check(codec, genesis, shard, ((record.offset, record.data) for record in ended), vault)
+
+
+def _with_authors(report: ShardReport, found: Findings) -> ShardReport:
+    report.counts.add(found.counts)
+    return replace(report, findings=report.findings + tuple(found.kept), more=report.more + found.more)
 
 
 def _with_bodies(report: ShardReport, bodies: Checked) -> ShardReport:

@@ -273,7 +273,7 @@ class Intake:
             if key is None:
                 self._refuse(message, origin, _FORGOTTEN, keys, hop)
                 return
-            self._accept(intake.seal_episode(answer, origin, key, os.urandom(sealing.NONCE_BYTES)), hop)
+            self._accept(intake.seal_episode(answer, origin, key, _nonces()), hop)
         elif isinstance(answer, Refusal):
             self._refuse(message, origin, answer, keys, hop)
         else:
@@ -393,6 +393,11 @@ class Intake:
         except KafkaException as error:
             # The partitions may have gone to another process, which then lets the same records in under the same ids.
             _LOG.warning("offsets were not committed, the records may come again: %s", error)
+
+
+def _nonces() -> tuple[bytes, bytes]:
+    drawn = os.urandom(2 * sealing.NONCE_BYTES)
+    return drawn[: sealing.NONCE_BYTES], drawn[sealing.NONCE_BYTES :]
 
 
 def _wall_ms() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,8 @@ import numpy as np
 
 from db.view import View
 from db.view_rows import Fading, Known, Recent
+from memquorum.core import authorship
+from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import Places, packed, packed_columns, places_of
 from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
 from memquorum.core.ballots.judging import judged
@@ -20,6 +23,8 @@ from memquorum.core.crypto import sealing
 from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
 from memquorum.ports import Vault, Vector
+
+_LOG = logging.getLogger("memquorum.replica")
 
 # Opened episodes kept in memory: some 20 MB of vectors and texts.
 _OPENED_MAX = 8_192
@@ -45,9 +50,15 @@ class _Asked:
 
 
 class Judge:
-    """Votes from one view. Late episodes stay open in memory, memories are opened for the vote and dropped."""
+    """Votes from one view. Late episodes stay open in memory, memories are opened for the vote and dropped.
 
-    def __init__(self, view: View, vault: Vault, genesis: Genesis, evidence: Evidence = RULES) -> None:
+    Where a namespace takes nothing unsigned, neither does a member: an episode whose agent's signature does not hold is
+    no part of its context, and a text that it should judge says nothing to it. Whether an agent signed is not asked
+    where only age and relevance are judged: what a forger put in would else never be forgotten.
+    """
+
+    def __init__(self, codec: Codec, view: View, vault: Vault, genesis: Genesis, evidence: Evidence = RULES) -> None:
+        self._codec = codec
         self._view, self._vault, self._genesis, self._evidence = view, vault, genesis, evidence
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
 
@@ -113,7 +124,7 @@ class Judge:
         for namespace, (context, encoder) in asked.seen.items():
             places = [at for at in where if proposals[at].namespace == namespace]
             facts = {
-                memory_id: _facts(k, keys.get(memory_id), vectors.get(memory_id), context, encoder, read=kind.reads)
+                memory_id: _facts(k, vectors.get(memory_id), context, encoder, self._read(kind, k, keys))
                 for memory_id, k in known.items()
                 if k.namespace == namespace
             }
@@ -149,7 +160,7 @@ class Judge:
                 continue
             opened = self._opened.get(row.memory_id)
             if opened is None or opened.encoder != row.encoder:
-                opened = _open(row, key)
+                opened = self._open(namespace, row, key)
             if opened is None:
                 continue
             self._opened[row.memory_id] = opened
@@ -164,16 +175,38 @@ class Judge:
         alike = [(i, o) for i, o in episodes if (o.encoder, len(o.vector)) == (latest.encoder, len(latest.vector))]
         return MemberContext.of(namespace, [(i, o.vector, o.text) for i, o in alike]), latest.encoder
 
+    def _open(self, namespace: str, row: Recent, key: bytes) -> _Opened | None:
+        """An episode in the clear; None where it cannot be opened, holds no vector and text, or is not the agent's that
+        it names. It never fails a ballot."""
+        vector = _vectors([row], {row.memory_id: key}).get(row.memory_id)
+        text = None if vector is None else self._text(namespace, row, key)
+        return None if vector is None or text is None else _Opened(vector, text, row.encoder)
 
-def _open(row: Recent, key: bytes) -> _Opened | None:
-    """An episode in the clear; None where it cannot be opened, or holds no vector and text. It never fails a ballot."""
-    vector = _vectors([row], {row.memory_id: key}).get(row.memory_id)
-    if vector is None:
-        return None
-    try:
-        return _Opened(vector, sealing.open_text(key, row.sealed_content, row.memory_id), row.encoder)
-    except ValueError:
-        return None
+    def _read(self, kind: Kind, known: Known, keys: Mapping[str, bytes]) -> tuple[str | None, bool] | None:
+        """A memory's text and whether it is the accepted one; None where the kind does not look at texts."""
+        if not kind.reads:
+            return None
+        key = keys.get(known.memory_id)
+        text = None if key is None else self._text(known.namespace, known, key)
+        if key is None or text is None:
+            return None, False
+        return text, hmac.compare_digest(sealing.commitment(key, text), known.commitment)
+
+    def _text(self, namespace: str, row: Known | Recent, key: bytes) -> str | None:
+        """A content in the clear; None where it cannot be opened, or is not the agent's that it names."""
+        try:
+            text = sealing.open_text(key, row.sealed_content, row.memory_id)
+        except ValueError:
+            return None
+        if namespace not in self._genesis.signed:
+            return text
+        wrong = authorship.fault(
+            self._codec, self._genesis, memory_id=row.memory_id, namespace=namespace, agent=row.agent, text=text,
+            sealed=row.sealed_signed, key=key,
+        )  # fmt: skip
+        if wrong is not None:
+            _LOG.warning("memory %s of namespace %s counts for nothing: %s", row.memory_id, namespace, wrong)
+        return text if wrong is None else None
 
 
 def _vectors(rows: Iterable[Known | Recent], keys: Mapping[str, bytes]) -> dict[str, Vector]:
@@ -183,22 +216,24 @@ def _vectors(rows: Iterable[Known | Recent], keys: Mapping[str, bytes]) -> dict[
 
 
 def _facts(
-    known: Known, key: bytes | None, vector: Vector | None, context: MemberContext, encoder: str | None, *, read: bool
+    known: Known,
+    vector: Vector | None,
+    context: MemberContext,
+    encoder: str | None,
+    read: tuple[str | None, bool] | None,
 ) -> MemoryFacts:
     """What a member may judge by: without the key, or with a vector unlike its own episodes', it knows too little.
 
-    `encoder`: of the context; None where there is none. `read`: the text is looked at, too.
+    `encoder`: of the context; None where there is none. `read`: the text, None where it says nothing, and whether it
+    is the accepted one; None where the text is not looked at.
     """
     text, sourced = None, False
     unlike = encoder is not None and encoder != known.encoder
     if vector is not None and context.units is not None and (unlike or context.units.shape[1] != len(vector)):
         vector = None
-    if read and key is not None and vector is not None:
-        try:
-            text = sealing.open_text(key, known.sealed_content, known.memory_id)
-            sourced = hmac.compare_digest(sealing.commitment(key, text), known.commitment)
-        except ValueError:
-            vector = None
+    if read is not None and vector is not None:
+        text, sourced = read
+        vector = None if text is None else vector
     return _made(
         known.memory_id,
         known.namespace,

@@ -97,7 +97,7 @@ def run(
         SqliteSignState(folder / "signed.db", genesis.cluster, member_id) as signed,
         closing(View(folder / "view.db", genesis.cluster, member_id)) as view,
     ):
-        judge = Judge(view, vault, genesis, evidence)
+        judge = Judge(codec, view, vault, genesis, evidence)
         shown = (telemetry or Telemetry()).stage("replica")
         with view.batch():
             seats = [

@@ -118,13 +118,22 @@ class Walk:
         # What only repeats is remembered too: whoever applies decisions stores it as a memory of its own where the
         # repeated one was gone by then (infra/decisions/0008). That order is not the one read here, and one day it may
         # be voted on.
-        if not self._view.remember(_known(offset, episode, scored)):
+        # Elsewhere nobody asks for it.
+        signed = episode.sealed_signed if episode.namespace in self._genesis.signed else None
+        if not self._view.remember(_known(offset, episode, scored, signed)):
             return  # delivered twice: as in the journal, it changes nothing
         if self._genesis.member_of(episode.agent) == self._me:
-            recent = Recent(episode.memory_id, episode.sealed_content, scored.sealed_embedding, scored.encoder)
+            recent = Recent(
+                episode.memory_id,
+                episode.sealed_content,
+                scored.sealed_embedding,
+                scored.encoder,
+                episode.agent,
+                signed,
+            )
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
             keep = 2 * self._genesis.policy.salience.buffer_size
-            self._view.experienced(episode.namespace, episode.agent, offset, recent, keep=keep)
+            self._view.experienced(episode.namespace, offset, recent, keep=keep)
         if scored.reinforces is not None:
             self._view.touch(
                 scored.reinforces,
@@ -136,7 +145,7 @@ class Walk:
             )
 
 
-def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> Known:
+def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed: bytes | None) -> Known:
     return Known(
         memory_id=episode.memory_id,
         namespace=episode.namespace,
@@ -153,4 +162,5 @@ def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> Know
         sealed_content=episode.sealed_content,
         sealed_embedding=scored.sealed_embedding,
         encoder=scored.encoder,
+        sealed_signed=signed,
     )

@@ -58,6 +58,7 @@ class EpisodeAccepted:
     sensitivity_ppm: int | None = None
     purposes: tuple[str, ...] = ()
     jurisdiction: str | None = None
+    sealed_signed: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ for signatures (`core.crypto.signatures`). Orders to erase and requests to resto
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from memquorum import topics
@@ -97,6 +97,9 @@ class EpisodeIntent:
     sensitivity_ppm: int | None
     purposes: tuple[str, ...]
     jurisdiction: str | None
+    signed: bytes | None = None
+    """The agent's signature, checked, and after it the bytes that it signed (`core.authorship`); None: it did not
+    sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +152,26 @@ def accept(
         )
         if genesis is not None and data is not None:
             _check_signature(genesis, origin.topic, intent, data, signature)
+            if signature is not None and isinstance(intent, EpisodeIntent):
+                intent = replace(intent, signed=signature + data)
         return intent
     except _Refused as refused:
         return refused.refusal
 
 
-def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonce: bytes) -> EpisodeAccepted:
-    """The episode as it goes into the accepted stream: content only sealed, under the memory's key."""
+def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside | None:
+    """The record that bytes of an outside topic are, as `accept` reads them; None where they are none."""
+    try:
+        return _record(codec, data, topic)
+    except _Refused:
+        return None
+
+
+def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonces: tuple[bytes, bytes]) -> EpisodeAccepted:
+    """The episode as it goes into the accepted stream: content, and what the agent signed, only sealed, under the
+    memory's key. `nonces`: two fresh ones of 12 bytes, the second for what was signed."""
+    nonce, second = nonces
+    signed = None if intent.signed is None else sealing.seal_signed(key, second, intent.signed, intent.memory_id)
     return EpisodeAccepted(
         event_id=intent.event_id,
         memory_id=intent.memory_id,
@@ -180,6 +196,7 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonce: bytes
         sensitivity_ppm=intent.sensitivity_ppm,
         purposes=intent.purposes,
         jurisdiction=intent.jurisdiction,
+        sealed_signed=signed,
     )
 
 

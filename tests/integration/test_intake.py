@@ -21,9 +21,9 @@ from psycopg.conninfo import conninfo_to_dict
 from db.vault import PostgresVault
 from infra.embedded.kafka import Kafka
 from memquorum import topics
-from memquorum.core import ids, letters
+from memquorum.core import authorship, ids, letters
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
+from memquorum.core.crypto import sealing, signatures
 from memquorum.core.crypto.stamps import HEADER, Writer
 from memquorum.core.records import (
     AccessAccepted,
@@ -45,7 +45,7 @@ START = 1_750_000_000_000
 MASTER = bytes(range(32))
 SHARDS = 4
 EACH = 40  # episodes of a partition
-GENESIS = genesis.make(shards=SHARDS)
+GENESIS = genesis.make(shards=SHARDS, agent_keys={"planner": genesis.public_key("agent:planner")})
 
 
 class Line:
@@ -419,6 +419,27 @@ def test_what_is_delivered_again_comes_in_under_the_same_ids(line: Line) -> None
         sealing.open_text(
             line.vault.open([record.memory_id])[record.memory_id], record.sealed_content, record.memory_id
         )
+
+
+def test_what_was_signed_lies_sealed_beside_the_content(line: Line) -> None:
+    small = json.dumps({"agent": "planner", "content": CANARY}).encode()
+    # As large as a record may be: the accepted record holds the content beside it.
+    large = small[:-1] + b" " * (1_000_000 - len(small)) + b"}"
+    for value in (small, large):
+        signature = signatures.sign(GENESIS.cluster, topics.EPISODES, genesis.seed_of("agent:planner"), value)
+        line.publish(topics.EPISODES, value, headers=[("signature", signature)])
+    line.publish(topics.EPISODES, small)
+    with line.intake():
+        line.until(lambda: len(line.messages) == 3)
+    signed, larger, unsigned = line.of(EpisodeAccepted)
+    for record, value in ((signed, small), (larger, large)):
+        key = line.vault.open([record.memory_id])[record.memory_id]
+        opened = sealing.open_signed(key, record.sealed_signed, record.memory_id)
+        assert opened[authorship.SIGNATURE_BYTES :] == value
+        said = {"namespace": "default", "agent": "planner", "text": CANARY, "memory_id": record.memory_id}
+        assert authorship.fault(line.codec, GENESIS, **said, sealed=record.sealed_signed, key=key) is None
+    assert unsigned.sealed_signed is None
+    assert not any(CANARY.encode() in (message.value() or b"") for message in line.messages)
 
 
 def test_a_record_too_large_for_its_dead_letter_goes_without_its_payload(line: Line) -> None:

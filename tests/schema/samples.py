@@ -16,7 +16,7 @@ RECORDS = (
     r.ClockRequested(1_750_000_000_000, "c1"),
     r.EpisodeAccepted("e1", MEMORY, "greenhouse", "planner", "planner", 1_750_000_000_000, b"sealed", b"c" * 32, 23,
                       "memory.episode.recorded.v1", 2, 17, "s1", "planning", 500_000, 900_000, 100_000, (OTHER,),
-                      "handbook.pdf", "semantic", 700_000, ("billing", "support"), "DE"),
+                      "handbook.pdf", "semantic", 700_000, ("billing", "support"), "DE", b"sealed"),
     r.AccessAccepted("a1", MEMORY, "greenhouse", "planner", 1_750_000_000_000),
     r.ClockTicked("c1", 1_750_000_000_000),
     r.Ticked(1_750_000_000_000, r.Standing(6, 1_749_000_000_000, 41, 900, 2, 1_748_000_000_000)),

@@ -57,7 +57,7 @@ class Fleet:
             seed = votes.seed_in(genesis, name)
             return lambda body: CODEC.encode(sign(genesis.cluster, name, seed, body))
 
-        judge = Judge(view, NoKeys(), self.genesis)  # type: ignore[arg-type]
+        judge = Judge(CODEC, view, NoKeys(), self.genesis)  # type: ignore[arg-type]
         with view.batch():
             seat = Seat(
                 CODEC, self.genesis, view, judge, shard=0, me=member, sign=signer, timings=t.Timings(silence_ms=200),

@@ -225,7 +225,7 @@ def test_refusals_repeat_nothing_of_the_content():
 def test_a_sealed_episode_opens_with_its_key_and_shows_nothing():
     intent = accept(GOOD | {"content": "the vault code is 4711"})
     key, nonce = b"k" * 32, b"n" * 12
-    record = intake.seal_episode(intent, ORIGIN, key, nonce)
+    record = intake.seal_episode(intent, ORIGIN, key, (nonce, nonce))
     assert sealing.open_text(key, record.sealed_content, record.memory_id) == "the vault code is 4711"
     assert b"4711" not in CODEC.encode(record)
     assert (record.characters, record.origin_offset) == (22, 42)
@@ -266,4 +266,4 @@ def test_any_bytes_are_accepted_or_refused_and_never_raise(data, topic, driven, 
     if isinstance(answer, EpisodeIntent):
         # What is let in can be stored, sealed and encoded.
         assert intake.OLDEST_MS <= answer.occurred_at <= intake.NEWEST_MS
-        CODEC.encode(intake.seal_episode(answer, ORIGIN, b"k" * 32, b"n" * 12))
+        CODEC.encode(intake.seal_episode(answer, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12)))

@@ -15,16 +15,20 @@ from hypothesis import strategies as st
 
 from db.view import View
 from db.view_rows import Known, Recent
+from memquorum import topics
+from memquorum.core import ids
 from memquorum.core.ballots.columns import Places, places_of, read
 from memquorum.core.ballots.kinds import FORGET, KINDS
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto import sealing
+from memquorum.core.crypto import sealing, signatures
 from memquorum.core.policy import PPM
-from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
-from tests.unit.genesis import make
+from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Opinion, Proposal
+from memquorum.schema_files import load_codec
+from tests.unit.genesis import make, public_key, seed_of
 from workers.judge import Judge
 
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
+CODEC = load_codec()
 NOW = 360_000_000
 SPACES = ("here", "there")
 
@@ -39,15 +43,17 @@ class Keys(dict[str, bytes]):
 class Bench:
     """A view to be filled by hand, and who votes by it."""
 
-    def __init__(self) -> None:
-        self.view, self.keys = View(Path(":memory:"), GENESIS.cluster, 1), Keys()
-        self.judge = Judge(self.view, self.keys, GENESIS)  # type: ignore[arg-type]
+    def __init__(self, genesis: Genesis = GENESIS) -> None:
+        self.view, self.keys = View(Path(":memory:"), genesis.cluster, 1), Keys()
+        self.judge = Judge(CODEC, self.view, self.keys, genesis)  # type: ignore[arg-type]
         self.offset = 0
 
     def memory(
-        self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False
-    ) -> None:
-        """`sealed`: what the embedding holds, a vector or any bytes; None: there is none."""
+        self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False,
+        signed: bytes | None = None, agent: str = "bob",
+    ) -> None:  # fmt: skip
+        """`sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`: what its agent
+        signed, the signature before it."""
         self.offset += 1
         key = self.keys.setdefault(memory_id, os.urandom(32))
         if sealed is not None and not isinstance(sealed, bytes):
@@ -59,11 +65,13 @@ class Bench:
         )
         text = sealing.seal_text(key, os.urandom(12), f"of {memory_id}", memory_id)
         said = sealing.commitment(key, f"of {memory_id}")
+        mark = None if signed is None else sealing.seal_signed(key, os.urandom(12), signed, memory_id)
         self.view.remember(
-            Known(memory_id, space, "bob", 0, at, self.offset, 600_000, 0, None, None, None, said, text, data, encoder)
-        )
+            Known(memory_id, space, agent, 0, at, self.offset, 600_000, 0, None, None, None, said, text, data, encoder,
+                  mark)
+        )  # fmt: skip
         if mine and data is not None:
-            self.view.experienced(space, "ann", self.offset, Recent(memory_id, text, data, encoder), keep=9)
+            self.view.experienced(space, self.offset, Recent(memory_id, text, data, encoder, "ann", mark), keep=9)
 
     def asked(self, *proposed: tuple[str, str, str]) -> NominationProposed:
         proposals = tuple(Proposal(m, space, kind, "decayed", 0, 0, 600_000) for m, space, kind in proposed)
@@ -194,3 +202,64 @@ def test_what_is_protected_is_kept_and_may_be_promoted(bench: Bench) -> None:
     assert bench.says(promotion) == before
     bench.view.protect(0, "m", "here", "hold", on=False)
     assert bench.says(nomination)[0].yes
+
+
+SIGNERS = {agent: public_key(f"agent:{agent}") for agent in ("ann", "bob")}
+SIGNING = make(shards=1, agents={"ann": 1, "bob": 2}, signed={"here"}, agent_keys=SIGNERS)
+
+
+def said(event: str, agent: str = "ann", *, by: str | None = None, text: str = "") -> tuple[str, bytes]:
+    """A memory's id, and what its agent signed of it."""
+    memory_id = ids.memory_id("here", event)
+    value = CODEC.encode(EpisodeRecorded(agent, text or f"of {memory_id}", "here", event))
+    return memory_id, signatures.sign(SIGNING.cluster, topics.EPISODES, seed_of(f"agent:{by or agent}"), value) + value
+
+
+def test_where_records_are_signed_the_context_is_of_those_whose_signature_holds() -> None:
+    true, signed = said("true")
+    lies = {
+        "unsigned": (ids.memory_id("here", "u"), None),
+        "of another agent": said("f", by="bob"),
+        "altered": (said("x")[0], said("x")[1][:-1] + b"!"),
+        "another event's": (ids.memory_id("here", "e"), said("another", text=f"of {ids.memory_id('here', 'e')}")[1]),
+        "another text": said("t", text="something else"),
+        "short": (ids.memory_id("here", "s"), b"s"),
+    }
+    for why, (memory_id, forged) in lies.items():
+        bench = Bench(SIGNING)
+        bench.memory("m", "here", (1, 0))
+        bench.memory(memory_id, "here", (1, 0), mine=True, signed=forged)
+        (alone,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.memory(true, "here", (0.6, 0.8), mine=True, signed=signed)
+        (beside,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.view.close()
+        bench = Bench(SIGNING)
+        bench.memory("m", "here", (1, 0))
+        (nothing,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.memory(true, "here", (0.6, 0.8), mine=True, signed=signed)
+        (only,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.view.close()
+        assert (alone.terms, beside.terms) == (nothing.terms, only.terms), why
+        assert nothing.terms != only.terms
+
+
+def test_where_nobody_has_to_sign_the_context_is_of_all() -> None:
+    bench = Bench(SIGNING)
+    bench.memory("m", "there", (1, 0))
+    bench.memory("e", "there", (1, 0), mine=True)
+    (opinion,) = bench.says(bench.asked(("m", "there", "forget")))
+    assert opinion.terms[1] > 0
+    bench.view.close()
+
+
+def test_a_text_that_its_agent_did_not_sign_is_not_promoted() -> None:
+    def votes(signed: bytes | None) -> Opinion:
+        bench = Bench(SIGNING)
+        bench.memory(said("own")[0], "here", (1, 0), mine=True, signed=said("own")[1])
+        bench.memory(said("m")[0], "here", (1, 0.1), signed=signed)
+        (opinion,) = bench.says(bench.asked((said("m")[0], "here", "promote")))
+        bench.view.close()
+        return opinion
+
+    assert votes(None).terms == votes(said("m", "bob", by="ann")[1]).terms == KINDS["promote"].abstain(NOW)
+    assert votes(said("m", "bob")[1]).terms != KINDS["promote"].abstain(NOW)

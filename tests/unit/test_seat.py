@@ -97,7 +97,7 @@ class Table:
             CODEC,
             GENESIS,
             self.view,
-            Judge(self.view, self.vault, GENESIS),
+            Judge(CODEC, self.view, self.vault, GENESIS),
             shard=0,
             me=ME,
             sign=lambda _: lambda body: CODEC.encode(sign(GENESIS.cluster, "member:1", seed_of("member:1"), body)),
@@ -467,7 +467,7 @@ def test_an_episode_whose_key_was_destroyed_is_no_context_though_it_was_opened_b
     nomination = NominationProposed(
         GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
     )
-    anew = judged(Judge(table.view, table.vault, GENESIS), nomination)
+    anew = judged(Judge(CODEC, table.view, table.vault, GENESIS), nomination)
     assert [o.terms[1] for o in anew] == [0]
     assert judged(judge, nomination) == anew
     assert "m2" not in judge._opened

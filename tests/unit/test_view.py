@@ -81,10 +81,10 @@ def test_what_is_unknown_or_of_another_namespace_cannot_be_touched(view: View) -
 
 def test_an_agents_last_episodes_are_kept_in_their_order(view: View) -> None:
     for offset in range(10):
-        view.experienced("space", "ann", 2 * offset, Recent(f"a{offset}", b"t", b"v", "minilm"), keep=3)
-    view.experienced("space", "bob", 15, Recent("b", b"t", b"v", "minilm"), keep=3)
-    view.experienced("space", "bob", 15, Recent("b", b"t", b"v", "minilm"), keep=3)
-    view.experienced("elsewhere", "ann", 19, Recent("c", b"t", b"v", "minilm"), keep=3)
+        view.experienced("space", 2 * offset, Recent(f"a{offset}", b"t", b"v", "minilm", "ann"), keep=3)
+    view.experienced("space", 15, Recent("b", b"t", b"v", "minilm", "bob"), keep=3)
+    view.experienced("space", 15, Recent("b", b"t", b"v", "minilm", "bob"), keep=3)
+    view.experienced("elsewhere", 19, Recent("c", b"t", b"v", "minilm", "ann"), keep=3)
     assert recent(view) == ["a7", "b", "a8", "a9"]
     assert recent(view, through=16) == ["a7", "b", "a8"]
     assert recent(view, most=1) == ["b", "a9"]
@@ -92,7 +92,7 @@ def test_an_agents_last_episodes_are_kept_in_their_order(view: View) -> None:
 
 def test_what_was_forgotten_is_gone_two_epochs_later(view: View) -> None:
     view.remember(KNOWN)
-    view.experienced("space", "ann", 5, Recent("m1", b"t", b"v", "minilm"), keep=3)
+    view.experienced("space", 5, Recent("m1", b"t", b"v", "minilm", "ann"), keep=3)
     decide(view, 1, "m1")
     assert recent(view) == []
     assert view.is_forgotten("m1")
@@ -203,9 +203,9 @@ def test_an_embedding_of_another_encoder_takes_its_place_whenever_it_is_read(vie
     # Its topic was read before the accepted one.
     view.reencoded("m1", "minilm", "bert", memory_seq=1, sealed_embedding=b"new")
     view.remember(KNOWN)
-    view.experienced("space", "ann", 5, Recent("m1", b"t", b"v", "minilm"), keep=3)
+    view.experienced("space", 5, Recent("m1", b"t", b"v", "minilm", "ann"), keep=3)
     assert one(view) == KNOWN._replace(sealed_embedding=b"new", encoder="bert")
-    assert view.recent("space", through=9, most=9) == [Recent("m1", b"t", b"new", "bert")]
+    assert view.recent("space", through=9, most=9) == [Recent("m1", b"t", b"new", "bert", "ann")]
     # Replaces what is not there any more.
     view.reencoded("m1", "minilm", "other", memory_seq=2, sealed_embedding=b"late")
     assert one(view).encoder == "bert"

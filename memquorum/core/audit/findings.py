@@ -57,6 +57,8 @@ class Kind(StrEnum):
     """An entry whose record is not in the accepted stream."""
     RECORD_CONTRADICTED = "record_contradicted"
     """An entry that says something else than the record that it applies."""
+    AUTHOR_UNPROVEN = "author_unproven"
+    """An episode that its agent did not sign, as it says or as its namespace wants."""
     JOURNAL_EMPTY = "journal_empty"
     """Records were let in, and the journal has not one entry."""
 
@@ -126,6 +128,8 @@ class Counts:
     """Stable checkpoints whose decisions were held against the journal's."""
     contents: int = 0
     """Contents of Postgres that were held against the journal's commitments."""
+    authors: int = 0
+    """Episodes that were held against their agents' signatures."""
     rows: int = 0
     """Rows of Postgres that were held against the chain."""
 

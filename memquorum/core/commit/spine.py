@@ -122,4 +122,6 @@ class Spine:
 
 
 def _size(record: Accepted) -> int:
-    return len(record.sealed_content) + 500 if isinstance(record, EpisodeAccepted) else 200
+    if not isinstance(record, EpisodeAccepted):
+        return 200
+    return len(record.sealed_content) + len(record.sealed_signed or b"") + 500

@@ -52,6 +52,16 @@ def open_text(key: bytes, sealed: bytes, memory_id: str) -> str:
     return open_sealed(key, sealed, _purpose("content", memory_id)).decode()
 
 
+def seal_signed(key: bytes, nonce: bytes, signed: bytes, memory_id: str) -> bytes:
+    """What an agent signed, with its signature before it, sealed."""
+    return seal(key, nonce, signed, _purpose("signed", memory_id))
+
+
+def open_signed(key: bytes, sealed: bytes, memory_id: str) -> bytes:
+    """What an agent signed, with its signature before it. Raises SealError."""
+    return open_sealed(key, sealed, _purpose("signed", memory_id))
+
+
 def seal_vector(key: bytes, nonce: bytes, vector: NDArray[np.float32], memory_id: str) -> bytes:
     """A memory's embedding, shape (d,), sealed as little-endian float16: what the store keeps is what is sealed."""
     return seal(key, nonce, vector.astype("<f2").tobytes(), _purpose("embedding", memory_id))

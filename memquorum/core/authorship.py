@@ -1,0 +1,49 @@
+"""Who wrote a memory, by the agent's own signature: what intake sealed beside the content (DESIGN 5).
+
+Intake checks signatures at the door. Whoever holds the memory's key can check them again and so need not take intake's
+word: what the agent signed lies in the accepted record as it was sent, its signature (64 bytes) before it, and has to
+say what the record says. A member that reads into its voting context only what holds here is not led by a memory that
+whoever writes the accepted stream put into an agent's mouth.
+"""
+
+from __future__ import annotations
+
+from memquorum import topics
+from memquorum.core import ids, intake
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto import sealing, signatures
+from memquorum.core.records import EpisodeRecorded
+
+SIGNATURE_BYTES = 64
+
+
+def fault(
+    codec: Codec, genesis: Genesis, *, memory_id: str, namespace: str, agent: str, text: str, sealed: bytes | None,
+    key: bytes,
+) -> str | None:  # fmt: skip
+    """What keeps a memory from being the agent's by its own signature, or None. Never raises for any bytes.
+
+    `sealed`: the accepted record's `sealed_signed`; `key`: the memory's, 32 bytes; `text`: its content, opened. The
+    answer repeats nothing of the content.
+    """
+    if sealed is None:
+        return "unsigned"
+    try:
+        opened = sealing.open_signed(key, sealed, memory_id)
+    except sealing.SealError:
+        return "what was signed cannot be opened with the memory's key"
+    signature, value = opened[:SIGNATURE_BYTES], opened[SIGNATURE_BYTES:]
+    # Who has no key may send any signature to a namespace that asks for none: it proves nothing.
+    wrong = signatures.fault(genesis, topics.EPISODES, namespace, agent, value=value, signature=signature)
+    if wrong is not None or agent not in genesis.agent_keys:
+        return f"not signed by {agent}"
+    record = intake.recorded(codec, value)
+    if not isinstance(record, EpisodeRecorded):
+        return "what was signed is no episode"
+    said = (record.namespace or ids.DEFAULT_NAMESPACE, record.agent, record.content)
+    if said != (namespace, agent, text):
+        return "what was signed says something else"
+    if record.event_id is not None and ids.memory_id(namespace, record.event_id) != memory_id:
+        return "what was signed is another event"
+    return None

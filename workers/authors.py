@@ -1,0 +1,78 @@
+"""Whether agents signed what the accepted stream says they wrote, as long as there are keys (`core.authorship`).
+
+What has no key is not judged: it was forgotten or erased, and what was signed went with its content. So is what the
+vault does not answer for. Where no agent has a key nothing is read.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+
+from memquorum.core import authorship
+from memquorum.core.audit.findings import Findings, Kind
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto import sealing
+from memquorum.core.records import EpisodeAccepted
+from memquorum.ports import Vault, VaultUnavailable
+
+_LOG = logging.getLogger("memquorum.audit")
+_AT_ONCE = 1_000
+
+Accepted = tuple[int, bytes]
+"""Offset and bytes of an accepted record."""
+
+
+def check(codec: Codec, genesis: Genesis, shard: int, records: Iterable[Accepted], vault: Vault | None) -> Findings:
+    """Holds every episode that is signed, or has to be, against its agent's signature. Its count is `authors`."""
+    found = Findings(shard)
+    if vault is None or not genesis.agent_keys:
+        return found
+    wanted = _signed(codec, genesis, records)
+    while batch := list(itertools.islice(wanted, _AT_ONCE)):
+        try:
+            keys = vault.open([episode.memory_id for _, episode in batch])
+        except (VaultUnavailable, sealing.SealError) as error:
+            _LOG.warning("authors are not checked: the vault does not give their keys (%s)", error)
+            return found
+        _judge(codec, genesis, batch, keys, found)
+    return found
+
+
+def _signed(codec: Codec, genesis: Genesis, records: Iterable[Accepted]) -> Iterator[tuple[int, EpisodeAccepted]]:
+    for offset, data in records:
+        try:
+            record = codec.decode(data)
+        except DecodeError:
+            continue  # the shard's own audit tells of it
+        if isinstance(record, EpisodeAccepted) and (
+            record.sealed_signed is not None or record.namespace in genesis.signed
+        ):
+            yield offset, record
+
+
+def _judge(
+    codec: Codec,
+    genesis: Genesis,
+    batch: Sequence[tuple[int, EpisodeAccepted]],
+    keys: dict[str, bytes],
+    found: Findings,
+) -> None:
+    for offset, episode in batch:
+        key = keys.get(episode.memory_id)
+        if key is None:
+            continue
+        found.counts.authors += 1
+        try:
+            text = sealing.open_text(key, episode.sealed_content, episode.memory_id)
+        except ValueError:
+            continue  # nobody stores it
+        wrong = authorship.fault(
+            codec, genesis, memory_id=episode.memory_id, namespace=episode.namespace, agent=episode.agent, text=text,
+            sealed=episode.sealed_signed, key=key,
+        )  # fmt: skip
+        if wrong is not None:
+            where = f"accepted offset {offset}, memory_id {episode.memory_id}"
+            found.add(Kind.AUTHOR_UNPROVEN, None, where, f"what {episode.agent} signed", wrong)
