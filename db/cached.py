@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from psycopg import conninfo
 
 from db.arrays import halfvec, uuids
-from db.connection import READER, Link
+from db.connection import ACCOUNTS, Link
 from db.queries import QUERIES
 from memquorum.core.retrieval.cache import Cache, Rows
 from memquorum.ports import StoreUnavailable
@@ -52,14 +52,14 @@ class Changed:
 class PostgresCached:
     """One thread at a time. Raises StoreUnavailable while the store cannot be reached.
 
-    It reads as a stage does, not as a tenant: what it reads is ids and vectors, of which no caller ever gets any.
+    It reads all tenants' rows, of tables without content: ids and vectors, of which no caller ever gets any.
     """
 
     def __init__(self, dsn: str, encoder: str) -> None:
         """Connects at the first question. `encoder`: whose vectors are wanted."""
         options = conninfo.conninfo_to_dict(dsn).get("options")
         bounded = f"{options or ''} -c statement_timeout={_ANSWER_MS} -c jit=off".strip()
-        self._link = Link(conninfo.make_conninfo(dsn, options=bounded), READER, StoreUnavailable)
+        self._link = Link(conninfo.make_conninfo(dsn, options=bounded), ACCOUNTS, StoreUnavailable)
         self._encoder = encoder
 
     def close(self) -> None:

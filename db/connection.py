@@ -14,7 +14,12 @@ from psycopg import conninfo
 WRITER = "memquorum_writer"
 READER = "memquorum_reader"
 TENANT = "memquorum_tenant"
+ACCOUNTS = "memquorum_accounts"
+KEEPER = "memquorum_keeper"
 VAULT = "memquorum_vault"
+KEYMAKER = "memquorum_keymaker"
+KEYREADER = "memquorum_keyreader"
+KEYDESTROYER = "memquorum_keydestroyer"
 
 _CONNECT_SECONDS = 5
 # Over TCP, a server whose machine is gone is given up within some 20 s, and not when the kernel's two hours are over.

@@ -47,8 +47,10 @@ def words(namespace: str) -> str:
 
 def keep(dsn: str, least: int) -> Iterator[Made]:
     """Makes the indexes that are missing and drops those of namespaces that have shrunk to half of `least`; tells of
-    each when it is done. Writing goes on meanwhile. Needs a login that owns the tables. Raises psycopg.Error."""
+    each when it is done. Writing goes on meanwhile. Needs a login that may step down to `memquorum_keeper` and
+    `memquorum_reader`. Raises psycopg.Error."""
     with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5, application_name="memquorum-crowds") as link:
+        link.execute(QUERIES["as_keeper"])
         link.execute(QUERIES["crowd_memory"], {"size": _BUILD_MEMORY})
         whole: dict[str, bool] = {index: valid for index, valid, _ in link.execute(QUERIES["crowd_indexes"])}
         large = _large(link, max(1, least // 2))

@@ -47,7 +47,7 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
     if sight is not None:
         # What follows is not one tenant's: the shard's time, and certificates, which speak of a whole epoch. An account
         # takes from them what concerns this memory, and that is in sight.
-        connection.execute(QUERIES["as_reader"])
+        connection.execute(QUERIES["as_accounts"])
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
     orders = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
     state = connection.execute(QUERIES["explain_shard"], {"shard": shard}).fetchone()

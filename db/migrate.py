@@ -18,6 +18,7 @@ from psycopg import conninfo, errors, sql
 from db.queries import QUERIES
 
 MIGRATIONS = Path(__file__).with_name("migrations")
+RIGHTS = Path(__file__).with_name("rights")
 
 # Any fixed number: it keeps runners apart and means nothing else.
 _LOCK = 0x6D656D71
@@ -57,7 +58,7 @@ def load(folder: Path) -> list[Migration]:
 
 
 def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
-    """Applies what is missing to the database of `dsn`; the names of what it applied, in order.
+    """Applies what is missing to the database of `dsn`, and then grants; the names of what it applied, in order.
 
     `database`: "memory" or "vault", which says whose migrations. The database is made where it is missing.
     Raises MigrationError, or psycopg.Error where a statement or the server fails: then that migration left no trace.
@@ -76,7 +77,15 @@ def migrate(dsn: str, database: str, folder: Path | None = None) -> list[str]:
                     QUERIES["migration_insert"], {"name": migration.name, "checksum": migration.checksum}
                 )
             done.append(migration.name)
+        if folder is None:
+            grant(connection, database)
     return done
+
+
+def grant(connection: psycopg.Connection, database: str) -> None:
+    """Gives every role the rights that `rights/<database>.sql` says, and no others; the tables must be there."""
+    with connection.transaction():
+        connection.execute((RIGHTS / f"{database}.sql").read_text(encoding="utf-8"))
 
 
 def _missing(connection: psycopg.Connection, wanted: list[Migration], database: str) -> list[Migration]:

@@ -29,6 +29,46 @@ CREATE DATABASE {name}
 -- A database made for a rebuild goes when it has been compared; whoever still reads from it is cut off.
 DROP DATABASE IF EXISTS {name} WITH (FORCE)
 
+-- :name login_there
+-- Whether a role is there.
+SELECT FROM pg_roles WHERE rolname = %(login)s
+
+-- :name login_create
+-- {…} are filled in as identifiers and literals here and below: roles cannot be parameters.
+CREATE ROLE {login}
+
+-- :name login_alter
+-- It may log in with this password, and nothing else of what roles may.
+ALTER ROLE {login} WITH LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS NOINHERIT PASSWORD {verifier}
+
+-- :name login_roles
+-- What it may step down to.
+SELECT r.rolname
+FROM pg_auth_members m
+JOIN pg_roles r ON r.oid = m.roleid
+JOIN pg_roles l ON l.oid = m.member
+WHERE l.rolname = %(login)s
+
+-- :name login_grant
+-- It may step down to a role, and has none of its rights before it does.
+GRANT {role} TO {login} WITH INHERIT FALSE, SET TRUE, ADMIN FALSE
+
+-- :name login_revoke
+-- No more.
+REVOKE {role} FROM {login}
+
+-- :name database_close
+-- Nobody connects but who is admitted, or makes temporary tables.
+REVOKE ALL ON DATABASE {database} FROM PUBLIC
+
+-- :name login_admit
+-- It may connect.
+GRANT CONNECT ON DATABASE {database} TO {login}
+
+-- :name login_exclude
+-- It may not, having no work there.
+REVOKE ALL ON DATABASE {database} FROM {login}
+
 -- :name vault_subjects
 -- The wrapped keys of (namespace, subject) pairs.
 SELECT k.namespace, k.subject, k.wrapped
@@ -1173,9 +1213,17 @@ SELECT set_config('memquorum.namespaces', %(namespaces)s, true)
 -- For the rest of the transaction, rows are seen as a tenant sees them.
 SET LOCAL ROLE memquorum_tenant
 
+-- :name as_accounts
+-- For the rest of the transaction, all rows are seen again, of the tables that tell nobody's content.
+SET LOCAL ROLE memquorum_accounts
+
 -- :name as_reader
--- For the rest of the transaction, all rows are seen again.
+-- For the rest of the transaction, all rows are seen.
 SET LOCAL ROLE memquorum_reader
+
+-- :name as_keeper
+-- For the rest of the session: what it keeps in order, it may not read.
+SET ROLE memquorum_keeper
 
 -- :name journal_listen
 -- Hears of every batch that is applied.

@@ -22,7 +22,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 from db import erasure_rows, explain_rows, found_rows, receipt_rows, restore_rows
 from db.arrays import halfvec
 from db.cached import Near
-from db.connection import READER, TENANT, Link, patient
+from db.connection import ACCOUNTS, TENANT, Link, patient
 from db.crowd_reads import Crowds
 from db.erasure_rows import Found
 from db.queries import QUERIES
@@ -97,7 +97,7 @@ class Reads:
         self._links: SimpleQueue[Link] = SimpleQueue()
         for _ in range(_ACCOUNTS):
             self._links.put(
-                Link(_bounded(dsn), READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+                Link(_bounded(dsn), ACCOUNTS, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
             )
 
     async def open(self) -> None:

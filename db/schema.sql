@@ -211,7 +211,8 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['memquorum_owner', 'memquorum_writer', 'memquorum_reader'] LOOP
+    FOREACH name IN ARRAY ARRAY['memquorum_owner', 'memquorum_writer', 'memquorum_reader', 'memquorum_accounts',
+        'memquorum_keeper'] LOOP
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', name);
         EXCEPTION WHEN duplicate_object OR unique_violation THEN
@@ -235,8 +236,8 @@ ALTER TABLE shard OWNER TO memquorum_owner;
 ALTER TABLE cursor OWNER TO memquorum_owner;
 ALTER TABLE event OWNER TO memquorum_owner;
 ALTER TABLE memory OWNER TO memquorum_owner;
-ALTER TABLE content OWNER TO memquorum_owner;
-ALTER TABLE embedding OWNER TO memquorum_owner;
+ALTER TABLE content OWNER TO memquorum_keeper;
+ALTER TABLE embedding OWNER TO memquorum_keeper;
 ALTER TABLE strength OWNER TO memquorum_owner;
 ALTER TABLE journal OWNER TO memquorum_owner;
 ALTER TABLE decision OWNER TO memquorum_owner;
@@ -250,17 +251,6 @@ ALTER FUNCTION append_only() OWNER TO memquorum_owner;
 ALTER VIEW audit_votes SET (security_invoker = true);
 ALTER VIEW audit_forgotten SET (security_invoker = true);
 
--- The writer is the commit worker and the rebuild. Logs are appended to; only state changes.
-GRANT SELECT, INSERT, UPDATE ON shard, cursor, memory TO memquorum_writer;
-GRANT SELECT, INSERT, UPDATE, DELETE ON strength TO memquorum_writer;
-GRANT SELECT, INSERT, DELETE ON content, embedding TO memquorum_writer;
-GRANT SELECT, INSERT ON event, journal, decision, outcome, ballot TO memquorum_writer;
-
--- The reader is everyone else: decay, nomination, salience, retrieval, audits.
-GRANT SELECT ON shard, cursor, event, memory, content, embedding, strength, journal, decision, outcome, ballot,
-    audit_votes, audit_forgotten TO memquorum_reader;
-GRANT SELECT ON audit_votes, audit_forgotten TO memquorum_writer;
-
 -- Episodes that became no memory. Their content lies sealed in the accepted topic; the row stands until the grace time is
 -- over and the commit worker has destroyed the key. What an older store dropped is not here: rebuild such a store.
 CREATE TABLE dropped (
@@ -272,8 +262,6 @@ CREATE TABLE dropped (
 CREATE INDEX dropped_due ON dropped (shard, destroy_at, memory_id);
 
 ALTER TABLE dropped OWNER TO memquorum_owner;
-GRANT SELECT, INSERT, DELETE ON dropped TO memquorum_writer;
-GRANT SELECT ON dropped TO memquorum_reader;
 
 -- Row security. Who reads for a tenant sees the rows of that tenant's namespaces, whatever it asks: the retrieval service
 -- steps down to `memquorum_tenant` and says in each transaction, by the setting `memquorum.namespaces`, whose rows it
@@ -324,15 +312,15 @@ ALTER TABLE decision ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE outcome ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE ballot ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
-CREATE POLICY reader ON memory FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON memory FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON content FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON embedding FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON strength FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON embedding FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
+CREATE POLICY reader ON strength FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON event FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON dropped FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON journal FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON decision FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON outcome FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON journal FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
+CREATE POLICY reader ON decision FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
+CREATE POLICY reader ON outcome FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON ballot FOR SELECT TO memquorum_reader USING (true);
 
 -- The functions stand in subqueries so that they are called once for a question and not once for a row.
@@ -370,13 +358,6 @@ CREATE POLICY tenant ON ballot FOR SELECT TO memquorum_tenant USING (
 CREATE POLICY tenant ON decision FOR SELECT TO memquorum_tenant USING (
     EXISTS (SELECT FROM outcome o WHERE o.shard = decision.shard AND o.epoch = decision.epoch)
 );
-
-GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, outcome, ballot, audit_votes,
-    audit_forgotten TO memquorum_tenant;
--- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
-GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
--- The time is everybody's. How much goes on in a shard is not.
-GRANT SELECT (shard, as_of) ON shard TO memquorum_tenant;
 
 -- What an episode was made of; and (echo) the memory that it repeated. `child`: its own memory id, whatever it became.
 CREATE TABLE provenance (
@@ -429,16 +410,13 @@ CREATE INDEX erasure_seq ON erasure (shard, first_seq);
 ALTER TABLE provenance OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;
 ALTER TABLE erasure OWNER TO memquorum_owner;
-GRANT SELECT, INSERT ON provenance, erased TO memquorum_writer;
-GRANT SELECT, INSERT, UPDATE ON erasure TO memquorum_writer;
-GRANT SELECT ON provenance, erased, erasure TO memquorum_reader;
 
 ALTER TABLE provenance ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erased ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erasure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON provenance FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erased FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY tenant ON provenance FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
@@ -448,7 +426,6 @@ CREATE POLICY tenant ON erased FOR SELECT TO memquorum_tenant USING (
 CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
-GRANT SELECT ON provenance, erased, erasure TO memquorum_tenant;
 
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
 CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect = 'requested';
@@ -474,9 +451,6 @@ CREATE TABLE let_go (
 
 ALTER TABLE living OWNER TO memquorum_owner;
 ALTER TABLE let_go OWNER TO memquorum_owner;
-GRANT SELECT, INSERT, UPDATE ON living TO memquorum_writer;
-GRANT SELECT, INSERT ON let_go TO memquorum_writer;
-GRANT SELECT ON living, let_go TO memquorum_reader;
 
 ALTER TABLE living ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE let_go ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -501,15 +475,12 @@ CREATE INDEX protection_shard ON protection (shard, seq);
 CREATE INDEX protection_goal ON protection (namespace, kind) WHERE kind ^@ 'goal:';
 
 ALTER TABLE protection OWNER TO memquorum_owner;
-GRANT SELECT, INSERT, DELETE ON protection TO memquorum_writer;
-GRANT SELECT ON protection TO memquorum_reader;
 
 ALTER TABLE protection ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON protection FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY tenant ON protection FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
-GRANT SELECT ON protection TO memquorum_tenant;
 
 -- Namespaces of many memories are asked through indexes of their own, which `db/crowds.py` makes: near_… for vectors,
 -- words_… for words (infra/decisions/0031). Row security lets no operator of full text into an index, for it might tell of

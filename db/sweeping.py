@@ -37,10 +37,12 @@ class MayNotSweep(RuntimeError):
 def sweep(dsn: str, tables: Sequence[str]) -> Iterator[Swept]:
     """Writes each table of a database anew, then gives up the log; tells of each step when it is done.
 
-    Needs a login that owns the tables, and may order a checkpoint. Raises MayNotSweep, psycopg.OperationalError.
+    Needs a login that may step down to `memquorum_keeper`, or a superuser's.
+    Raises MayNotSweep, psycopg.OperationalError.
     """
     with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5, application_name="memquorum-sweep") as link:
         try:
+            link.execute(QUERIES["as_keeper"])
             # Written anew, an index of a crowd would keep the table locked for a minute: it is made again afterwards.
             if set(tables) & set(MEMORY):
                 yield from (Swept(index, size, 0) for index, size in crowds.drop(link))
@@ -56,7 +58,7 @@ def sweep(dsn: str, tables: Sequence[str]) -> Iterator[Swept]:
             yield Swept("write-ahead log", before, _log(link))
         except psycopg.errors.InsufficientPrivilege as error:
             raise MayNotSweep(
-                f"{str(error).strip()}: sweep as the tables' owner with pg_checkpoint, or as a superuser"
+                f"{str(error).strip()}: sweep as a login that may step down to memquorum_keeper, or as a superuser"
             ) from error
 
 

@@ -24,16 +24,20 @@ Subject = tuple[str, str]
 class PostgresVault:
     """The Vault port on the database `vault`. Every method raises VaultUnavailable while it cannot be reached."""
 
-    def __init__(self, dsn: str, master: bytes) -> None:
-        """`master`: 32 bytes. Lost, every content outside of the store is lost with it. Connects at the first call."""
+    def __init__(self, dsn: str, master: bytes, role: str = VAULT) -> None:
+        """`master`: 32 bytes. Lost, every content outside of the store is lost with it. Connects at the first call.
+
+        `role`: which of the vault's roles is stepped down to (db/rights/vault.sql); what it may not do raises
+        psycopg.errors.InsufficientPrivilege.
+        """
         if len(master) != sealing.KEY_BYTES:
             raise ValueError(f"the master key has {sealing.KEY_BYTES} bytes, not {len(master)}")
-        self._dsn, self._master = dsn, master
-        self._link = Link(dsn, VAULT, VaultUnavailable)
+        self._dsn, self._master, self._role = dsn, master, role
+        self._link = Link(dsn, role, VaultUnavailable)
 
-    def __reduce__(self) -> tuple[type[PostgresVault], tuple[str, bytes]]:
+    def __reduce__(self) -> tuple[type[PostgresVault], tuple[str, bytes, str]]:
         """Another process connects by itself. Goes through pipes alone: it holds the master key."""
-        return PostgresVault, (self._dsn, self._master)
+        return PostgresVault, (self._dsn, self._master, self._role)
 
     def close(self) -> None:
         """Lets the connection go."""

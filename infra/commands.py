@@ -19,6 +19,7 @@ from infra import (
     evidence,
     forget,
     hold,
+    logins,
     logs,
     members,
     prune,
@@ -56,7 +57,8 @@ def main() -> None:
     try:
         given = settings.load(run_dir=parsed.run_dir)
         logs.configure(parsed.process(parsed), given.log_level, given.log_format)
-        sys.exit(parsed.do(given, parsed))
+        login = parsed.login(parsed)
+        sys.exit(parsed.do(logins.of(given, login) if login else given, parsed))
     except _PLAIN as error:
         sys.exit(f"memquorum: {error}")
 
@@ -68,13 +70,14 @@ def parser() -> argparse.ArgumentParser:
     root.set_defaults(run_dir=None, process=lambda _: None)
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, do: object, summary: str) -> argparse.ArgumentParser:
+    def command(name: str, do: object, summary: str, *, admin: bool = False) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=summary, description=summary)
         added.add_argument("--run-dir", type=Path, help="folder of the installation (default: .memquorum)")
-        added.set_defaults(do=do)
+        # Most of them ask, or order with a key of their own: so they log in to Postgres as who may read.
+        added.set_defaults(do=do, login=lambda _: None if admin else "audit")
         return added
 
-    up = command("up", _up, "Start the embedded servers and the fleet.")
+    up = command("up", _up, "Start the embedded servers and the fleet.", admin=True)
     up.add_argument("--foreground", action="store_true", help="stay, log to the terminal, stop on Ctrl-C")
     up.set_defaults(process=lambda parsed: "supervisor" if parsed.foreground else None)
     command("down", _down, "Stop what `up` started.")
@@ -90,14 +93,16 @@ def parser() -> argparse.ArgumentParser:
     genesis.add_argument("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign")
     genesis.add_argument("--signed", action="append", default=[], metavar="NAMESPACE", help="takes nothing unsigned")
     command("topics", _topics, "Create the topics that are missing; say what differs.")
-    command("migrate", _migrate, "Bring both databases to the newest schema.")
-    psql = command("psql", _psql, "A SQL prompt.")
+    command("migrate", _migrate, "Bring both databases to the newest schema, and make the logins.", admin=True)
+    psql = command("psql", _psql, "A SQL prompt.", admin=True)
     psql.add_argument("--role", choices=["reader", "writer", "owner", "superuser"], default="reader")
     psql.add_argument("--database", choices=["memory", "vault"], default="memory")
     psql.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="passed on to psql")
     verify = command("verify", _verify, "Audit journal, certificates, signatures and the database beside them.")
     verify.add_argument("--topics-only", action="store_true", help="without looking at Postgres")
-    rebuild = command("rebuild", _rebuild, "Make the store again from topics and vault, and compare the two.")
+    rebuild = command(
+        "rebuild", _rebuild, "Make the store again from topics and vault, and compare the two.", admin=True
+    )
     rebuild.add_argument("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew")
     rebuild.add_argument("--namespace", help="this one's memories alone")
     rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
@@ -110,13 +115,15 @@ def parser() -> argparse.ArgumentParser:
     _orders(command)
     evidence.options(command("evidence", _evidence, "List which members signed what no honest member signs."))
     prune.options(command("prune", _prune, "Delete the consensus messages that a stable checkpoint covers."))
-    sweep.options(command("sweep", _sweep, "Make what was erased and forgotten go from the databases' files, too."))
+    sweep.options(
+        command("sweep", _sweep, "Make what was erased and forgotten go from the databases' files, too.", admin=True)
+    )
     members.options(command("members", _members, "Show who votes, or order that it changes: each shard votes on that."))
     apikeys.options(command("keys", _keys, "Make, list and revoke the API keys of the retrieval service."))
     run = command("run", _run, "Run one process of the fleet in the foreground.")
     run.add_argument("role", choices=["intake", "streams", "replica", "commit", "retrieval"])
     run.add_argument("--member", type=int, help="the replica's member id")
-    run.set_defaults(process=lambda parsed: roles.named(parsed.role, parsed.member))
+    run.set_defaults(process=lambda parsed: roles.named(parsed.role, parsed.member), login=lambda parsed: parsed.role)
     return root
 
 
@@ -228,12 +235,15 @@ def _migrate(given: Settings, parsed: argparse.Namespace) -> int:
     for database, dsn in (("memory", given.memory_dsn), ("vault", given.vault_dsn)):
         for name in migrate(dsn, database):
             print(f"{database}: {name}")
+    logins.provision(given)
     return 0
 
 
 def _psql(given: Settings, parsed: argparse.Namespace) -> int:
     from infra.embedded.postgres import BINARIES
 
+    if parsed.role == "reader":
+        given = logins.of(given, "audit")
     given.require("memory_dsn", "vault_dsn")
     dsn = given.memory_dsn if parsed.database == "memory" else given.vault_dsn
     environment = dict(os.environ)

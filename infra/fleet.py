@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -36,6 +36,11 @@ class Role:
     name: str
     command: tuple[str, ...]
 
+    @property
+    def kind(self) -> str:
+        """Its name; of a replica, whichever member's: replica."""
+        return self.name.partition("-")[0]
+
 
 def roles(members: int) -> list[Role]:
     """The line's processes in the order of their start."""
@@ -51,11 +56,15 @@ class Fleet:
     The kernel kills the processes when that thread ends, so none outlives a supervisor that was killed itself.
     """
 
-    def __init__(self, roles: Sequence[Role], logs: Path, ready: Path, environment: Mapping[str, str]) -> None:
-        """`ready`: the folder in which a process that can work writes a file with its name, holding its number."""
+    def __init__(
+        self, roles: Sequence[Role], logs: Path, ready: Path, environment: Callable[[str], Mapping[str, str]]
+    ) -> None:
+        """`ready`: the folder in which a process that can work writes a file with its name, holding its number.
+
+        `environment`: of a kind of process (`Role.kind`)."""
         self._ready = ready
         ready.mkdir(parents=True, exist_ok=True)
-        self._children = [_Child(role, logs / f"{role.name}.log", dict(environment)) for role in roles]
+        self._children = [_Child(role, logs / f"{role.name}.log", dict(environment(role.kind))) for role in roles]
 
     def start(self) -> None:
         """Starts every process; does not wait until they work."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
 from db.store import ForeignStore
 from infra import apikeys, fleet, genesis, keeping
 from infra.settings import Settings, SettingsError
@@ -89,12 +90,12 @@ def _own_clock(settings: Settings) -> OwnClock | None:
     return OwnClock(settings.clock_tolerance_ms) if settings.clock == "wall" else None
 
 
-def vault(settings: Settings) -> Vault:
-    """The vault that the settings name. Raises SettingsError or KeyFileError."""
+def vault(settings: Settings, role: str = KEYREADER) -> Vault:
+    """The vault that the settings name, with the rights of one of its roles. Raises SettingsError or KeyFileError."""
     from db.vault import PostgresVault
 
     settings.require("vault_dsn")
-    return PostgresVault(settings.vault_dsn, genesis.secret(settings.master_key_file))
+    return PostgresVault(settings.vault_dsn, genesis.secret(settings.master_key_file), role)
 
 
 def encoder(settings: Settings) -> Encoder:
@@ -154,7 +155,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         settings.bootstrap,
         made,
         load_codec(),
-        vault(settings),
+        vault(settings, KEYMAKER),
         clock=settings.clock,
         tick_ms=settings.tick_ms,
         instance=settings.instance or None,
@@ -231,7 +232,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
 
     settings.require("bootstrap", "memory_dsn")
     stop = Stop().on_signals()
-    keys = vault(settings)
+    keys = vault(settings, KEYDESTROYER)
     seed = genesis.signing_seed(settings, "service-journal", made.services["journal"])
     with keeping.kept(settings):
         commit.run(

@@ -47,6 +47,8 @@ class Settings:
     keys_dir: Path = Path("keys")
     # The key above all subjects' keys. Lost, every memory's content is.
     master_key_file: Path = Path("master.key")
+    # Folder with a <process>.pgpass file for each login of Postgres; a process needs its own alone.
+    logins_dir: Path = Path("logins")
     # What processes keep on disk; above all the replicas' sign-states, never to be restored from an old copy.
     state_dir: Path = Path("state")
     # wall: ticks follow the machine's clock. driven: only ClockRequested records move time (tests, the demo).

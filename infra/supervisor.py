@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from db.migrate import migrate
-from infra import genesis, settings, topics
+from infra import genesis, logins, settings, topics
 from infra.embedded.brokers import Brokers, standing
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
@@ -123,12 +123,16 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     ready = configured.run_dir / "ready"
     # In their environment alone: a process that somebody adds with `run` must not drive one of these out.
     named = replace(now, instance="supervised")
-    environment = {**_inherited(), **named.environment(), "PYTHONUNBUFFERED": "1"}
     members = genesis.identities(now, genesis.read(now))
-    fleet = Fleet(roles(members), now.logs_dir, ready, environment)
+    fleet = Fleet(roles(members), now.logs_dir, ready, lambda process: _environment(named, process))
     parts.callback(fleet.stop)
     fleet.start()
     _watch(fleet, Servers(kafka.nodes, postgres), books, stopping)
+
+
+def _environment(named: Settings, process: str) -> dict[str, str]:
+    """What a process is told: it logs in as itself."""
+    return {**_inherited(), **logins.of(named, process).environment(), "PYTHONUNBUFFERED": "1"}
 
 
 def provision(now: Settings) -> None:
@@ -137,6 +141,7 @@ def provision(now: Settings) -> None:
         log.warning("topic %s", line)
     migrate(now.memory_dsn, "memory")
     migrate(now.vault_dsn, "vault")
+    logins.provision(now)
 
 
 def _watch(fleet: Fleet, servers: Servers, books: _Books, stopping: Stop) -> None:

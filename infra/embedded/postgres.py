@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import secrets
 import shutil
 import signal
 import subprocess
@@ -14,9 +15,10 @@ from pathlib import Path
 from types import TracebackType
 
 import psycopg
-from psycopg import sql
+from psycopg import conninfo, sql
 
 from infra.embedded.processes import EmbeddedError, spawn, stop, tail
+from infra.secretfiles import write_secret
 
 
 def _package() -> Path:
@@ -55,6 +57,8 @@ _STOP_S = 15.0
 @dataclass
 class Postgres:
     """A server whose data and log lie in `folder`. Started again on the same folder, it has its databases.
+
+    It lets nobody in without a password. The superuser's lies in `folder` in a file that only its owner can read.
 
     `throwaway`: nothing is flushed to disk; faster, and lost when the machine (not the server) crashes. For tests.
     Use as a context manager, or `start` and `stop`. Start it from the main thread: the kernel ends the server when the
@@ -112,11 +116,16 @@ class Postgres:
         if folder is not None and folder != self.folder / "socket":
             shutil.rmtree(folder, ignore_errors=True)
 
-    def dsn(self, database: str, user: str = SUPERUSER) -> str:
-        """The libpq connection string of one of its databases."""
+    def dsn(self, database: str, user: str = SUPERUSER, passwords: Path | None = None) -> str:
+        """The libpq connection string of one of its databases. `passwords`: libpq's file with the password."""
         if self._socket is None:
             raise EmbeddedError(f"Postgres in {self.folder} is not started")
-        return f"host={self._socket} dbname={database} user={user}"
+        where = passwords or self._passwords
+        return conninfo.make_conninfo(host=str(self._socket), dbname=database, user=user, passfile=str(where))
+
+    @property
+    def _passwords(self) -> Path:
+        return (self.folder / "superuser.pgpass").resolve()
 
     def create(self, *databases: str) -> None:
         """Creates those of the databases that do not exist."""
@@ -149,17 +158,23 @@ class Postgres:
         if (data / "PG_VERSION").exists():
             return
         shutil.rmtree(data, ignore_errors=True)  # of an initdb that was interrupted
+        password = secrets.token_urlsafe(32)
+        write_secret(self._passwords, f"*:*:*:{SUPERUSER}:{password}\n")
         data.mkdir(mode=0o700)
         if prefix:
             os.chown(data, _NOBODY, _NOBODY)
-        options = ["--no-sync", "--locale=C", "--encoding=UTF8", "--auth=trust", f"--username={SUPERUSER}"]
+        options = ["--no-sync", "--locale=C", "--encoding=UTF8", "--auth=scram-sha-256", f"--username={SUPERUSER}"]
         command = [*prefix, str(BINARIES / "initdb"), "-D", str(data), *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        with tempfile.NamedTemporaryFile(mode="w", prefix="password-", dir=self.folder) as file:
+            file.write(password)
+            file.flush()
+            command.append(f"--pwfile={file.name}")
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise EmbeddedError(f"initdb could not make {data}: {(done.stderr or done.stdout).strip()}")
 
     def _socket_folder(self, owner: int | None) -> Path:
-        """A folder that only the server's user and we may enter: whoever reaches the socket is the superuser."""
+        """A folder that only the server's user and we may enter; a second bar, for each login has its password."""
         folder = (self.folder / "socket").resolve()
         if len(os.fsencode(folder)) > _SOCKET_PATH_MAX:
             folder = Path(tempfile.mkdtemp(prefix="memquorum-", dir="/tmp"))

@@ -55,7 +55,7 @@ def _until(condition: Callable[[], bool], patience_s: float = 10) -> None:
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[Fleet]:
     ready = tmp_path / "ready"
-    found = Fleet([_worker(ready, "a"), _worker(ready, "b")], tmp_path / "logs", ready, _environment())
+    found = Fleet([_worker(ready, "a"), _worker(ready, "b")], tmp_path / "logs", ready, lambda _: _environment())
     found.start()
     _until(lambda: found.waiting_for() == [])
     yield found
@@ -94,7 +94,9 @@ def test_a_contradiction_is_not_started_again(two: Fleet, tmp_path: Path) -> Non
 
 
 def test_who_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> None:
-    dying = Fleet([Role("x", (sys.executable, "-c", "raise SystemExit(1)"))], tmp_path, tmp_path / "r", _environment())
+    dying = Fleet(
+        [Role("x", (sys.executable, "-c", "raise SystemExit(1)"))], tmp_path, tmp_path / "r", lambda _: _environment()
+    )
     dying.start()
     child = dying._children[0]
     pauses = []
@@ -109,7 +111,7 @@ def test_who_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> None:
 def test_stop_leaves_nobody_not_even_who_does_not_listen(tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     deaf = Role("deaf", (sys.executable, "-c", STUBBORN))
-    found = Fleet([_worker(ready, "a"), deaf], tmp_path / "logs", ready, _environment())
+    found = Fleet([_worker(ready, "a"), deaf], tmp_path / "logs", ready, lambda _: _environment())
     found.start()
     _until(lambda: (tmp_path / "logs" / "deaf.log").read_text() == "deaf\n" and found.waiting_for() == ["deaf"])
     pids = [_pid(found, "a"), _pid(found, "deaf")]
@@ -125,7 +127,7 @@ import os, sys, time
 from pathlib import Path
 from infra.fleet import Fleet, Role
 here = Path({str(tmp_path)!r})
-f = Fleet([Role("deaf", (sys.executable, "-c", {STUBBORN!r}))], here, here, os.environ)
+f = Fleet([Role("deaf", (sys.executable, "-c", {STUBBORN!r}))], here, here, lambda _: os.environ)
 f.start()
 print(f.describe()["deaf"]["pid"], flush=True)
 time.sleep(99)

@@ -85,6 +85,17 @@ def test_what_is_published_is_stored_and_proven_while_the_clock_ticks_on(install
     assert rebuilt.stdout.startswith("rebuilt 20 memories")
 
 
+def test_every_process_logs_in_as_itself(installed: Settings) -> None:
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT usename FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            " AND pid <> pg_backend_pid()"
+        )
+        users = {name for (name,) in rows}
+    assert users >= {"memory_streams", "memory_commit", "memory_retrieval"}
+    assert "postgres" not in users
+
+
 def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
     with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
         row = connection.execute("SELECT memory_id, body FROM content LIMIT 1").fetchone()

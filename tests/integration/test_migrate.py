@@ -10,7 +10,7 @@ import psycopg
 import pytest
 from psycopg import errors
 
-from db.migrate import MIGRATIONS, MigrationError, migrate
+from db.migrate import MIGRATIONS, MigrationError, grant, migrate
 from infra.embedded.postgres import Postgres
 
 FIRST = "CREATE TABLE one (a integer); -- 100% plain\n"
@@ -126,6 +126,7 @@ def test_the_schema_that_people_read_is_what_the_migrations_make(
     postgres.create(read)
     with psycopg.connect(postgres.dsn(read), autocommit=True) as connection:
         connection.execute((MIGRATIONS.parent / schema).read_text(encoding="utf-8"))
+        grant(connection, database)
     wanted, found = catalog(migrated), catalog(postgres.dsn(read))
     assert wanted["columns"]
     assert found == wanted

@@ -75,10 +75,17 @@ def test_a_statement_that_fails_leaves_nothing_in_the_servers_log(store: str, po
     assert TEXT not in postgres.log.read_text(errors="replace")
 
 
-def test_who_may_not_sweep_is_told_what_it_lacks(store: str) -> None:
-    reader = psycopg.conninfo.make_conninfo(store, options="-c role=memquorum_reader")
-    with pytest.raises(sweeping.MayNotSweep, match="owner"):
-        list(sweeping.sweep(reader, sweeping.MEMORY))
+def test_who_may_not_sweep_is_told_what_it_lacks(store: str, postgres: Postgres) -> None:
+    with psycopg.connect(store, autocommit=True) as link:
+        link.execute("CREATE ROLE may_not_sweep LOGIN PASSWORD 'x'")
+        link.execute(f"GRANT CONNECT ON DATABASE {link.info.dbname} TO may_not_sweep")
+        try:
+            stranger = psycopg.conninfo.make_conninfo(store, user="may_not_sweep", password="x")
+            with pytest.raises(sweeping.MayNotSweep, match="memquorum_keeper"):
+                list(sweeping.sweep(stranger, sweeping.MEMORY))
+        finally:
+            link.execute(f"REVOKE ALL ON DATABASE {link.info.dbname} FROM may_not_sweep")
+            link.execute("DROP ROLE may_not_sweep")
 
 
 def test_what_intake_has_let_in_is_told_and_deleted_and_nothing_else(fresh_kafka: str) -> None:

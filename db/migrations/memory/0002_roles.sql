@@ -4,7 +4,8 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['memquorum_owner', 'memquorum_writer', 'memquorum_reader'] LOOP
+    FOREACH name IN ARRAY ARRAY['memquorum_owner', 'memquorum_writer', 'memquorum_reader', 'memquorum_accounts',
+        'memquorum_keeper'] LOOP
         BEGIN
             EXECUTE format('CREATE ROLE %I NOLOGIN', name);
         EXCEPTION WHEN duplicate_object OR unique_violation THEN
@@ -28,8 +29,8 @@ ALTER TABLE shard OWNER TO memquorum_owner;
 ALTER TABLE cursor OWNER TO memquorum_owner;
 ALTER TABLE event OWNER TO memquorum_owner;
 ALTER TABLE memory OWNER TO memquorum_owner;
-ALTER TABLE content OWNER TO memquorum_owner;
-ALTER TABLE embedding OWNER TO memquorum_owner;
+ALTER TABLE content OWNER TO memquorum_keeper;
+ALTER TABLE embedding OWNER TO memquorum_keeper;
 ALTER TABLE strength OWNER TO memquorum_owner;
 ALTER TABLE journal OWNER TO memquorum_owner;
 ALTER TABLE decision OWNER TO memquorum_owner;
@@ -42,14 +43,3 @@ ALTER FUNCTION append_only() OWNER TO memquorum_owner;
 -- A view asks with the rights of who reads it, so that row security on the tables will hold through it.
 ALTER VIEW audit_votes SET (security_invoker = true);
 ALTER VIEW audit_forgotten SET (security_invoker = true);
-
--- The writer is the commit worker and the rebuild. Logs are appended to; only state changes.
-GRANT SELECT, INSERT, UPDATE ON shard, cursor, memory TO memquorum_writer;
-GRANT SELECT, INSERT, UPDATE, DELETE ON strength TO memquorum_writer;
-GRANT SELECT, INSERT, DELETE ON content, embedding TO memquorum_writer;
-GRANT SELECT, INSERT ON event, journal, decision, outcome, ballot TO memquorum_writer;
-
--- The reader is everyone else: decay, nomination, salience, retrieval, audits.
-GRANT SELECT ON shard, cursor, event, memory, content, embedding, strength, journal, decision, outcome, ballot,
-    audit_votes, audit_forgotten TO memquorum_reader;
-GRANT SELECT ON audit_votes, audit_forgotten TO memquorum_writer;

@@ -9,5 +9,3 @@ CREATE TABLE dropped (
 CREATE INDEX dropped_due ON dropped (shard, destroy_at, memory_id);
 
 ALTER TABLE dropped OWNER TO memquorum_owner;
-GRANT SELECT, INSERT, DELETE ON dropped TO memquorum_writer;
-GRANT SELECT ON dropped TO memquorum_reader;

@@ -52,15 +52,15 @@ ALTER TABLE decision ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE outcome ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE ballot ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 
-CREATE POLICY reader ON memory FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON memory FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON content FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON embedding FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON strength FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON embedding FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
+CREATE POLICY reader ON strength FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON event FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON dropped FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON journal FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON decision FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON outcome FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON journal FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
+CREATE POLICY reader ON decision FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
+CREATE POLICY reader ON outcome FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY reader ON ballot FOR SELECT TO memquorum_reader USING (true);
 
 -- The functions stand in subqueries so that they are called once for a question and not once for a row.
@@ -98,10 +98,3 @@ CREATE POLICY tenant ON ballot FOR SELECT TO memquorum_tenant USING (
 CREATE POLICY tenant ON decision FOR SELECT TO memquorum_tenant USING (
     EXISTS (SELECT FROM outcome o WHERE o.shard = decision.shard AND o.epoch = decision.epoch)
 );
-
-GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, outcome, ballot, audit_votes,
-    audit_forgotten TO memquorum_tenant;
--- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
-GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
--- The time is everybody's. How much goes on in a shard is not.
-GRANT SELECT (shard, as_of) ON shard TO memquorum_tenant;

@@ -55,16 +55,13 @@ CREATE INDEX erasure_seq ON erasure (shard, first_seq);
 ALTER TABLE provenance OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;
 ALTER TABLE erasure OWNER TO memquorum_owner;
-GRANT SELECT, INSERT ON provenance, erased TO memquorum_writer;
-GRANT SELECT, INSERT, UPDATE ON erasure TO memquorum_writer;
-GRANT SELECT ON provenance, erased, erasure TO memquorum_reader;
 
 ALTER TABLE provenance ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erased ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 ALTER TABLE erasure ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON provenance FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON erased FOR SELECT TO memquorum_reader USING (true);
-CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader USING (true);
+CREATE POLICY reader ON erasure FOR SELECT TO memquorum_reader, memquorum_accounts USING (true);
 CREATE POLICY tenant ON provenance FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
@@ -74,7 +71,6 @@ CREATE POLICY tenant ON erased FOR SELECT TO memquorum_tenant USING (
 CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
-GRANT SELECT ON provenance, erased, erasure TO memquorum_tenant;
 
 -- Erasures of a shard that the members have not attested yet: what a tick is journalled with.
 ALTER TABLE shard ADD COLUMN unattested bigint NOT NULL DEFAULT 0;

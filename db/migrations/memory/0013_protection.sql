@@ -15,12 +15,9 @@ CREATE TABLE protection (
 CREATE INDEX protection_shard ON protection (shard, seq);
 
 ALTER TABLE protection OWNER TO memquorum_owner;
-GRANT SELECT, INSERT, DELETE ON protection TO memquorum_writer;
-GRANT SELECT ON protection TO memquorum_reader;
 
 ALTER TABLE protection ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON protection FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY tenant ON protection FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
-GRANT SELECT ON protection TO memquorum_tenant;

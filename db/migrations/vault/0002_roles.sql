@@ -1,9 +1,16 @@
--- The vault's own role: it makes keys and destroys them, and never removes the row that says so.
+-- Who may do what with keys: `db/rights/vault.sql`. None of these removes the row that says that a key was destroyed.
 DO $$
+DECLARE
+    name text;
 BEGIN
-    CREATE ROLE memquorum_vault NOLOGIN;
-EXCEPTION WHEN duplicate_object OR unique_violation THEN
-    NULL; -- another database of this server made it, perhaps at this very moment
+    FOREACH name IN ARRAY ARRAY['memquorum_vault', 'memquorum_keymaker', 'memquorum_keyreader',
+        'memquorum_keydestroyer', 'memquorum_keeper'] LOOP
+        BEGIN
+            EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN
+            NULL; -- another database of this server made it, perhaps at this very moment
+        END;
+    END LOOP;
 END
 $$;
 
@@ -21,5 +28,10 @@ $$;
 CREATE TRIGGER memory_key_only_destroyed BEFORE UPDATE ON memory_key
     FOR EACH ROW EXECUTE FUNCTION key_only_destroyed();
 
-GRANT SELECT, INSERT ON subject_key TO memquorum_vault;
-GRANT SELECT, INSERT, UPDATE ON memory_key TO memquorum_vault;
+-- Intake makes keys, and destroys those of its dead letters alone.
+ALTER TABLE memory_key ENABLE ROW LEVEL SECURITY;
+CREATE POLICY reads ON memory_key FOR SELECT
+    TO memquorum_vault, memquorum_keymaker, memquorum_keyreader, memquorum_keydestroyer USING (true);
+CREATE POLICY makes ON memory_key FOR INSERT TO memquorum_vault, memquorum_keymaker WITH CHECK (true);
+CREATE POLICY destroys ON memory_key FOR UPDATE TO memquorum_vault, memquorum_keydestroyer USING (true);
+CREATE POLICY letters ON memory_key FOR UPDATE TO memquorum_keymaker USING (namespace = '!intake');

@@ -1,0 +1,50 @@
+-- Who may do what in the database `memory`. This is the one place that says so: it is carried out after the migrations,
+-- each time, and takes back whatever else these roles were granted. Which login may step down to which role says
+-- `db/logins.py`; which rows a role sees say the policies beside the tables. A new table goes in here with the rights of
+-- every role that needs it; a test names one that is missing.
+DO $$
+DECLARE
+    name text;
+BEGIN
+    FOREACH name IN ARRAY ARRAY['memquorum_writer', 'memquorum_reader', 'memquorum_accounts', 'memquorum_tenant'] LOOP
+        EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM %I', name);
+    END LOOP;
+    EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+END
+$$;
+
+-- The writer is the commit worker, and the rebuild. Logs are appended to; only state changes.
+GRANT SELECT, INSERT, UPDATE ON shard, cursor, memory, erasure, living TO memquorum_writer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON strength TO memquorum_writer;
+GRANT SELECT, INSERT, DELETE ON content, embedding, dropped, protection TO memquorum_writer;
+GRANT SELECT, INSERT ON event, journal, decision, outcome, ballot, provenance, erased, let_go TO memquorum_writer;
+GRANT SELECT ON audit_votes, audit_forgotten TO memquorum_writer;
+
+-- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
+GRANT SELECT ON shard, cursor, event, memory, content, embedding, strength, dropped, journal, decision, outcome, ballot,
+    provenance, erased, erasure, living, let_go, protection, audit_votes, audit_forgotten TO memquorum_reader;
+
+-- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
+GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, outcome, ballot, provenance, erased,
+    erasure, protection, audit_votes, audit_forgotten TO memquorum_tenant;
+-- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
+GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
+-- The time is everybody's. How much goes on in a shard is not.
+GRANT SELECT (shard, as_of) ON shard TO memquorum_tenant;
+
+-- The retrieval service again, for its cache (ids, vectors, counts) and for certificates, which are not one tenant's.
+-- It never sees content but as the tenant.
+GRANT SELECT ON shard, memory, embedding, strength, journal, decision, outcome, erasure TO memquorum_accounts;
+
+-- The keeper writes tables anew that held what was deleted, and makes the indexes of large namespaces: for these it owns
+-- content and embedding, of which row security, forced upon owners too, shows it no row.
+GRANT MAINTAIN ON content, embedding TO memquorum_keeper;
+GRANT CREATE ON SCHEMA public TO memquorum_keeper;
+GRANT EXECUTE ON FUNCTION pg_switch_wal(), pg_ls_waldir() TO memquorum_keeper;
+DO $$
+BEGIN
+    GRANT pg_checkpoint TO memquorum_keeper WITH INHERIT TRUE, SET FALSE;
+EXCEPTION WHEN unique_violation OR internal_error THEN
+    NULL; -- another database's migration did it at this very moment
+END
+$$;

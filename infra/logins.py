@@ -1,0 +1,73 @@
+"""Logins of Postgres as an installation keeps them: passwords in files, a connection string for each process.
+
+A file `<process>.pgpass` in the folder `logins` holds one password, as libpq reads it; whoever runs a process needs its
+file alone. Who has which rights stands in `db/logins.py` and `db/rights`.
+"""
+
+from __future__ import annotations
+
+import secrets
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+from psycopg import conninfo
+
+from db import logins
+from infra.secretfiles import write_secret
+from infra.settings import Settings, SettingsError
+
+PROCESSES = tuple(logins.LOGINS)
+
+
+def file_of(settings: Settings, process: str) -> Path:
+    """Where a process's password stands."""
+    return settings.logins_dir / f"{process}.pgpass"
+
+
+def provision(settings: Settings) -> None:
+    """Makes the passwords that are missing, and the logins in Postgres; the settings' own are a superuser's.
+
+    Raises SettingsError for a file that is no password or that others may read, psycopg.Error.
+    """
+    settings.require("memory_dsn", "vault_dsn")
+    for process in PROCESSES:
+        if not file_of(settings, process).exists():
+            login = logins.name(settings.memory_dsn, process)
+            write_secret(file_of(settings, process), f"*:*:*:{login}:{secrets.token_urlsafe(32)}\n")
+    passwords = {process: _password(file_of(settings, process)) for process in PROCESSES}
+    logins.ensure(settings.memory_dsn, settings.vault_dsn, passwords)
+
+
+def of(settings: Settings, process: str) -> Settings:
+    """The settings with which a process logs in as itself; where it has no right in a database, that is empty.
+
+    A process whose password is not here keeps the connection strings that it was given.
+    """
+    if not settings.memory_dsn or not file_of(settings, process).exists():
+        return settings
+    login = logins.LOGINS[process]
+    return replace(
+        settings,
+        memory_dsn=_dsn(settings, settings.memory_dsn, process) if login.memory else "",
+        vault_dsn=_dsn(settings, settings.vault_dsn, process) if login.vault and settings.vault_dsn else "",
+    )
+
+
+def _dsn(settings: Settings, dsn: str, process: str) -> str:
+    # A password of the superuser's own would be taken before that of the file.
+    login, file = logins.name(settings.memory_dsn, process), file_of(settings, process)
+    return conninfo.make_conninfo(dsn, user=login, passfile=str(file), password=None)
+
+
+def _password(file: Path) -> str:
+    try:
+        mode, text = stat.S_IMODE(file.stat().st_mode), file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"password file {file} cannot be read: {error}") from None
+    if mode & 0o077:
+        raise SettingsError(f"password file {file} may be read by others (mode {mode:04o}): chmod 600 it")
+    password = text.rpartition(":")[2]
+    if text.count(":") != 4 or not password or "\n" in text:
+        raise SettingsError(f"password file {file} is not one line *:*:*:<login>:<password>")
+    return password
