@@ -16,8 +16,8 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.decay import crossings
-from memquorum.core.policy import PPM, Policy
-from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Ticked
+from memquorum.core.policy import Policy
+from memquorum.core.records import DecayCrossed, JournalAppended, JournalEntry, Ticked
 from memquorum.ports import Schedule
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
@@ -63,7 +63,6 @@ class Decay:
         standing = self._codec.decode_as(Ticked, tick.detail).standing
         due = self._schedule.due(tick.shard, tick.as_of, self._policy.epoch.proposals_max)
         crossed = crossings(due, tick.as_of, self._policy)
-        self._warn(tick, crossed)
         record = DecayCrossed(
             shard=tick.shard,
             as_of=tick.as_of,
@@ -82,16 +81,6 @@ class Decay:
             traceparent=arrival.traceparent,
         )
         return [output]
-
-    def _warn(self, tick: JournalEntry, crossed: Sequence[Crossing]) -> None:
-        """High variance means that the scales disagree about a memory (Alg. 2, line 9): one line a tick."""
-        limit = self._policy.decay.variance_warning * PPM
-        ambiguous = [crossing.memory_id for crossing in crossed if crossing.variance_ppm > limit]
-        if ambiguous:
-            log.warning(
-                "shard %d at %d: high variance in decay scores of %d memories, %s among them",
-                tick.shard, tick.as_of, len(ambiguous), ambiguous[0],
-            )  # fmt: skip
 
 
 def attach(

@@ -21,9 +21,11 @@ import faust
 from memquorum import topics
 from memquorum.core import nomination
 from memquorum.core.avro import Codec
+from memquorum.core.ballots import kinds
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
 from memquorum.core.crypto.stamps import Writer
+from memquorum.core.decay import ambiguous
 from memquorum.core.erasure import attestation
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
@@ -66,7 +68,8 @@ class Nomination:
         self._members = Members(codec, genesis, schedule, orders)
         self._erasures = Erasures(codec, genesis, schedule)
         self._restores = Restores(codec, genesis, schedule)
-        self._caps = Caps(genesis.policy, schedule, shown)
+        self._shown = shown or Telemetry().stage("nomination")
+        self._caps = Caps(genesis.policy, schedule, self._shown)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """At most one nomination per shard. ValueError for a record that is no answer to a tick of its partition."""
@@ -77,6 +80,7 @@ class Nomination:
         for shard, tick in nomination.latest(ticks).items():
             record = self._nominate(tick)
             if record is not None:
+                self._warn(record)
                 outputs.append(self._output(record, origin[shard, tick.journal_seq]))
                 sent[shard] = Attempt(record.epoch, record.as_of)
         # Only now: a call that fails half way is made again, and must then nominate what it has not sent.
@@ -152,6 +156,24 @@ class Nomination:
             rooms=found.rooms,
             policy=policy,
         )
+
+    def _warn(self, record: NominationProposed) -> None:
+        """SPEC A, Alg. 2, line 9: a warning where the scales disagree about a memory that is voted on, for whatever
+        reason it was proposed. What crossed by decay alone they agree about; what somebody asked for, or what is there
+        beyond the capacity, may be of any age. `explain` shows the scales of each vote."""
+        policy = self._genesis.policy
+        found = [
+            one.memory_id
+            for one in record.proposals
+            if one.kind == kinds.FORGET.name and ambiguous(one.last_access, record.as_of, policy)
+        ]
+        if found:
+            self._shown.meters.ambiguous.labels(str(record.shard)).inc(len(found))
+            log.warning(
+                "shard %d, epoch %d: the scales of decay disagree about %d of the memories to be voted on, %s among "
+                "them: see `memquorum explain`",
+                record.shard, record.epoch, len(found), found[0],
+            )  # fmt: skip
 
     def _output(self, record: NominationProposed, arrival: Arrival) -> Output:
         signed = sign(self._genesis.cluster, SIGNER, self._seed, self._codec.encode(record))

@@ -17,9 +17,13 @@ DONE, NOT_YET = 0, 1
 
 def options(restore: argparse.ArgumentParser) -> None:
     """Adds what `restore` takes."""
-    restore.add_argument("memory_ids", nargs="+", metavar="ID", help="memories that were forgotten")
-    restore.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere")
-    restore.add_argument("--timeout", type=float, default=10.0, metavar="S", help="wait so long for it (default: 10)")
+    _request_options(restore, "memories that were forgotten")
+
+
+def _request_options(command: argparse.ArgumentParser, which: str) -> None:
+    command.add_argument("memory_ids", nargs="+", metavar="ID", help=which)
+    command.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere")
+    command.add_argument("--timeout", type=float, default=10.0, metavar="S", help="wait so long for it (default: 10)")
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -46,7 +50,7 @@ def lines(done: Restore) -> Iterator[str]:
 
 def forget_options(forget: argparse.ArgumentParser) -> None:
     """Adds what `forget` takes."""
-    options(forget)
+    _request_options(forget, "memories that are alive")
     forget.add_argument("--yes", action="store_true", help="propose it: the members vote as always")
 
 

@@ -92,11 +92,14 @@ def variance(last_access: int, as_of: int, policy: Policy) -> Decimal:
     return _EXACT.divide(squares, Decimal(len(policy.decay.scales_s)))
 
 
-def variance_ppm(last_access: int, as_of: int, policy: Policy) -> int:
-    """σ² in millionths, rounded down."""
+def ambiguous(last_access: int, as_of: int, policy: Policy) -> bool:
+    """Whether σ² is above `decay.variance_warning`: short scales call the memory old and long ones young, so that a
+    vote about it deserves a look (Alg. 2, line 9)."""
     rough, scales = _roughly(age_ms(last_access, as_of), policy.decay)
-    sure = _sure_ppm(sum((scale - rough) ** 2 for scale in scales) / len(scales))
-    return _floor_ppm(variance(last_access, as_of, policy)) if sure is None else sure
+    spread, limit = sum((scale - rough) ** 2 for scale in scales) / len(scales), policy.decay.variance_warning
+    if abs(spread - limit) > _SLACK:
+        return spread > limit
+    return variance(last_access, as_of, policy) > _written(limit)
 
 
 def profile(last_access: int, as_of: int, policy: Policy) -> Profile:
@@ -108,7 +111,7 @@ def profile(last_access: int, as_of: int, policy: Policy) -> Profile:
         scales_ppm=tuple(_floor_ppm(_single(age, scale)) for scale in policy.decay.scales_s),
         decay_ppm=_floor_ppm(_combined(age, policy.decay)),
         variance_ppm=_floor_ppm(spread),
-        ambiguous=spread > _written(policy.decay.variance_warning),
+        ambiguous=ambiguous(last_access, as_of, policy),
     )
 
 
@@ -148,7 +151,6 @@ def crossings(due: Iterable[DueMemory], as_of: int, policy: Policy) -> tuple[Cro
             memory_id=memory.memory_id,
             last_access=memory.last_access,
             decay_ppm=decay_ppm(memory.last_access, as_of, policy),
-            variance_ppm=variance_ppm(memory.last_access, as_of, policy),
         )
         for memory in due
         if crossed(memory.last_access, as_of, policy)

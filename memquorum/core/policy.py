@@ -42,7 +42,6 @@ class SaliencePolicy:
 
     novelty: float = 0.30
     reward: float = 0.35
-    frequency: float = 0.25
     confidence: float = 0.10
     encode_threshold: float = 0.35
     early_threshold: float = 0.70

@@ -185,7 +185,6 @@ class Crossing:
     memory_id: str
     last_access: int
     decay_ppm: int
-    variance_ppm: int
 
 
 @dataclass(frozen=True, slots=True)

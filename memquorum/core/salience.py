@@ -1,6 +1,6 @@
 """How much an episode matters, and what becomes of it: stored, reinforcing a memory, or below the threshold.
 
-SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward, access frequency and confidence;
+SPEC B, Alg. 10 and section 4.2. Salience is a weighted mean of novelty, reward and confidence;
 novelty is 1 − the largest cosine to the agent's episodic buffer (what it lived through last, stored or not) and to the
 namespace's short-term memory. All in memory, without I/O: the stage fills a `Neighbourhood` from the journal.
 """
@@ -31,13 +31,11 @@ _ASKED_MAX = 32
 class Signals:
     """What salience is made of, in millionths; None where an episode does not carry the signal.
 
-    `frequency_ppm` no episode carries: what is only now said was never retrieved (infra/decisions/0016). It is there
-    for the formula as SPEC B has it.
+    SPEC B's fourth signal, access frequency, no episode carries (infra/decisions/0016).
     """
 
     novelty_ppm: int | None = None
     reward_ppm: int | None = None
-    frequency_ppm: int | None = None
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
 
@@ -54,17 +52,20 @@ class Judgement:
 
 
 def salience_ppm(policy: SaliencePolicy, signals: Signals) -> int:
-    """The weighted mean of the signals that are there (SPEC B, decision: the remaining weights are renormalised).
-
-    Exact integer arithmetic, rounded half up. 0 if there is no signal with a weight.
-    """
-    pairs = (
+    """The weighted mean of the signals that are there (SPEC B, decision: the remaining weights are renormalised)."""
+    return mean_ppm(
         (policy.novelty, signals.novelty_ppm),
         (policy.reward, signals.reward_ppm),
-        (policy.frequency, signals.frequency_ppm),
         (policy.confidence, signals.confidence_ppm),
     )
-    present = [(round(weight * PPM), signal) for weight, signal in pairs if signal is not None]
+
+
+def mean_ppm(*weighted: tuple[float, int | None]) -> int:
+    """The mean of what is there of (weight, millionths), in millionths.
+
+    Exact integer arithmetic, rounded half up. 0 if nothing with a weight is there.
+    """
+    present = [(round(weight * PPM), signal) for weight, signal in weighted if signal is not None]
     total = sum(weight for weight, _ in present)
     if total == 0:
         return 0

@@ -89,6 +89,10 @@ HELD_BACK = Definition(
     "memquorum_forgetting_held_back_total", "counter", ("shard",),
     "Memories that the votes let go and a cap kept. If it keeps growing, whoever nominates does not keep to the caps.",
 )  # fmt: skip
+AMBIGUOUS = Definition(
+    "memquorum_ambiguous_proposals_total", "counter", ("shard",),
+    "Memories proposed to be forgotten about which the scales of decay disagree (σ² above decay.variance_warning).",
+)  # fmt: skip
 OPEN = Definition(
     "memquorum_open_proposals", "gauge", ("shard",),
     "Proposals of the epoch that a member is voting on; 0 between epochs.",
@@ -138,7 +142,7 @@ CACHES = Definition(
 
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, STOPPED,
-    HELD_BACK, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
+    HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
     CACHE_SEARCHES, CACHED, CACHES,
 )  # fmt: skip
 
@@ -160,6 +164,7 @@ class Meters:
         self.decisions = self._counter(DECISIONS)
         self.stopped = Gauge(STOPPED.name, STOPPED.sentence, STOPPED.labels, registry=self.registry)
         self.held_back = self._counter(HELD_BACK)
+        self.ambiguous = self._counter(AMBIGUOUS)
         self.open = Gauge(OPEN.name, OPEN.sentence, OPEN.labels, registry=self.registry)
         self.epochs = self._counter(EPOCHS)
         self.late = self._counter(LATE)

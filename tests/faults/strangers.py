@@ -227,7 +227,7 @@ def _harmful(made: Genesis, seen: list[Seen]) -> Iterator[Forgery]:
             yield Forgery("score of what is to come", topics.SCORED, shard, codec.encode(score))
         letter = IntakeRefused(topics.EPISODES, shard, 10**9, "bad_json", LIE, 1, ids.memory_id("x", "y"), b"s" * 40)
         yield Forgery("letter", topics.REFUSED, shard, codec.encode(letter))
-        doomed = tuple(Crossing(e.memory_id, 0, 0, 0) for e in episodes[:200])
+        doomed = tuple(Crossing(e.memory_id, 0, 0) for e in episodes[:200])
         crossed = DecayCrossed(shard, DOOM, 0, 10**9, doomed)
         yield Forgery("everything crossed", topics.CROSSED, shard, codec.encode(crossed))
         yield from _entries(shard, codec.decode_as(JournalAppended, last.value), [e.memory_id for e in episodes[:200]])

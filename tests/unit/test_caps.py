@@ -174,7 +174,7 @@ def shelf(alive: list[Candidate], **stands: Quota) -> Shelf:
 
 
 def tick(shelf: Shelf) -> DecayCrossed:
-    crossed = tuple(Crossing(m.memory_id, m.last_access, 0, 0) for m in shelf.due(1, NOW, 8))
+    crossed = tuple(Crossing(m.memory_id, m.last_access, 0) for m in shelf.due(1, NOW, 8))
     return DecayCrossed(1, NOW, 33, 9, crossed, STANDING)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +23,7 @@ from memquorum.core.records import (
     Standing,
 )
 from memquorum.ports import Candidate
+from memquorum.telemetry.bundle import Telemetry
 from streams.nomination import Nomination
 from streams.stage import Arrival
 from tests.unit import genesis as cluster
@@ -34,7 +36,7 @@ SPACE, NEXT = "n2", "n13"  # of shard 1
 GENESIS = cluster.make(policy=Policy(epoch=EpochPolicy(proposals_max=3)))
 SPAN = span_ms(GENESIS.policy)
 OLD, FRESH, OTHER = (memory_id(name, SPACE) for name in ("old", "fresh", "other"))
-CROSSED = (Crossing(OLD, NOW - SPAN, 299_999, 0),)
+CROSSED = (Crossing(OLD, NOW - SPAN, 299_999),)
 STANDING = Standing(4, NOW, 0, 10, 0, NOW)
 TICK = DecayCrossed(1, NOW, 33, 9, CROSSED, STANDING)
 FORGET = votes.restore(GENESIS, FRESH, namespace=SPACE, action="forget", order_id=memory_id("first"))
@@ -135,3 +137,19 @@ def test_a_restore_is_hidden_behind_no_request_to_forget_of_its_namespace(codec:
     shelf.requests = [requested(codec, waits), requested(codec, elsewhere, 9), requested(codec, back, 8)]
     made = nominate(codec, shelf)
     assert made is not None and made.trigger == f"restore/{back.order_id}"
+
+
+@pytest.mark.parametrize(("age_s", "warned"), [(0, 0), (60, 1), (3_600, 0)])
+def test_it_warns_where_the_scales_disagree_whoever_proposed_it(
+    codec: Codec, shelf: Shelf, caplog: pytest.LogCaptureFixture, age_s: int, warned: int
+) -> None:
+    """σ² of a memory that was used a minute ago is 0.19; what decay alone nominates has at most 0.09."""
+    shelf.alive = [candidate(OLD, NOW - SPAN), candidate(FRESH, NOW - age_s * 1_000)]
+    shown = Telemetry().stage("nomination")
+    stage = Nomination(codec, GENESIS, cluster.seed_of("service:nomination"), shelf, shown=shown)  # type: ignore[arg-type]
+    arrivals = [Arrival(1, TICK.journal_seq, codec.encode(TICK))]
+    with caplog.at_level(logging.WARNING, "streams.nomination"):
+        assert stage.process(arrivals)
+    assert shown.meters.ambiguous.labels("1")._value.get() == warned
+    said = [r.getMessage() for r in caplog.records if "disagree" in r.getMessage()]
+    assert [FRESH in line and OLD not in line for line in said] == [True] * warned

@@ -7,9 +7,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
+from infra.settings import Settings
+from memquorum.core.policy import Policy
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memquorum", "streams", "workers", "db", "infra")
@@ -158,3 +162,26 @@ def test_the_licence_is_there_whole_and_goes_into_the_package() -> None:
 def test_the_changelog_says_what_is_not_released_yet() -> None:
     headings = re.findall(r"^## \[(.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert headings[0] == "Unreleased"
+
+
+def _read_somewhere(but: set[str]) -> set[str]:
+    """The attributes that the rooms' modules read, but for some modules."""
+    return {
+        node.attr
+        for path in MODULES
+        if name(path) not in but
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+    }
+
+
+def test_every_setting_is_read_somewhere() -> None:
+    read = _read_somewhere({"infra/settings.py"})
+    assert [f.name for f in fields(Settings) if f.name not in read] == []
+
+
+def test_every_number_of_the_policy_is_read_somewhere() -> None:
+    read = _read_somewhere({"memquorum/core/policy.py"})
+    sections = {section.name: section.default_factory for section in fields(Policy)}
+    numbers = [(section, f.name) for section, kind in sections.items() for f in fields(kind())]
+    assert [f"{section}.{one}" for section, one in numbers if one not in read] == []

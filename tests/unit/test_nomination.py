@@ -144,7 +144,7 @@ def test_kept_memories_rest_for_doubling_times() -> None:
 
 
 def test_of_several_waiting_ticks_the_last_counts() -> None:
-    later = replace(TICK, journal_seq=51, crossed=(Crossing("m", NOW, 0, 0),))
+    later = replace(TICK, journal_seq=51, crossed=(Crossing("m", NOW, 0),))
     other = replace(TICK, shard=3, journal_seq=9)
     assert nomination.latest([TICK, later, other]) == {2: later, 3: other}
     assert nomination.latest([later, TICK]) == {2: later}

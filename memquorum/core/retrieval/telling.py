@@ -178,7 +178,8 @@ def _opinions(vote: Vote, policy: Policy) -> Iterator[str]:
     for opinion in vote.opinions:
         own = ""
         if opinion.profile is not None and alike is None:
-            own = f"decay {share(opinion.profile.decay_ppm)} after {span(opinion.profile.age_ms)}, "
+            own = f"decay {share(opinion.profile.decay_ppm)} after {span(opinion.profile.age_ms)}"
+            own += f"{_disagreement(opinion.profile)}; "
         yield f"    {opinion.name:<{width}}  {own}{_score(vote.kind, opinion, policy)}"
 
 
@@ -212,11 +213,14 @@ def _decay(profile: Profile, policy: Policy) -> str:
         for weight, scale, part in zip(policy.decay.weights, policy.decay.scales_s, profile.scales_ppm, strict=True)
     )
     against = "<" if profile.decay_ppm < policy.decay.delta * PPM else "≥"
-    odd = f"; the scales disagree (σ² {share(profile.variance_ppm)})" if profile.ambiguous else ""
     return (
         f"{span(profile.age_ms)} after its last use D = {parts} = {share(profile.decay_ppm)} "
-        f"{against} δ {number(policy.decay.delta)}{odd}"
+        f"{against} δ {number(policy.decay.delta)}{_disagreement(profile)}"
     )
+
+
+def _disagreement(profile: Profile) -> str:
+    return f"; the scales disagree (σ² {share(profile.variance_ppm)})" if profile.ambiguous else ""
 
 
 def _now(account: Account, policy: Policy) -> Iterator[str]:
