@@ -1466,9 +1466,9 @@ ORDER BY seq
 SELECT seq, pre_prepare, commits FROM decision WHERE shard = %(shard)s AND epoch = %(epoch)s
 
 -- :name receipt_configurations
--- The decisions that changed a shard's configuration before a sequence, in their order.
+-- The decisions that changed a shard's configuration before a sequence, or all, in their order.
 SELECT d.pre_prepare, d.commits
 FROM decision d JOIN outcome o USING (shard, epoch)
 WHERE d.shard = %(shard)s AND d.trigger = 'order' AND o.kind = 'configure' AND o.outcome = 'configured'
-    AND d.seq < %(before)s
+    AND (%(before)s::bigint IS NULL OR d.seq < %(before)s)
 ORDER BY d.seq

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 
 from db.queries import QUERIES
-from memquorum.core.erasure.receipts import Proof
+from memquorum.core.erasure.receipts import Decision, Proof
 from memquorum.core.records import JournalAppended
 
 
@@ -20,10 +20,14 @@ def load(connection: psycopg.Connection[Any], order_id: str) -> tuple[str, Proof
     entries = connection.execute(QUERIES["receipt_entries"], {"shard": shard, "first": first, "last": last})
     links = tuple(JournalAppended(*row) for row in entries)
     if epoch is None:
-        return namespace, Proof(links, head)
+        return namespace, Proof(links, head, None, _configurations(connection, shard, None))
     row = connection.execute(QUERIES["receipt_decision"], {"shard": shard, "epoch": epoch}).fetchone()
     assert row is not None, f"shard {shard}: epoch {epoch} attested an erasure and is not there"
     seq, pre_prepare, commits = row
-    before = connection.execute(QUERIES["receipt_configurations"], {"shard": shard, "before": seq})
-    configurations = tuple((data, tuple(said)) for data, said in before)
-    return namespace, Proof(links, head, (pre_prepare, tuple(commits)), configurations)
+    return namespace, Proof(links, head, (pre_prepare, tuple(commits)), _configurations(connection, shard, seq))
+
+
+def _configurations(connection: psycopg.Connection[Any], shard: int, before: int | None) -> tuple[Decision, ...]:
+    """Those before a sequence; None: all."""
+    rows = connection.execute(QUERIES["receipt_configurations"], {"shard": shard, "before": before})
+    return tuple((data, tuple(said)) for data, said in rows)

@@ -185,9 +185,20 @@ def erasure_seed(settings: Settings, made: Genesis) -> bytes | None:
     return signing_seed(settings, "service-erasure", made.services["erasure"])
 
 
-def further_seeds(settings: Settings, member: int) -> list[bytes]:
-    """The seeds of the keys that replace a member's first one, or are to. Raises KeyFileError."""
-    return [secret(file) for file in sorted(settings.keys_dir.glob(f"member-{member}.*.key"))]
+def service_seed(settings: Settings, made: Genesis, service: str) -> bytes:
+    """The secret seed of a service's first key, or, where that was replaced and is not kept, of the last one.
+
+    Raises KeyFileError."""
+    name = f"service-{service}"
+    if not _key_file(settings, name).exists() and (further := further_seeds(settings, name)):
+        return further[-1]
+    return signing_seed(settings, name, made.services[service])
+
+
+def further_seeds(settings: Settings, name: str) -> list[bytes]:
+    """The seeds of the keys that replace the first one of 'member-N' or 'service-NAME', or are to. Raises
+    KeyFileError."""
+    return [secret(file) for _, file in _further(settings, name)]
 
 
 def secret_of(settings: Settings, name: str) -> bytes:
@@ -195,10 +206,18 @@ def secret_of(settings: Settings, name: str) -> bytes:
     return secret(_key_file(settings, name))
 
 
-def new_key(settings: Settings, member: int) -> bytes:
-    """Makes another key for a member, beside those that it has; answers its public half. Raises KeyFileError."""
-    taken = len(list(settings.keys_dir.glob(f"member-{member}.*.key")))
-    return _public(settings, f"member-{member}.{taken + 1}")
+def new_key(settings: Settings, name: str) -> bytes:
+    """Makes another key for 'member-N' or 'service-NAME', beside those that it has; answers its public half. Raises
+    KeyFileError."""
+    last = max((number for number, _ in _further(settings, name)), default=0)
+    return _public(settings, f"{name}.{last + 1}")
+
+
+def _further(settings: Settings, name: str) -> list[tuple[int, Path]]:
+    """The files of further keys by their number, ascending. Those of before may be gone."""
+    files = ((file.name.removeprefix(f"{name}.").removesuffix(".key"), file)
+             for file in settings.keys_dir.glob(f"{name}.*.key"))  # fmt: skip
+    return sorted((int(number), file) for number, file in files if number.isdecimal())
 
 
 def secret(file: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""The operator's `members`: who votes in which shard, and orders to change that.
+"""The operator's `members`: who votes in which shard, by which keys the services sign there, and orders to change that.
 
 An order changes nothing by itself. It is signed with the operator's key and written to its topic; each shard votes on
 it in an epoch of its own, and goes on in the new configuration once that decision is a stable checkpoint. So an order
@@ -21,9 +21,9 @@ from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import OPERATOR, Genesis, GenesisError
+from memquorum.core.consensus.membership import OPERATOR, SERVICES, Genesis, GenesisError
 from memquorum.core.consensus.messages import sign
-from memquorum.core.consensus.orders import RESIZES, apply, configuration_digest, next_id
+from memquorum.core.consensus.orders import RESIZES, ROTATE_SERVICE, apply, configuration_digest, next_id
 from memquorum.core.consensus.reliability import LATE, enough, reliabilities
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
@@ -31,6 +31,9 @@ from workers import configurations, orders
 from workers.partition import TopicUnreadable
 
 UNREACHABLE = (KafkaException, TopicUnreadable)
+
+SERVICE = "service:"
+ROTATED = SERVICES
 
 _LOOK_S = 1.0
 
@@ -41,15 +44,17 @@ def options(command: argparse.ArgumentParser) -> None:
     show = steps.add_parser("show", help="who votes in which shard, with what weight")
     show.add_argument("--json", action="store_true", help="a JSON object for each shard")
     weight = steps.add_parser("weight", help="change a member's weight")
-    rotate = steps.add_parser("rotate", help="replace a member's key")
+    rotate = steps.add_parser("rotate", help="replace the key of a member or of a service")
     remove = steps.add_parser("remove", help="let a member go; its id is never used again")
     add = steps.add_parser("add", help="take a member in; start it (run replica --member ID) before the next")
     add.add_argument("name")
     add.add_argument("--role", required=True)
     add.add_argument("--weight", type=int, default=1000, metavar="THOUSANDTHS", help="default: 1000, a weight of one")
     rate = steps.add_parser("reliability", help="compute the members' reliabilities anew, from who voted of late")
-    for step in (weight, rotate, remove):
+    for step in (weight, remove):
         step.add_argument("member", type=int, help="its id")
+    services = " or ".join(SERVICE + name for name in ROTATED)
+    rotate.add_argument("member", type=_who, metavar="WHO", help=f"a member's id, or {services}")
     weight.add_argument("weight_milli", type=int, metavar="THOUSANDTHS", help="1000 is a weight of one")
     for step in (add, rotate):
         step.add_argument("--public-key", type=_key, metavar="HEX", help="default: one is made in the keys' folder")
@@ -133,6 +138,8 @@ def _weight(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrde
 def _rotate(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
     # Whether it can be done does not depend on the key: one is made only then.
     key = parsed.public_key if parsed.public_key is not None else bytes(32)
+    if isinstance(parsed.member, str):
+        return _base(now, shard, ROTATE_SERVICE, name=parsed.member, public_key=key)
     return _base(now, shard, "rotate", member=parsed.member, public_key=key)
 
 
@@ -187,19 +194,32 @@ def _refuse_too_few(
 
 
 def _with_key(settings: Settings, wanted: Sequence[MembersOrdered], parsed: argparse.Namespace) -> list[MembersOrdered]:
-    """The same orders with one key, a new one if none was given: the member's process finds it in the keys' folder."""
+    """The same orders with one key, a new one if none was given: its process finds it in the keys' folder."""
     (member,) = {order.member for order in wanted}
-    key = parsed.public_key
+    key, name = parsed.public_key, f"member-{member}"
+    if wanted[0].action == ROTATE_SERVICE:
+        name = f"service-{wanted[0].name}"
     if parsed.step == "add":
         key = genesis.add_member(settings, member, key=key is None) or key
         print(f"intake, streams and commit stamp for member {member} once all of each were stopped and started again")
     elif key is None:
-        key = genesis.new_key(settings, member)
+        key = genesis.new_key(settings, name)
     return [replace(order, public_key=key) for order in wanted]
 
 
 def _signed(codec: Codec, made: Genesis, seed: bytes, order: MembersOrdered) -> bytes:
     return codec.encode(sign(made.cluster, OPERATOR, seed, codec.encode(order)))
+
+
+def _who(text: str) -> int | str:
+    """A member's id, or a service's name."""
+    name = text.removeprefix(SERVICE)
+    if name != text and name in ROTATED:
+        return name
+    if name == text and text.isdecimal():
+        return int(text)
+    known = ", ".join(SERVICE + name for name in ROTATED)
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a member's id nor one of {known}")
 
 
 def _key(text: str) -> bytes:
@@ -223,6 +243,8 @@ def _told(order: MembersOrdered) -> str:
             return f"{order.name} becomes member {order.member} and weighs {order.weight_milli / 1000:g}"
         case "reliability":
             return f"reliabilities {', '.join(f'{rate / 1000:g}' for rate in order.reliabilities)}"
+        case "rotate-service":
+            return f"service:{order.name} gets another key"
         case "rotate":
             return f"member {order.member} gets another key"
         case _:
@@ -237,7 +259,7 @@ def _show(now: Sequence[Genesis], *, as_json: bool) -> None:
     console = terminal.console()
     alike: dict[tuple[object, ...], list[int]] = {}
     for shard, config in enumerate(now):
-        alike.setdefault((config.config, config.members), []).append(shard)
+        alike.setdefault((config.config, config.members, tuple(config.services.items())), []).append(shard)
     for shards in alike.values():
         config = now[shards[0]]
         names = ", ".join(map(str, shards))
@@ -247,6 +269,8 @@ def _show(now: Sequence[Genesis], *, as_json: bool) -> None:
             rates = (f"{m.weight_milli / 1000:g}", f"{m.reliability_milli / 1000:g}")
             table.add_row(str(m.id), m.name, m.role, *rates, f"{m.public_key.hex()[:16]}…")
         console.print(table)
+        keys = (f"{SERVICE}{name} {key.hex()[:16]}…" for name, key in sorted(config.services.items()))
+        console.print(f"services sign by {', '.join(keys)}")
     if now[0].operator is None:
         console.print("the genesis file names no operator: this holds for ever", style="dim")
 
@@ -256,6 +280,7 @@ def _plain(shard: int, config: Genesis) -> dict[str, Any]:
         "shard": shard,
         "config": config.config,
         "begins_at_sequence": config.begins,
+        "services": {name: key.hex() for name, key in sorted(config.services.items())},
         "members": [
             {
                 "id": m.id, "name": m.name, "role": m.role, "public_key": m.public_key.hex(),

@@ -188,7 +188,8 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
         schedule=PostgresSchedule(settings.memory_dsn),
         past=KafkaPast(settings.bootstrap, genesis.service_stamps(settings)),
         orders=KafkaOrders(settings.bootstrap) if made.operator is not None else None,
-        nomination_seed=genesis.signing_seed(settings, "service-nomination", made.services["nomination"]),
+        nomination_seed=genesis.service_seed(settings, made, "nomination"),
+        further=lambda: genesis.further_seeds(settings, "service-nomination"),
         data_dir=data_dir,
         instance=settings.instance or None,
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
@@ -216,7 +217,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         vault(settings),
         member_id=member,
         seed=seed,
-        further=lambda: genesis.further_seeds(settings, member),
+        further=lambda: genesis.further_seeds(settings, first),
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,
         own_clock=_own_clock(settings),
@@ -233,7 +234,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
     settings.require("bootstrap", "memory_dsn")
     stop = Stop().on_signals()
     keys = vault(settings, KEYDESTROYER)
-    seed = genesis.signing_seed(settings, "service-journal", made.services["journal"])
+    seed = genesis.service_seed(settings, made, "journal")
     with keeping.kept(settings):
         commit.run(
             settings.bootstrap,
@@ -242,6 +243,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
             memory_dsn=settings.memory_dsn,
             vault=keys,
             journal_seed=seed,
+            further=lambda: genesis.further_seeds(settings, "service-journal"),
             stamps=genesis.stamps(settings, genesis.identities(settings, made)),
             own_clock=_own_clock(settings),
             stop=stop,

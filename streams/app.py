@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -93,6 +93,7 @@ def run(
     past: Past | None = None,
     orders: Orders | None = None,
     nomination_seed: bytes,
+    further: Callable[[], Sequence[bytes]] = tuple,
     data_dir: Path,
     instance: str | None = None,
     stamps: Writer | None = None,
@@ -102,9 +103,9 @@ def run(
     """Runs salience, decay and nomination until SIGTERM or SIGINT; from the main thread of a process of its own.
 
     `ready` is called once the group has taken this process in; again after each rebalance.
-    `instance`: see `create`; `stamps`: see `stage.attach`. `nomination_seed`: the 32-byte Ed25519 seed of
-    service:nomination. The process ends at most 4 s after the signal, if need be hard: what was not acknowledged is
-    delivered again.
+    `instance`: see `create`; `stamps`: see `stage.attach`. `nomination_seed`, `further`: see
+    `nomination.Nomination`. The process ends at most 4 s after the signal, if need be hard: what was not acknowledged
+    is delivered again.
     """
     shown = telemetry or Telemetry()
     app = create(bootstrap, data_dir, genesis.shards, instance=instance)
@@ -120,7 +121,10 @@ def run(
         telemetry=shown,
     )
     decay.attach(app, codec, genesis.policy, schedule, stamps=stamps, telemetry=shown)
-    nomination.attach(app, codec, genesis, nomination_seed, schedule, orders=orders, stamps=stamps, telemetry=shown)
+    nomination.attach(
+        app, codec, genesis, nomination_seed, schedule,
+        further=further, orders=orders, stamps=stamps, telemetry=shown,
+    )  # fmt: skip
     app.timer(_TURN_S)(partial(_turn, shown.health))
     on_assigned: Any = _calling(ready)
     app.on_partitions_assigned.connect(on_assigned, weak=False)

@@ -14,7 +14,7 @@ come twice, and the members take the first.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import faust
 
@@ -23,7 +23,8 @@ from memquorum.core import nomination
 from memquorum.core.avro import Codec
 from memquorum.core.ballots import kinds
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import sign
+from memquorum.core.consensus.orders import apply
+from memquorum.core.crypto.keys import Keys
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.decay import ambiguous
 from memquorum.core.erasure import attestation
@@ -57,12 +58,14 @@ class Nomination:
         schedule: Schedule,
         orders: Orders | None = None,
         *,
+        further: Callable[[], Sequence[bytes]] = tuple,
         shown: Stage | None = None,
     ) -> None:
-        """`seed`: the 32-byte Ed25519 seed of service:nomination. `orders`: None where nobody can give any."""
+        """`seed`: the 32-byte Ed25519 seed of service:nomination; `further` answers those of its keys that a later
+        configuration may name. `orders`: None where nobody can give any."""
         self._codec = codec
         self._genesis = genesis
-        self._seed = seed
+        self._keys = Keys(codec, SIGNER, seed, further)
         self._schedule = schedule
         self._sent: dict[int, Attempt] = {}
         self._members = Members(codec, genesis, schedule, orders)
@@ -78,10 +81,12 @@ class Nomination:
         outputs: list[Output] = []
         sent: dict[int, Attempt] = {}
         for shard, tick in nomination.latest(ticks).items():
-            record = self._nominate(tick)
-            if record is not None:
+            said = self._nominate(tick)
+            signed = None if said is None else self._sign(*said)
+            if said is not None and signed is not None:
+                record = said[0]
                 self._warn(record)
-                outputs.append(self._output(record, origin[shard, tick.journal_seq]))
+                outputs.append(self._output(record, signed, origin[shard, tick.journal_seq]))
                 sent[shard] = Attempt(record.epoch, record.as_of)
         # Only now: a call that fails half way is made again, and must then nominate what it has not sent.
         self._sent.update(sent)
@@ -103,15 +108,23 @@ class Nomination:
             raise ValueError(f"a tick of shard {tick.shard} in partition {arrival.partition}")
         return tick
 
-    def _nominate(self, tick: DecayCrossed) -> NominationProposed | None:
-        policy, shard, standing = self._genesis.policy, tick.shard, tick.standing
+    def _nominate(self, tick: DecayCrossed) -> tuple[NominationProposed, Genesis] | None:
+        """What is nominated, and the configuration whose key signs that."""
+        shard, standing = tick.shard, tick.standing
         if standing is None:  # of version 1: the next tick carries all that this one could have said
             return None
-        if not nomination.may_send(self._sent.get(shard), standing.last_epoch + 1, tick.as_of, policy):
+        if not nomination.may_send(self._sent.get(shard), standing.last_epoch + 1, tick.as_of, self._genesis.policy):
             return None
         genesis, order = self._members.standing(shard, standing.last_epoch)
         if order is not None:
-            return nomination.build_order(genesis, standing, tick, order)
+            # By the key that it makes: see core.consensus.orders.
+            return nomination.build_order(genesis, standing, tick, order), apply(genesis, order[1])
+        made = self._plain(genesis, standing, tick)
+        return None if made is None else (made, genesis)
+
+    def _plain(self, genesis: Genesis, standing: Standing, tick: DecayCrossed) -> NominationProposed | None:
+        """What is nominated where there is no order about the members."""
+        policy = self._genesis.policy
         erasure = self._erasures.due(standing, tick)
         if erasure is not None:
             return attestation.build(self._codec, genesis, standing, tick, erasure)
@@ -175,8 +188,18 @@ class Nomination:
                 record.shard, record.epoch, len(found), found[0],
             )  # fmt: skip
 
-    def _output(self, record: NominationProposed, arrival: Arrival) -> Output:
-        signed = sign(self._genesis.cluster, SIGNER, self._seed, self._codec.encode(record))
+    def _sign(self, record: NominationProposed, by: Genesis) -> bytes | None:
+        """The signed nomination; None without the key, and then the next tick carries all that this one could say."""
+        sign = self._keys.signer(by)
+        if sign is None:
+            log.error(
+                "shard %d: nothing is nominated: none of the keys of %s is the one of configuration %d: put it into "
+                "its keys' folder", record.shard, SIGNER, by.config,
+            )  # fmt: skip
+            return None
+        return sign(self._codec.encode(record))
+
+    def _output(self, record: NominationProposed, signed: bytes, arrival: Arrival) -> Output:
         log.info(
             "shard %d: epoch %d by %s, %d proposals", record.shard, record.epoch, record.trigger, len(record.proposals)
         )
@@ -184,7 +207,7 @@ class Nomination:
             topic=topics.NOMINATIONS,
             partition=record.shard,
             key=str(record.shard).encode(),
-            value=self._codec.encode(signed),
+            value=signed,
             kind=NominationProposed.__name__,
             event_id=f"nomination/{record.shard}/{record.epoch}/{record.accepted_offset}",
             traceparent=arrival.traceparent,
@@ -203,11 +226,12 @@ def attach(
     seed: bytes,
     schedule: Schedule,
     *,
+    further: Callable[[], Sequence[bytes]] = tuple,
     orders: Orders | None = None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
-    """Hangs the stage on the app. `seed`: the 32-byte Ed25519 seed of service:nomination."""
+    """Hangs the stage on the app. `seed`, `further`: see `Nomination`."""
     shown = (telemetry or Telemetry()).stage("nomination")
-    processor = Nomination(codec, genesis, seed, schedule, orders, shown=shown)
+    processor = Nomination(codec, genesis, seed, schedule, orders, further=further, shown=shown)
     stage.attach(app, processor, name="nomination", source=topics.CROSSED, stamps=stamps, telemetry=telemetry)

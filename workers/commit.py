@@ -16,7 +16,7 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto.keys import Keys
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.workset import Net
@@ -37,7 +38,7 @@ from workers import loop, published, spans
 from workers.destruction import Destruction
 from workers.erasing import RESIDUE_MS, Erasing
 from workers.line import SOURCES, Batch, Line, opened
-from workers.outbox import Outbox, Outgoing
+from workers.outbox import SIGNER, Outbox, Outgoing
 from workers.ownclock import OwnClock
 from workers.patience import Patience
 from workers.recalling import Recalling
@@ -58,6 +59,7 @@ _BACKOFF_S = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 _NOTE_EVERY_S = 0.5
 _FLUSH_S = 3.0
 _REPUBLISH = 1_000
+_KEY_S = 2.0
 
 T = TypeVar("T")
 
@@ -70,6 +72,7 @@ def run(
     memory_dsn: str,
     vault: Vault,
     journal_seed: bytes,
+    further: Callable[[], Sequence[bytes]] = tuple,
     stop: loop.Stop,
     ready: Callable[[], None] = lambda: None,
     stamps: Writer | None = None,
@@ -77,10 +80,11 @@ def run(
     telemetry: Telemetry | None = None,
     residue_ms: int = RESIDUE_MS,
 ) -> None:
-    """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal. `ready` is called when it has
-    reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too; None,
-    for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from it;
-    None where the fleet's time is driven. `residue_ms`: see erasing.Erasing.
+    """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal; `further` answers those of its
+    keys that a later configuration may name; one that is named and not there is waited for. `ready` is called when it
+    has reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too;
+    None, for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from
+    it; None where the fleet's time is driven. `residue_ms`: see erasing.Erasing.
 
     Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks
     what is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
@@ -88,7 +92,8 @@ def run(
     """
     store = PostgresStore(memory_dsn)
     # A batch's entries go out in few requests: each costs the broker, and whoever reads the journal, as much as many.
-    outbox = Outbox(loop.producer(bootstrap, linger_ms=2), genesis, codec, journal_seed, stamps)
+    keys = Keys(codec, SIGNER, journal_seed, further)
+    outbox = Outbox(loop.producer(bootstrap, linger_ms=2), codec, keys, stamps)
     strangers = Strangers(log, stamps.reader() if stamps else None)
     last = partial(published.last_entries, bootstrap, codec, strangers)
     # What waits unread is bounded: read ahead further than this, a backlog would only lie in memory.
@@ -197,6 +202,7 @@ class _Session:
         offsets: dict[tuple[str, int], int | None] = {}
         for shard, start in self._store.start(genesis.cluster, genesis.shards).items():
             self._lines[shard] = Line(self._rules, start)
+            self._await_key(shard)
             self._published[shard] = start.published
             offsets |= {(topic, shard): start.cursors.get(topic) for topic in SOURCES}
             for topic in SOURCES:
@@ -225,10 +231,11 @@ class _Session:
         state = self._lines[shard].state
         while published < state.seq:
             rows = self._store.journal(shard, published, _REPUBLISH)
-            self._outbox.send([Outgoing(row.seq, row.event_id, row.link) for row in rows], state)
+            outgoing = [Outgoing(row.seq, row.event_id, row.link) for row in rows]
+            self._outbox.send(outgoing, state, self._lines[shard].rules.genesis)
             published = rows[-1].seq
         if state.seq:
-            self._outbox.head(state)
+            self._outbox.head(state, self._lines[shard].rules.genesis)
 
     def _read(self, wait_s: float) -> None:
         messages = loop.records(self._consumer, _READ_MOST, wait_s)
@@ -326,7 +333,9 @@ class _Session:
         for change, item in batch.changes:
             hop = spans.applied(self._shown.tracing, change, item, batch.parents, since_ns)
             outgoing.append(Outgoing(change.entry.seq, change.entry.event_id, change.appended, hop))
-        self._outbox.send(outgoing, net.after)
+        if batch.certified is not None and batch.certified.checked.configures is not None:
+            self._await_key(shard)
+        self._outbox.send(outgoing, net.after, line.rules.genesis)
 
     def _show_applied(self, line: Line, batch: Batch) -> None:
         meters, effects = self._shown.meters, Counter(change.entry.effect for change, _ in batch.changes)
@@ -368,7 +377,9 @@ class _Session:
             self._show_applied(line, batch)
             hop = spans.destroyed(self._shown.tracing, one.change, one.memory_ids)
             entry = one.change.entry
-            self._outbox.send([Outgoing(entry.seq, entry.event_id, one.change.appended, hop)], one.net.after)
+            self._outbox.send(
+                [Outgoing(entry.seq, entry.event_id, one.change.appended, hop)], one.net.after, line.rules.genesis
+            )
         return bool(done)
 
     def _patiently(self, ask: Callable[[list[str]], T], memory_ids: list[str]) -> T:
@@ -386,6 +397,18 @@ class _Session:
             if self._stop.wait(wait):
                 break
         raise _Stopped
+
+    def _await_key(self, shard: int) -> None:
+        """Until it has the key that the shard's configuration names for its journal. Raises _Stopped."""
+        genesis = self._lines[shard].rules.genesis
+        while not self._outbox.signs(genesis):
+            why = f"configuration {genesis.config} of shard {shard} names a key of {SIGNER} that is not in its folder"
+            log.error("%s: put it there; nothing is applied until then", why)
+            self._shown.health.wait("key", why)
+            self._shown.health.turn()
+            if self._stop.wait(_KEY_S):
+                raise _Stopped
+        self._shown.health.go("key")
 
     def _note_published(self, *, force: bool) -> None:
         """Notes in the store how far the journal is in its topic: not at once, as it only spares sending twice."""

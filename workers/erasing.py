@@ -14,6 +14,7 @@ from dataclasses import replace
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.commit import applying, ordering
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.effects import Rules
@@ -36,10 +37,11 @@ class Erasing:
         rules: Rules,
         store: PostgresStore,
         destroy: Callable[[list[str]], object],
-        head: Callable[[ShardState], bytes],
+        head: Callable[[ShardState, Genesis], bytes],
         residue_ms: int,
     ) -> None:
-        """`destroy`: takes keys out of the vault, and returns only once they are. `head`: the signed head of a journal.
+        """`destroy`: takes keys out of the vault, and returns only once they are. `head`: the signed head of a journal
+        in a configuration.
         `residue_ms`: how long after an order something of what it erased may lie in files."""
         self._rules, self._store, self._destroy = rules, store, destroy
         self._head, self._residue_ms = head, residue_ms
@@ -64,7 +66,7 @@ class Erasing:
                 change = ordering.apply_erasure(line.rules, work.rows, place, record, part=part, residue_until=until)
                 work.absorb(change)
                 batch.changes.append((change, batch.items[0]))
-            net = self._with_heads(work.net())
+            net = self._with_heads(work.net(), line.rules.genesis)
             transaction.write([net], {}, line.cursors())
         log.info("order %s: %d episodes erased", record.event_id, len(ids))
         return net
@@ -89,6 +91,6 @@ class Erasing:
         _, order = open_order(self._rules.codec, self._rules.genesis, record.order)
         return self._store.named(order.namespace, order.selector, order.value)
 
-    def _with_heads(self, net: Net) -> Net:
+    def _with_heads(self, net: Net, genesis: Genesis) -> Net:
         """With each order the signed head where its entries end: what proves, with them, that they are journalled."""
-        return replace(net, erasures=tuple(replace(one, head=self._head(net.after)) for one in net.erasures))
+        return replace(net, erasures=tuple(replace(one, head=self._head(net.after, genesis)) for one in net.erasures))

@@ -6,16 +6,17 @@ sent is sent on the next start; a consumer may see an entry twice and tells it b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaException, Producer
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus import messages
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto.keys import Keys
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import JournalAppended, JournalHead
@@ -40,12 +41,10 @@ class Outgoing:
 class Outbox:
     """Sends journals and heads. `delivered`: the last sequence of each shard that the broker has acknowledged."""
 
-    def __init__(
-        self, producer: Producer, genesis: Genesis, codec: Codec, seed: bytes, stamps: Writer | None = None
-    ) -> None:
-        """`seed`: the 32-byte Ed25519 seed of service:journal. `stamps`: what entries and heads bear."""
+    def __init__(self, producer: Producer, codec: Codec, keys: Keys, stamps: Writer | None = None) -> None:
+        """`keys`: of service:journal. `stamps`: what entries and heads bear."""
         self.delivered: dict[int, int] = {}
-        self._producer, self._genesis, self._codec, self._seed = producer, genesis, codec, seed
+        self._producer, self._codec, self._keys = producer, codec, keys
         self._stamps = stamps
         self._failed: Exception | None = None
 
@@ -54,8 +53,14 @@ class Outbox:
         """Whether acknowledgements are awaited."""
         return len(self._producer) > 0
 
-    def send(self, entries: Sequence[Outgoing], state: ShardState) -> None:
-        """Sends a shard's next entries, and once they are acknowledged the head `state`, where they lead to."""
+    def signs(self, genesis: Genesis) -> bool:
+        """Whether it has the key that a configuration names for heads."""
+        return self._keys.signer(genesis) is not None
+
+    def send(self, entries: Sequence[Outgoing], state: ShardState, genesis: Genesis) -> None:
+        """Sends a shard's next entries, and once they are acknowledged the head `state`, where they lead to. `genesis`:
+        the configuration in force there; it `signs` for it."""
+        head = self.signed_head(state, genesis)
         for entry in entries:
             last, event_id = entry.seq == state.seq, f"{state.shard}/{entry.seq}"
             parent = entry.hop.send(topics.JOURNAL, state.shard, event_id)
@@ -64,23 +69,28 @@ class Outbox:
                 state.shard,
                 self._codec.encode(entry.link),
                 loop.headers("JournalAppended", _SOURCE, event_id, parent),
-                on_delivery=self._note(state.shard, entry.seq, state if last else None, entry.hop),
+                on_delivery=self._note(
+                    state.shard, entry.seq, partial(self._head, state, head) if last else None, entry.hop
+                ),
             )
 
-    def signed_head(self, state: ShardState) -> bytes:
-        """A journal that ends before this has been cut."""
-        cluster = self._genesis.cluster
-        body = self._codec.encode(
-            JournalHead(cluster=cluster, shard=state.shard, seq=state.seq, hash=state.hash, as_of=state.as_of)
-        )
-        return self._codec.encode(messages.sign(cluster, SIGNER, self._seed, body))
+    def signed_head(self, state: ShardState, genesis: Genesis) -> bytes:
+        """A journal that ends before this has been cut. `genesis`: the configuration in force there."""
+        sign = self._keys.signer(genesis)
+        if sign is None:
+            raise KeyError(f"none of the keys of {SIGNER} is the one of configuration {genesis.config}")
+        head = JournalHead(genesis.cluster, genesis.config, state.shard, state.seq, state.hash, state.as_of)
+        return sign(self._codec.encode(head))
 
-    def head(self, state: ShardState) -> None:
+    def head(self, state: ShardState, genesis: Genesis) -> None:
         """Sends a signed head."""
+        self._head(state, self.signed_head(state, genesis))
+
+    def _head(self, state: ShardState, signed: bytes) -> None:
         self._produce(
             topics.HEADS,
             state.shard,
-            self.signed_head(state),
+            signed,
             loop.headers("JournalHead", _SOURCE, f"head/{state.shard}/{state.seq}"),
             on_delivery=self._note(state.shard, 0, None),
         )
@@ -101,7 +111,7 @@ class Outbox:
         self._producer.purge()
         self._producer.close()
 
-    def _note(self, shard: int, seq: int, head: ShardState | None, hop: Hop = NOTHING) -> Any:
+    def _note(self, shard: int, seq: int, head: Callable[[], None] | None, hop: Hop = NOTHING) -> Any:
         def acknowledged(error: Any, _: Any) -> None:
             if error is not None:
                 self._failed = KafkaException(error)
@@ -109,7 +119,7 @@ class Outbox:
             self.delivered[shard] = max(seq, self.delivered.get(shard, 0))
             hop.end()
             if head is not None:
-                self.head(head)
+                head()
 
         return acknowledged
 

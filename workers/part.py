@@ -8,46 +8,22 @@ decided: nobody had said anything in it by then.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-
-from nacl.signing import SigningKey
 
 from db.view import View
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.events import Restarted, Timings
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import sign
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import is_decided
+from memquorum.core.crypto.keys import Sign
 from memquorum.ports import SignState
 
 _LOG = logging.getLogger("memquorum.replica")
 
 # Beyond every sequence: who is silent up to here never speaks.
 _NEVER = 2**62
-
-Sign = Callable[[bytes], bytes]
-"""A body → the encoded `Signed`."""
-
-
-class Keys:
-    """A member's keys: each is for the configurations that name it."""
-
-    def __init__(self, codec: Codec, name: str, seed: bytes, further: Callable[[], Sequence[bytes]]) -> None:
-        self._codec, self._name, self._seed, self._further = codec, name, seed, further
-
-    def signer(self, genesis: Genesis) -> Sign | None:
-        """What signs for the member in a configuration; None where none of its keys is named there."""
-        wanted = genesis.key_of(self._name)
-        for seed in (self._seed, *self._further()):
-            if bytes(SigningKey(seed).verify_key) == wanted:
-                return partial(self._sign, genesis.cluster, seed)
-        return None
-
-    def _sign(self, cluster: bytes, seed: bytes, body: bytes) -> bytes:
-        return self._codec.encode(sign(cluster, self._name, seed, body))
 
 
 @dataclass(frozen=True, slots=True)

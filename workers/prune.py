@@ -16,7 +16,7 @@ from memquorum.core.audit.agreed import stable
 from memquorum.core.audit.chain import Record
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import rolling
-from memquorum.core.consensus.certificate import BadCertificate, check_decision
+from memquorum.core.consensus.certificate import BadCertificate, check_decision, looked_back
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import (
@@ -144,10 +144,13 @@ def needed_from(codec: Codec, genesis: Genesis, topic: str, said: Checkpoint, re
     body: Any
     for record in records:
         try:
-            body, _ = open_any(codec, genesis, record.data, PRUNED[topic])
+            if PRUNED[topic] is NominationProposed:
+                body = looked_back(codec, genesis, record.data)
+            else:
+                body, _ = open_any(codec, genesis, record.data, PRUNED[topic])
         except UnknownConfiguration:
             return record.offset
-        except BadMessage:
+        except (BadMessage, BadCertificate):
             continue
         of_epochs = isinstance(body, NominationProposed | BallotCast)
         beyond = body.epoch > said.epoch if of_epochs else body.seq > said.seq

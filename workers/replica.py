@@ -28,6 +28,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.ballots.evidence import RULES, Evidence
 from memquorum.core.consensus.events import Keep, Send, Timings
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto.keys import Keys
 from memquorum.core.crypto.stamps import Reader
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
@@ -37,7 +38,6 @@ from workers import loop
 from workers.catchup import follow
 from workers.judge import Judge
 from workers.ownclock import OwnClock
-from workers.part import Keys
 from workers.partition import Partition, TopicUnreadable
 from workers.reading import SPINE, Place, Reading
 from workers.seat import LOGS, TOPIC_OF, Seat

@@ -19,6 +19,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, follow
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.reliability import FRESH, WINDOW
+from memquorum.core.crypto.keys import Sign
 from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
 from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage
@@ -26,7 +27,7 @@ from workers.accuser import Accuser
 from workers.casting import Casting, answers
 from workers.judge import Judge
 from workers.ownclock import OwnClock
-from workers.part import Part, Sign, mute, take
+from workers.part import Part, mute, take
 from workers.votes import VoteWatch
 from workers.walk import Walk
 

@@ -270,6 +270,7 @@ class JournalHead:
     """How far a shard's journal reaches; signed by the journal service."""
 
     cluster: bytes
+    config: int
     shard: int
     seq: int
     hash: bytes

@@ -148,7 +148,7 @@ def _said(made: Genesis, kind: type, shard: int, member: int, **changes: Any) ->
         Prepare: {**slot, "digest": bytes(32)},
         Commit: {**slot, "digest": bytes(32)},
         Misbehaved: {**common, "member": member, "accused": 0, "rule": "equivocation", "originals": (b"a", b"b")},
-        JournalHead: {"cluster": made.cluster, "shard": shard, "seq": 10**9, "hash": bytes(32), "as_of": DOOM},
+        JournalHead: {**common, "seq": 10**9, "hash": bytes(32), "as_of": DOOM},
     }  # fmt: skip
     return kind(**(fields[kind] | changes))
 

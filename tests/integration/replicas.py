@@ -192,8 +192,10 @@ class World:
         self.offsets[shard] = offset
         return offset
 
-    def nominate(self, shard: int, epoch: int, as_of: int, memories: Iterable[str], **changes: Any) -> None:
-        """A nomination at the shard's last tick."""
+    def nominate(
+        self, shard: int, epoch: int, as_of: int, memories: Iterable[str], *, key: str = "", **changes: Any
+    ) -> None:
+        """A nomination at the shard's last tick. `key`: whose seed signs it, if not the service's first."""
         namespace = self.namespace(shard)
         proposals = tuple(Proposal(m, namespace, "forget", "decayed", START, START, 600_000) for m in memories)
         said: dict[str, Any] = {
@@ -202,7 +204,7 @@ class World:
         }  # fmt: skip
         body = self.codec.encode(NominationProposed(**(said | changes)))
         signer = "service:nomination"
-        self.send(topics.NOMINATIONS, shard, sign(self.genesis.cluster, signer, seed_of(signer), body))
+        self.send(topics.NOMINATIONS, shard, sign(self.genesis.cluster, signer, seed_of(key or signer), body))
 
     def close(self) -> None:
         self._producer.flush(5)

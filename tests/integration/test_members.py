@@ -3,98 +3,181 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from db.schedule import PostgresSchedule
-from db.vault import PostgresVault
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import load
-from memquorum.core.records import DecayCrossed, Standing
+from memquorum.core.consensus.certificate import Checked
+from memquorum.core.consensus.membership import Genesis, load
+from memquorum.core.consensus.messages import open_any
+from memquorum.core.records import DecayCrossed, JournalHead, Standing
+from memquorum.telemetry.bundle import Telemetry
 from streams.nomination import Nomination
 from streams.stage import Arrival
-from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
-from tests.unit.genesis import make_bytes, seed_of
+from tests.integration.replicas import HOUR, START, Decisions, DerivedVault, Replicas, World
+from tests.unit.genesis import make_bytes, public_key, seed_of
 from tests.unit.votes import order, signed
 from workers import audit, commit, configurations, orders
 from workers.loop import Stop
+from workers.partition import standing
 
 LATE = START + 10 * HOUR
 SHARD = 0
 
 
-def test_a_weight_and_a_removal_are_decided_while_epochs_go_on(
-    fresh_kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: Path
-) -> None:
-    made = make_bytes(5, shards=1, agents={f"agent-{i}": i for i in range(5)})
-    genesis = load(made)
-    replicas, stop, ready = Replicas(fresh_kafka, made, tmp_path), Stop(), threading.Event()
-    world, decisions = World(fresh_kafka, genesis, codec), Decisions(fresh_kafka, genesis, codec)
-    schedule, given = PostgresSchedule(databases[0]), orders.KafkaOrders(fresh_kafka, look_s=0)
-    stage = Nomination(codec, genesis, seed_of("service:nomination"), schedule, given)
-    worker = threading.Thread(
-        target=commit.run,
-        args=(fresh_kafka, genesis, codec),
-        kwargs={
-            "memory_dsn": databases[0], "vault": PostgresVault(databases[1], bytes(32)),
-            "journal_seed": seed_of("service:journal"), "stop": stop, "ready": ready.set,
-        },
-    )  # fmt: skip
+@dataclass
+class Shard:
+    """One shard of five members, with the nomination stage by hand and a commit worker. `keys`: what their services
+    find beside the first ones."""
 
-    def nominate(epoch: int) -> bool:
-        """A tick at which nothing is due; whether there was an order to be voted on."""
+    bootstrap: str
+    databases: tuple[str, str]
+    codec: Codec
+    folder: Path
+    keys: dict[str, list[bytes]] = field(default_factory=lambda: {"nomination": [], "journal": []})
+    stop: Stop = field(default_factory=Stop)
+    telemetry: Telemetry = field(default_factory=Telemetry)
+
+    def __post_init__(self) -> None:
+        made = make_bytes(5, shards=1, agents={f"agent-{i}": i for i in range(5)})
+        self.genesis = load(made)
+        self.replicas = Replicas(self.bootstrap, made, self.folder)
+        self.world = World(self.bootstrap, self.genesis, self.codec)
+        self.decisions = Decisions(self.bootstrap, self.genesis, self.codec)
+        self._schedule, given = PostgresSchedule(self.databases[0]), orders.KafkaOrders(self.bootstrap, look_s=0)
+        self._stage = Nomination(
+            self.codec, self.genesis, seed_of("service:nomination"), self._schedule, given,
+            further=lambda: self.keys["nomination"],
+        )  # fmt: skip
+        self._worker = threading.Thread(
+            target=commit.run,
+            args=(self.bootstrap, self.genesis, self.codec),
+            kwargs={
+                "memory_dsn": self.databases[0], "vault": DerivedVault(), "journal_seed": seed_of("service:journal"),
+                "further": lambda: self.keys["journal"], "stop": self.stop, "telemetry": self.telemetry,
+            },
+        )  # fmt: skip
+
+    def start(self) -> None:
+        self._worker.start()
+        self.replicas.start(0, 1, 2, 3, 4)
+
+    def order(self, genesis: Genesis, action: str, **changes: Any) -> None:
+        wanted = order(genesis, action, **changes)
+        orders.publish(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
+
+    def nominate(self, epoch: int) -> bool:
+        """A tick at which nothing is due; whether there was an order to be voted on, and it was nominated."""
         standing = Standing(epoch - 1, LATE, 0, 0)
-        tick = DecayCrossed(SHARD, LATE, world.offsets[SHARD], epoch, (), standing)
-        outputs = stage.process([Arrival(SHARD, epoch, codec.encode(tick))])
+        tick = DecayCrossed(SHARD, LATE, self.world.offsets[SHARD], epoch, (), standing)
+        outputs = self._stage.process([Arrival(SHARD, epoch, self.codec.encode(tick))])
         for output in outputs:
-            world.flood(topics.NOMINATIONS, SHARD, [output.value])
+            self.world.flood(topics.NOMINATIONS, SHARD, [output.value])
         return bool(outputs)
 
-    def applied(count: int) -> None:
-        """The commit worker has applied so many decisions about members, and published them."""
-        for _ in range(200):
-            if configurations.read(fresh_kafka, genesis, codec)[SHARD].config == count:
-                return
-            stop.wait(0.05)
-        raise AssertionError("the journal does not come to the configuration")
+    def decided(self, epoch: int) -> Checked:
+        (checked,) = self.decisions.wait((SHARD, epoch), seconds=30)
+        return checked
 
-    try:
-        world.tick(SHARD, LATE)
-        worker.start()
-        replicas.start(0, 1, 2, 3, 4)
-        assert not nominate(1)
-        world.nominate(SHARD, 1, LATE, ["00000000-0000-5000-8000-000000000001"])
-        decisions.wait((SHARD, 1), seconds=30)
-        wanted = order(genesis, "weight", member=2, weight_milli=1100)
-        orders.publish(fresh_kafka, [(wanted, signed(codec, genesis, "operator", wanted))])
-        assert nominate(2)
-        (checked,) = decisions.wait((SHARD, 2), seconds=30)
-        one = checked.configures
-        assert one is not None and one.members[2].weight_milli == 1100
-        applied(1)
-        # It was carried out, so it is not nominated again; and what follows from it is.
-        assert not nominate(3)
-        wanted = order(one, "remove", member=4)
-        orders.publish(fresh_kafka, [(wanted, signed(codec, one, "operator", wanted))])
-        assert nominate(3)
-        (checked,) = decisions.wait((SHARD, 3), seconds=30)
-        two = checked.configures
-        assert two is not None and [m.id for m in two.members] == [0, 1, 2, 3]
-        applied(2)
-        world.nominate(SHARD, 4, LATE, ["00000000-0000-5000-8000-000000000002"], config=2)
-        (checked,) = decisions.wait((SHARD, 4), seconds=30)
-        assert checked.body.config == 2 and 4 not in {ballot.member for ballot in checked.ballots}
-        assert replicas.stop() == dict.fromkeys(range(5), 0)
-        stop.set()
-        worker.join(20)
-        report = audit.verify(fresh_kafka, genesis, codec, databases[0])
-        assert report.ok, [finding for shard in report.shards for finding in shard.findings]
-        assert [shard.counts.decisions for shard in report.shards] == [4]
-        assert [shard.counts.checkpoints for shard in report.shards] == [2]
-    finally:
-        stop.set()
-        replicas.clean_up()
-        worker.join(20)
-        schedule.close()
-        world.close()
-        decisions.close()
+    def await_(self, what: str, holds: Callable[[], bool]) -> None:
+        for _ in range(200):
+            if holds():
+                return
+            self.stop.wait(0.05)
+        raise AssertionError(what)
+
+    def applied(self, count: int) -> None:
+        """The commit worker has applied so many decisions about members, and published them."""
+        read = configurations.read
+        self.await_(
+            "the journal does not come to the configuration",
+            lambda: read(self.bootstrap, self.genesis, self.codec)[SHARD].config == count,
+        )
+
+    def end(self) -> Any:
+        """Stops everything, and audits."""
+        assert self.replicas.stop() == dict.fromkeys(range(5), 0)
+        self.stop.set()
+        self._worker.join(20)
+        return audit.verify(self.bootstrap, self.genesis, self.codec, self.databases[0])
+
+    def close(self) -> None:
+        self.stop.set()
+        self.replicas.clean_up()
+        if self._worker.ident is not None:
+            self._worker.join(20)
+        self._schedule.close()
+        self.world.close()
+        self.decisions.close()
+
+
+@pytest.fixture
+def shard(fresh_kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: Path) -> Iterator[Shard]:
+    made = Shard(fresh_kafka, databases, codec, tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_weight_and_a_removal_are_decided_while_epochs_go_on(shard: Shard) -> None:
+    shard.world.tick(SHARD, LATE)
+    shard.start()
+    assert not shard.nominate(1)
+    shard.world.nominate(SHARD, 1, LATE, ["00000000-0000-5000-8000-000000000001"])
+    shard.decided(1)
+    shard.order(shard.genesis, "weight", member=2, weight_milli=1100)
+    assert shard.nominate(2)
+    one = shard.decided(2).configures
+    assert one is not None and one.members[2].weight_milli == 1100
+    shard.applied(1)
+    # It was carried out, so it is not nominated again; and what follows from it is.
+    assert not shard.nominate(3)
+    shard.order(one, "remove", member=4)
+    assert shard.nominate(3)
+    two = shard.decided(3).configures
+    assert two is not None and [m.id for m in two.members] == [0, 1, 2, 3]
+    shard.applied(2)
+    shard.world.nominate(SHARD, 4, LATE, ["00000000-0000-5000-8000-000000000002"], config=2)
+    checked = shard.decided(4)
+    assert checked.body.config == 2 and 4 not in {ballot.member for ballot in checked.ballots}
+    report = shard.end()
+    assert report.ok, [finding for each in report.shards for finding in each.findings]
+    assert [each.counts.decisions for each in report.shards] == [4]
+    assert [each.counts.checkpoints for each in report.shards] == [2]
+
+
+def test_the_services_get_other_keys_and_the_shard_goes_on_forgetting(shard: Shard) -> None:
+    memory = shard.world.episode(SHARD, "a", "agent-0", START)
+    shard.world.tick(SHARD, LATE)
+    shard.start()
+    shard.order(shard.genesis, "rotate-service", name="nomination", public_key=public_key("service:nomination'"))
+    assert not shard.nominate(1)  # nobody has the key yet
+    shard.keys["nomination"].append(seed_of("service:nomination'"))
+    assert shard.nominate(1)
+    one = shard.decided(1).configures
+    assert one is not None and one.key_of("service:nomination") == public_key("service:nomination'")
+    shard.applied(1)
+    # The commit worker waits for a key that it has not, and nothing is lost by it.
+    shard.order(one, "rotate-service", name="journal", public_key=public_key("service:journal'"))
+    assert shard.nominate(2)
+    two = shard.decided(2).configures
+    assert two is not None
+    shard.await_("it waits for its key", lambda: "key" in shard.telemetry.health.waits)
+    shard.keys["journal"].append(seed_of("service:journal'"))
+    shard.applied(2)
+    # Whoever has the old nomination key nominates in vain; what the new one signs is decided.
+    shard.world.nominate(SHARD, 3, LATE, ["00000000-0000-5000-8000-000000000001"], config=2)
+    shard.world.nominate(SHARD, 3, LATE, [memory], config=2, key="service:nomination'")
+    checked = shard.decided(3)
+    assert [(outcome.memory_id, outcome.outcome) for outcome in checked.outcomes] == [(memory, "forgotten")]
+    report = shard.end()
+    assert report.ok, [finding for each in report.shards for finding in each.findings]
+    assert [each.counts.decisions for each in report.shards] == [3]
+    said = (message.value() or b"" for message in standing(shard.bootstrap, topics.HEADS, 1))
+    heads = [open_any(shard.codec, two, data, JournalHead)[0].config for data in said]
+    assert set(heads) == {0, 1, 2} and heads == sorted(heads)

@@ -7,11 +7,12 @@ import time
 
 from memquorum import topics
 from memquorum.core.avro import Codec
+from memquorum.core.crypto.keys import Keys
 from memquorum.core.crypto.stamps import Writer
 from tests.unit import genesis
 from tests.unit.shard import Shard
 from workers import loop, published
-from workers.outbox import Outbox, Outgoing
+from workers.outbox import SIGNER, Outbox, Outgoing
 from workers.strangers import Strangers
 
 GENESIS = genesis.make()
@@ -20,15 +21,15 @@ STAMPS = Writer(b"k" * 32, len(GENESIS.members))
 
 def test_the_last_genuine_entry_is_found_behind_what_strangers_wrote(fresh_kafka: str, codec: Codec) -> None:
     producer = loop.producer(fresh_kafka)
-    outbox = Outbox(producer, GENESIS, codec, genesis.seed_of("service:journal"), STAMPS)
+    outbox = Outbox(producer, codec, Keys(codec, SIGNER, genesis.seed_of("service:journal")), STAMPS)
     states, entries = [], []
     shard = Shard(codec, GENESIS, 1)
     for time_ms in range(1, 6):
         change = shard.tick(time_ms)
         states.append(change.state)
         entries.append(Outgoing(change.entry.seq, change.entry.event_id, change.appended))
-    outbox.send(entries, states[-1])
-    outbox.send(entries[2:4], states[3])  # sent again by a start that was cut off
+    outbox.send(entries, states[-1], GENESIS)
+    outbox.send(entries[2:4], states[3], GENESIS)  # sent again by a start that was cut off
     beyond = Shard(codec, GENESIS, 1)
     for time_ms in range(1, 10):
         forged = beyond.tick(time_ms + 50)

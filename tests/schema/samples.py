@@ -51,7 +51,7 @@ RECORDS = (
     r.JournalEntry(1, 30, 1_750_000_000_000, "stored", "e1", "memory.intake.accepted.v1", 1, 9, b"detail",
                    "greenhouse", MEMORY),
     r.JournalAppended(b"entry", b"p" * 32, b"h" * 32),
-    r.JournalHead(CLUSTER, 1, 30, b"h" * 32, 1_750_000_000_000),
+    r.JournalHead(CLUSTER, 2, 1, 30, b"h" * 32, 1_750_000_000_000),
     r.Stored("planner", "planner", 1_750_000_000_000, b"c" * 32, 23, "reinforced", 739_000, True, 9, 8, "minilm", OTHER,
              "s1", "planning", 810_000, 870_000, 910_000, 100_000, (OTHER,), "handbook.pdf",
              "semantic", 700_000, ("billing", "support"), "DE"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -55,7 +55,7 @@ def lively(shard: Shard) -> Shard:
 
 
 def signed_head(rules: Rules, state_seq: int, digest: bytes, as_of: int, *, shard: int = 0) -> bytes:
-    head = JournalHead(rules.genesis.cluster, shard, state_seq, digest, as_of)
+    head = JournalHead(rules.genesis.cluster, rules.genesis.config, shard, state_seq, digest, as_of)
     return votes.signed(rules.codec, rules.genesis, "service:journal", head)
 
 
@@ -131,10 +131,20 @@ def publish(shard: Shard, batch: int = 1) -> Published:
     """What the commit worker makes of a shard: its topics, with a head after every `batch` entries, and its rows."""
     entries = [shard.rules.codec.encode(change.appended) for change in shard.changes]
     ends = [c for c in shard.changes if c.entry.seq % batch == 0 or c is shard.changes[-1]]
-    heads = [signed_head(shard.rules, c.entry.seq, c.appended.hash, c.entry.as_of) for c in ends]
+    heads = [signed_head(rules, c.entry.seq, c.appended.hash, c.entry.as_of) for rules, c in _in_force(shard, ends)]
     accepted: list[bytes | None] = [shard.rules.codec.encode(record) for record in shard.accepted]
     scored: list[bytes | None] = [r and shard.rules.codec.encode(r) for r in shard.scored]
     return Published(shard.rules, entries, heads, _tables(shard), accepted, scored)
+
+
+def _in_force(shard: Shard, ends: Sequence[Change]) -> Iterator[tuple[Rules, Change]]:
+    """Entries, each with the rules by whose configuration its head is signed."""
+    genesis = shard.rules.genesis.of(0)
+    for change in shard.changes:
+        genesis = change.configures or genesis
+        if any(change is end for end in ends):
+            assert genesis is not None
+            yield replace(shard.rules, genesis=genesis), change
 
 
 def _decision(row: DecisionRow) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from memquorum import topics
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import sign
+from memquorum.core.crypto.keys import Sign
 from memquorum.core.records import ClockTicked, MembersOrdered, NominationProposed, Proposal
 from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import public_key, seed_of
 from workers.judge import Judge
-from workers.part import Sign
 from workers.replica import claim
 from workers.seat import LOGS, TOPIC_OF, Seat
 

@@ -57,7 +57,7 @@ def order(codec: Codec) -> ErasureAccepted:
 def carry_out(store: InMemoryStore, codec: Codec, destroy: Callable[[list[str]], object]) -> tuple[Line, Batch]:
     line, record = line_of(store, codec), order(codec)
     batch = Batch(None, [Item(4, record)])
-    erasing = Erasing(Rules(codec, GENESIS), store, destroy, lambda state: b"head" + state.hash, 1_000)  # type: ignore[arg-type]
+    erasing = Erasing(Rules(codec, GENESIS), store, destroy, lambda state, _: b"head" + state.hash, 1_000)  # type: ignore[arg-type]
     line.applied(batch, erasing.carry_out(line, batch, 4, record))
     return line, batch
 

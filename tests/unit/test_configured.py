@@ -14,12 +14,14 @@ from memquorum.core.commit import applying
 from memquorum.core.commit.assembly import COMMIT, PRE_PREPARE, Assembly
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.messages import open_any
 from memquorum.core.consensus.orders import order_id
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Change
+from memquorum.core.records import JournalHead, Signed
 from tests.unit.genesis import make, public_key
-from tests.unit.published import publish
+from tests.unit.published import publish, resign, signed_head
 from tests.unit.shard import Shard, memory_id
 from tests.unit.votes import configuring, decision, nobody, order, proposal
 
@@ -74,6 +76,52 @@ def test_an_audit_follows_and_needs_the_genesis_file_alone(shard: Shard, codec: 
     public = replace(publish(shard), rules=Rules(codec, GENESIS))
     public.remove(2)
     assert Kind.CERTIFICATE_INVALID in {finding.kind for finding in public.audit().findings}
+
+
+SERVICES = [("nomination", "service:nomination'"), ("journal", "service:journal'")]
+
+
+@pytest.fixture
+def rekeyed(codec: Codec) -> Shard:
+    """Both services get another key, then a memory is forgotten."""
+    made = Shard(codec, GENESIS)
+    made.episode("a")
+    made.tick(200_000)
+    for name, key in SERVICES:
+        carried_out(made, "rotate-service", name=name, public_key=public_key(key))
+    made.decide([proposal(memory_id("a"), "forget")])
+    return made
+
+
+def test_an_audit_follows_the_services_keys(rekeyed: Shard, codec: Codec) -> None:
+    public = replace(publish(rekeyed), rules=Rules(codec, GENESIS))
+    assert [open_any(codec, rekeyed.rules.genesis, head, JournalHead)[0].config for head in public.heads] == [
+        0, 0, 1, 2, 2
+    ]  # fmt: skip
+    report = public.audit(store=True, accepted=True)
+    assert report.findings == () and report.counts.decisions == 3
+    # The journal's key of before signs no more, nor does it say of itself that it is of before.
+    last, entry = public.link(4), public.entry(4)
+    old = signed_head(public.rules, entry.seq, last.hash, entry.as_of)
+    body = codec.decode_as(Signed, public.heads[4]).body
+    for forged in (old, resign(public.rules, "service:journal", "service:journal", body)):
+        public.heads[4:] = [forged]
+        assert [f.kind for f in public.audit().findings] == [Kind.HEAD_FORGED, Kind.TAIL_UNSIGNED]
+
+
+def test_heads_that_are_read_before_their_configuration_are_judged_by_it(rekeyed: Shard, codec: Codec) -> None:
+    """Heads come after their entries; a tail that is cut leaves some behind."""
+    public = replace(publish(rekeyed), rules=Rules(codec, GENESIS))
+    del public.entries[4]
+    assert [f.kind for f in public.audit().findings] == [Kind.TAIL_CUT]
+    del public.entries[2:]  # with the orders, and the keys that heads behind them bear
+    assert {f.kind for f in public.audit().findings} == {Kind.HEAD_FORGED}
+    # Out of order, ahead of its configuration: it waits for the chain and is proven then.
+    public = replace(publish(rekeyed), rules=Rules(codec, GENESIS))
+    public.heads.insert(0, public.heads[-1])
+    assert public.audit().findings == ()
+    public.heads[0] = resign(public.rules, "service:journal", "member:0", codec.decode_as(Signed, public.heads[0]).body)
+    assert [f.kind for f in public.audit().findings] == [Kind.HEAD_FORGED]
 
 
 def test_a_rebuild_follows(shard: Shard, codec: Codec) -> None:

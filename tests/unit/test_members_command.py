@@ -13,6 +13,7 @@ from infra.settings import Settings, SettingsError, load
 from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.messages import open_signed
 from memquorum.core.consensus.orders import apply
+from memquorum.core.crypto.keys import Keys
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make_bytes
@@ -61,11 +62,59 @@ def test_one_shard_and_no_order_in_a_dry_run(place: Settings, ordered: Any) -> N
 
 
 def test_a_key_is_made_and_the_members_process_finds_it(place: Settings, ordered: Any) -> None:
-    assert run(place, "rotate", "1", "--dry-run") == 0 and genesis.further_seeds(place, 1) == []
+    assert run(place, "rotate", "1", "--dry-run") == 0 and genesis.further_seeds(place, "member-1") == []
     assert run(place, "rotate", "1") == 0
-    (seed,) = genesis.further_seeds(place, 1)
+    (seed,) = genesis.further_seeds(place, "member-1")
     assert {made.key_of("member:1") for made in made_of(place, ordered)} == {ordered[0][0].public_key}
-    assert len(seed) == 32 and run(place, "rotate", "1") == 0 and len(genesis.further_seeds(place, 1)) == 2
+    assert len(seed) == 32 and run(place, "rotate", "1") == 0 and len(genesis.further_seeds(place, "member-1")) == 2
+
+
+def test_a_services_key_is_made_and_its_process_finds_it(
+    place: Settings, ordered: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "service-nomination"
+    assert run(place, "rotate", "service:nomination", "--dry-run") == 0 and genesis.further_seeds(place, name) == []
+    assert "service:nomination gets another key" in capsys.readouterr().out
+    assert run(place, "rotate", "service:nomination") == 0
+    assert [(order.action, order.name, order.member) for order, _ in ordered] == [
+        ("rotate-service", "nomination", -1)
+    ] * 2
+    made = genesis.read(place)
+    (seed,) = genesis.further_seeds(place, name)
+    for after in made_of(place, ordered):
+        signer = Keys(CODEC, "service:nomination", seed).signer(after)
+        assert signer is not None and Keys(CODEC, "service:nomination", seed).signer(made) is None
+    # The one of before may be destroyed; without any, or with another one in its place, nothing starts.
+    first = place.keys_dir / f"{name}.key"
+    assert genesis.service_seed(place, made, "nomination") == genesis.secret(first)
+    first.unlink()
+    assert genesis.service_seed(place, made, "nomination") == seed
+    (place.keys_dir / f"{name}.1.key").rename(first)
+    with pytest.raises(genesis.KeyFileError, match="not the key that"):
+        genesis.service_seed(place, made, "nomination")
+    first.unlink()
+    with pytest.raises(genesis.KeyFileError, match=r"service-nomination\.key cannot be read"):
+        genesis.service_seed(place, made, "nomination")
+
+
+def test_keys_are_numbered_on_whichever_are_gone(place: Settings) -> None:
+    for _ in range(11):
+        genesis.new_key(place, "service-journal")
+    seeds = genesis.further_seeds(place, "service-journal")
+    assert seeds[-1] == genesis.secret(place.keys_dir / "service-journal.11.key")
+    (place.keys_dir / "service-journal.1.key").unlink()
+    genesis.new_key(place, "service-journal")
+    assert genesis.further_seeds(place, "service-journal")[:-1] == seeds[1:]
+
+
+@pytest.mark.parametrize("who", ["nomination", "service:retrieval", "-1", "service:", "one"])
+def test_who_is_neither_member_nor_service_is_refused(
+    place: Settings, ordered: Any, who: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        run(place, "rotate", "--", who)
+    assert "neither a member's id nor one of service:nomination, service:journal" in capsys.readouterr().err
+    assert ordered == []
 
 
 def test_a_member_is_added_with_all_that_its_process_needs(place: Settings, ordered: Any) -> None:

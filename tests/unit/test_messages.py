@@ -56,7 +56,7 @@ def test_what_proves_nothing_is_refused(data: bytes, complaint: str) -> None:
 
 
 def test_a_head_is_the_journals_to_sign() -> None:
-    head = JournalHead(GENESIS.cluster, 0, 5, b"h" * 32, 1)
+    head = JournalHead(GENESIS.cluster, 0, 0, 5, b"h" * 32, 1)
     assert open_signed(CODEC, GENESIS, envelope(head, "service:journal"), JournalHead)[1] == head
     with pytest.raises(BadMessage, match="service:journal's to say"):
         open_signed(CODEC, GENESIS, envelope(head, "member:0"), JournalHead)

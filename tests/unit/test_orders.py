@@ -9,12 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.consensus.certificate import BadCertificate, check_decision, check_pre_prepare, follow
+from memquorum.core.consensus.certificate import (
+    BadCertificate,
+    check_decision,
+    check_pre_prepare,
+    follow,
+    looked_back,
+)
 from memquorum.core.consensus.membership import Genesis, GenesisError, Member
 from memquorum.core.consensus.messages import UnknownConfiguration, open_any
 from memquorum.core.consensus.orders import STEPS, apply, configuration_digest, next_id, order_id
 from memquorum.core.consensus.viewchange import check_view_change
-from memquorum.core.records import Commit, ViewChange
+from memquorum.core.records import Commit, PrePrepare, Signed, ViewChange
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, public_key
 from tests.unit.votes import configuring, decision, nobody, order, proposal, signed
@@ -37,6 +43,9 @@ def test_each_step_changes_what_it_says_and_nothing_else() -> None:
     assert ordered(GENESIS, "rotate", member=3, public_key=key).members[3] == replace(before[3], public_key=key)
     rated = ordered(GENESIS, "reliability", reliabilities=(1000, 900, 1000, 800))
     assert [m.reliability_milli for m in rated.members] == [1000, 900, 1000, 800]
+    served = ordered(GENESIS, "rotate-service", name="journal", public_key=public_key("service:journal'"))
+    assert served.services == GENESIS.services | {"journal": public_key("service:journal'")}
+    assert served.members == before and configuration_digest(served) != configuration_digest(replace(GENESIS, config=1))
     for made in (added, rated):
         assert (made.config, made.previous, made.cluster, made.policy) == (1, GENESIS, GENESIS.cluster, GENESIS.policy)
 
@@ -51,8 +60,8 @@ def test_each_step_changes_what_it_says_and_nothing_else() -> None:
         ("add", NEW | {"role": " "}, "role: must be printable"),
         ("add", NEW | {"name": "member-1"}, "share a name"),
         ("add", NEW | {"public_key": b"short"}, "32 bytes"),
-        ("add", NEW | {"public_key": public_key("member:2")}, "a member has, or had, this key"),
-        ("add", NEW | {"public_key": public_key("service:journal")}, "share a key"),
+        ("add", NEW | {"public_key": public_key("member:2")}, "has, or had, this key"),
+        ("add", NEW | {"public_key": public_key("service:journal")}, "has, or had, this key"),
         ("add", NEW | {"public_key": public_key("operator")}, "share a key"),
         ("add", NEW | {"weight_milli": 0}, "positive"),
         ("add", NEW | {"weight_milli": 2500}, "third of the weight"),
@@ -60,6 +69,10 @@ def test_each_step_changes_what_it_says_and_nothing_else() -> None:
         ("remove", {"member": 0}, "3 members"),
         ("rotate", {"member": -1, "public_key": public_key("x")}, "no member -1"),
         ("rotate", {"member": 0, "public_key": public_key("member:0")}, "has, or had, this key"),
+        ("rotate-service", {"name": "commit", "public_key": public_key("x")}, "none of the services nomination"),
+        ("rotate-service", {"name": "journal", "public_key": public_key("service:nomination")}, "has, or had, this"),
+        ("rotate-service", {"name": "journal", "public_key": public_key("member:2")}, "has, or had, this key"),
+        ("rotate-service", {"name": "journal", "public_key": public_key("operator")}, "share a key"),
         ("weight", {"member": 0, "weight_milli": 1500}, "this weight already"),
         ("weight", {"member": 0, "weight_milli": -1}, "positive"),
         ("weight", {"member": 0, "weight_milli": 2**31}, "positive"),
@@ -123,7 +136,8 @@ def test_whatever_is_ordered_every_configuration_bears_f_liars(wanted: list[tupl
         told = (rates + [1000] * genesis.n)[: genesis.n]
         try:
             made = ordered(
-                genesis, action, member=next_id(genesis) if action == "add" else member, name=f"m{count}", role="r",
+                genesis, action, member=next_id(genesis) if action == "add" else member, role="r",
+                name=("nomination", "journal")[count % 2] if action == "rotate-service" else f"m{count}",
                 public_key=public_key(f"key {count}"), weight_milli=weight, reliabilities=tuple(told),
             )  # fmt: skip
         except GenesisError:
@@ -222,6 +236,53 @@ def test_nothing_else_stands_in_an_epoch_that_configures() -> None:
     sealed = signed(CODEC, GENESIS, "operator", CODEC.decode(body))
     with pytest.raises(BadCertificate, match="alone"):
         check_pre_prepare(CODEC, GENESIS, decision(CODEC, GENESIS, [proposal("m", "forget")], order=sealed)[0])
+
+
+# The services' keys --------------------------------------------------------------------------------------------------
+
+NOMINATION, JOURNAL = (
+    {"name": name, "public_key": public_key(f"service:{name}'")} for name in ("nomination", "journal")
+)
+
+
+def test_a_lost_nomination_key_is_not_needed_to_replace_it_and_counts_no_more_afterwards() -> None:
+    wanted = order(GENESIS, "rotate-service", **NOMINATION)
+    decided = configuring(CODEC, GENESIS, wanted)
+    one = follow(CODEC, GENESIS, [decided])
+    assert one.key_of("service:nomination") == public_key("service:nomination'")
+    # Who has the old key alone cannot even propose it, nor could a key come into force that nobody holds.
+    with pytest.raises(BadCertificate, match="signature is not service:nomination's"):
+        check_pre_prepare(CODEC, GENESIS, configuring(CODEC, GENESIS, wanted, makes=GENESIS)[0])
+    # What it signed before holds, and nothing after.
+    before = decision(CODEC, GENESIS, [proposal("m", "forget")])
+    assert check_decision(CODEC, one.at(1), *before)
+    after = decision(CODEC, one, [proposal("m", "forget")], epoch=2)
+    assert check_decision(CODEC, one, *after)
+    stolen = decision(CODEC, one, [proposal("m", "forget")], epoch=2, makes=GENESIS)
+    with pytest.raises(BadCertificate, match="signature is not service:nomination's"):
+        check_decision(CODEC, one, *stolen)
+
+
+def test_the_key_of_a_nomination_opens_no_other_order() -> None:
+    """The next key of the nominations nominates the order that makes it, and nothing else before that is decided."""
+    made = apply(GENESIS, order(GENESIS, "rotate-service", **NOMINATION))
+    for made_by_it in (
+        configuring(CODEC, GENESIS, order(GENESIS, "weight", **WEIGHT), makes=made),
+        configuring(CODEC, GENESIS, order(GENESIS, "rotate-service", **JOURNAL), makes=made),
+        decision(CODEC, GENESIS, [proposal("m", "forget")], makes=made),
+    ):
+        with pytest.raises(BadCertificate, match="signature is not service:nomination's"):
+            check_pre_prepare(CODEC, GENESIS, made_by_it[0])
+
+
+def test_who_looks_back_finds_nominations_of_every_key() -> None:
+    decided = configuring(CODEC, GENESIS, order(GENESIS, "rotate-service", **NOMINATION))
+    one = follow(CODEC, GENESIS, [decided])
+    pre_prepares = (decided[0], decision(CODEC, one, [proposal("m", "forget")], epoch=2)[0])
+    nominations = [CODEC.decode_as(PrePrepare, CODEC.decode_as(Signed, data).body).nomination for data in pre_prepares]
+    assert [looked_back(CODEC, one, data).config for data in nominations] == [0, 1]
+    with pytest.raises(UnknownConfiguration):
+        looked_back(CODEC, GENESIS, nominations[1])
 
 
 def test_without_an_operator_the_membership_holds_for_ever() -> None:

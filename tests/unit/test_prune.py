@@ -73,7 +73,7 @@ def commit(codec: Codec, seq: int, *, shard: int = 0, signer: int = 1) -> bytes:
 
 
 def nomination(codec: Codec, epoch: int) -> bytes:
-    record = NominationProposed(GENESIS.cluster, 0, 0, epoch, 1, 1, "interval", ())
+    record = NominationProposed(GENESIS.cluster, 0, 0, epoch, 1, 1, "interval", (votes.proposal("m", "forget"),))
     return votes.signed(codec, GENESIS, "service:nomination", record)
 
 

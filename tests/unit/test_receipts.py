@@ -18,7 +18,7 @@ from memquorum.core.journal import links
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import Erased, ErasedEpisode, ErasureFound, JournalAppended, JournalEntry, JournalHead
 from memquorum.schema_files import load_codec
-from tests.unit.genesis import make
+from tests.unit.genesis import make, public_key
 from tests.unit.votes import GREENHOUSE, attesting, configuring, erasure, everybody, nobody, order, signed
 
 CODEC, GENESIS = load_codec(), make()
@@ -47,7 +47,7 @@ def entries(*parts: tuple[ErasedEpisode, ...], **changes: Any) -> tuple[JournalA
 
 
 def head(last: JournalAppended, seq: int) -> bytes:
-    return signed(CODEC, GENESIS, "service:journal", JournalHead(GENESIS.cluster, 0, seq, last.hash, 1_999_000))
+    return signed(CODEC, GENESIS, "service:journal", JournalHead(GENESIS.cluster, 0, 0, seq, last.hash, 1_999_000))
 
 
 def proof(**changes: Any) -> Proof:
@@ -94,6 +94,30 @@ def test_a_later_membership_attests_too() -> None:
     assert receipts.verify(CODEC, GENESIS, written(receipt)).checked is not None
     with pytest.raises(BadReceipt, match="decision"):
         receipts.make(CODEC, GENESIS, proof(decision=decided))
+
+
+def test_a_head_is_signed_by_the_key_of_its_configuration() -> None:
+    change = order(GENESIS, "rotate-service", name="journal", public_key=public_key("service:journal'"))
+    configured = configuring(CODEC, GENESIS, change)
+    one = check_decision(CODEC, GENESIS, *configured).configures
+    assert one is not None
+    links_ = entries((EPISODES[0],), (EPISODES[1],))
+    said = JournalHead(GENESIS.cluster, 1, 0, 8, links_[-1].hash, 1_999_000)
+    later = signed(CODEC, one, "service:journal", said)
+    undecided = proof(decision=None, head=later, configurations=(configured,))
+    receipt = receipts.make(CODEC, GENESIS, undecided)
+    assert receipt["journal"]["configuration"] == 1
+    assert receipts.verify(CODEC, GENESIS, written(receipt)).checked is None
+    # Signed before the key was replaced, it holds for ever.
+    decided = attesting(CODEC, one, FOUND, ORDER, epoch=2)
+    receipts.make(CODEC, GENESIS, proof(decision=decided, configurations=(configured,)))
+    for wrong in (
+        replace(undecided, configurations=()),
+        replace(undecided, head=signed(CODEC, GENESIS, "service:journal", said)),
+        replace(undecided, head=signed(CODEC, one, "service:journal", replace(said, config=0))),
+    ):
+        with pytest.raises(BadReceipt, match="head"):
+            receipts.make(CODEC, GENESIS, wrong)
 
 
 SAYS: list[tuple[str, Callable[[dict[str, Any]], Any]]] = [

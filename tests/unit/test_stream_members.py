@@ -14,7 +14,7 @@ from memquorum.core.records import MembersOrdered, NominationProposed, Signed, S
 from memquorum.ports import OrderVote
 from streams.members import Members
 from streams.nomination import Nomination
-from tests.unit.genesis import seed_of
+from tests.unit.genesis import public_key, seed_of
 from tests.unit.shelf import Shelf
 from tests.unit.test_stream_nomination import GENESIS, TICK, arrival
 from tests.unit.votes import configuring, order, ordered, signed
@@ -70,6 +70,36 @@ def test_the_next_configuration_is_nominated_in_and_what_was_carried_out_is_over
     _, more = weight(codec, one, 1300)
     record = nominated(codec, Topic([data, more]), shelf)
     assert record is not None and (record.config, record.order) == (1, more)
+
+
+def rotation(codec: Codec, name: str = "nomination") -> tuple[MembersOrdered, bytes]:
+    wanted = order(GENESIS, "rotate-service", 1, name=name, public_key=public_key(f"service:{name}'"))
+    return wanted, signed(codec, GENESIS, "operator", wanted)
+
+
+def test_the_key_of_nominations_is_replaced_by_who_has_the_new_one(codec: Codec) -> None:
+    (wanted, data), old, new = rotation(codec), seed_of("service:nomination"), seed_of("service:nomination'")
+    tick = replace(TICK, crossed=(), standing=Standing(4, TICK.as_of, 0, 0))
+
+    def outputs(shelf: Shelf, seed: bytes, *further: bytes, **change: int) -> list[bytes]:
+        stage = Nomination(codec, GENESIS, seed, shelf, Topic([data]), further=lambda: further)
+        said = replace(tick, standing=replace(tick.standing, last_epoch=change.get("last_epoch", 4)))
+        return [output.value for output in stage.process([arrival(codec, said)])]
+
+    assert outputs(Shelf(), old) == []  # it says what it lacks, and goes on at the next tick
+    for keys in ((old, new), (new,)):
+        (nominated,) = outputs(Shelf(), *keys)
+        found = check_nomination(codec, GENESIS, nominated)
+        assert found.makes is not None and found.makes.key_of("service:nomination") == public_key("service:nomination'")
+    # Once it is decided the new key signs everything.
+    shelf = Shelf(votes=[vote(codec, GENESIS, wanted, 4, done=True)])
+    one = check_decision(codec, GENESIS, shelf.votes[0].pre_prepare, shelf.votes[0].commits).configures
+    assert one is not None
+    more = order(one, "weight", 1, member=2, weight_milli=1200)
+    data = signed(codec, one, "operator", more)
+    assert outputs(shelf, old) == []
+    (nominated,) = outputs(shelf, old, new)
+    assert check_nomination(codec, one, nominated).record.config == 1
 
 
 @pytest.mark.parametrize("epochs", [(4,), (4, 6), (4, 6, 9, 14)])

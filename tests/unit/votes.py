@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,8 +12,8 @@ from memquorum.core.ballots.columns import packed, places_of
 from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, RESTORE
 from memquorum.core.consensus import messages
 from memquorum.core.consensus.certificate import proposal_digest
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.orders import configuration_digest, order_id
+from memquorum.core.consensus.membership import Genesis, GenesisError
+from memquorum.core.consensus.orders import apply, configuration_digest, order_id
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
@@ -66,6 +67,8 @@ def configuring(
     """As `decision`, of an order."""
     sealed = signed(codec, genesis, "operator", order_)
     wanted = [ordered(codec, order_)]
+    with suppress(GenesisError):
+        more = {"makes": apply(genesis, order_)} | more
     return decision(codec, genesis, wanted, vote or everybody, shard=order_.shard, order=sealed, **more)
 
 
@@ -152,13 +155,13 @@ def decision(
     voters: Sequence[int] | None = None,
     order: bytes | None = None,
     trigger: str | None = None,
+    makes: Genesis | None = None,
 ) -> tuple[bytes, list[bytes]]:
-    """The signed pre-prepare and every member's signed commit."""
+    """The signed pre-prepare and every member's signed commit. `makes`: the configuration of an order about that."""
     cluster, config, ids = genesis.cluster, genesis.config, [member.id for member in genesis.members]
     why = trigger or ("interval" if order is None else "order")
     nomination = NominationProposed(cluster, config, shard, epoch, as_of, accepted_offset, why, tuple(proposals), order)
-    body = codec.encode(nomination)
-    nominated = codec.encode(messages.sign(cluster, "service:nomination", seed_of("service:nomination"), body))
+    body, nominated = codec.encode(nomination), signed(codec, makes or genesis, "service:nomination", nomination)
     ballots = tuple(
         signed(
             codec,

@@ -14,7 +14,7 @@ from typing import Any
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any, unsigned
 from memquorum.core.journal.links import entry_hash, genesis_hash
 from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
 
@@ -192,9 +192,19 @@ class Heads:
         self._chain = chain
         self._source = source
         self._findings = findings
+        # By the entry that it begins with: a head is signed by the key of the configuration in force where it stands.
+        self._configurations = [(0, genesis)]
         self._next: JournalHead | None = None
+        # The next head as signed, where it is of a configuration that the chain has not come to.
+        self._unproven: Record | None = None
         self._read = 0
         self._highest = 0
+
+    def configured(self, seq: int, genesis: Genesis) -> None:
+        """From the entry `seq` on this configuration is in force."""
+        if genesis.config != self._genesis.config:
+            self._configurations.append((seq, genesis))
+            self._genesis = genesis
 
     def follow(self) -> None:
         """Checks the heads that the chain has reached. Called after every entry."""
@@ -217,7 +227,8 @@ class Heads:
                 self.follow()
         end = self._chain.seq
         while self._next is not None:  # beyond the end of the chain
-            self._highest = max(self._highest, self._next.seq)
+            if self._prove():
+                self._highest = max(self._highest, self._next.seq)
             self._next = None
             self.follow()
         if self._highest > end:
@@ -236,23 +247,47 @@ class Heads:
         self._findings.counts.heads += 1
         self._findings.counts.signatures += 1
         try:
-            _, head = open_signed(self._codec, self._genesis, record.data, JournalHead)
+            head, _ = open_any(self._codec, self._genesis, record.data, JournalHead)
+        except UnknownConfiguration:
+            head, self._unproven = unsigned(self._codec, record.data, JournalHead), record
         except BadMessage as error:
             self._note(Kind.HEAD_FORGED, None, f"a head by service:journal at offset {record.offset}", error)
             return True
         if head.shard != self._findings.shard:
             self._note(Kind.HEAD_FORGED, head.seq, f"a head of shard {self._findings.shard}", f"shard {head.shard}")
+            self._unproven = None
             return True
         self._next = head
         return True
 
+    def _prove(self) -> bool:
+        """Whether the next head is the journal service's, where that could not be said when it was read."""
+        record, self._unproven = self._unproven, None
+        if record is None:
+            return True
+        try:
+            open_any(self._codec, self._genesis, record.data, JournalHead)
+        except BadMessage as error:
+            self._note(Kind.HEAD_FORGED, None, f"a head by service:journal at offset {record.offset}", error)
+            return False
+        return True
+
     def _settle(self) -> bool:
         """Holds the next head against the chain; False where that has not come so far."""
-        head, self._next = self._next, None
+        head = self._next
         assert head is not None
         if head.seq > self._chain.seq:
-            self._next = head
             return False
+        proven, self._next = self._prove(), None
+        if not proven:
+            return True
+        in_force = next(g for seq, g in reversed(self._configurations) if seq <= head.seq)
+        if head.config != in_force.config:
+            self._note(
+                Kind.HEAD_FORGED, head.seq, f"a head of configuration {in_force.config}, which holds from there on",
+                f"one of configuration {head.config}",
+            )  # fmt: skip
+            return True
         self._highest = max(self._highest, head.seq)
         known = self._chain.known(head.seq)
         if known is not None:  # else it speaks of an entry that is missing, which is noted already

@@ -27,6 +27,7 @@ from memquorum.core.audit.protections import Protections
 from memquorum.core.audit.restores import Restores
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import EFFECTS, Rules, needs, perform
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
@@ -72,6 +73,11 @@ class History:
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
         self._tick_times = array("q")
+
+    @property
+    def configuration(self) -> Genesis:
+        """By whom the next decision is taken, and whose services' keys hold."""
+        return self._configuration
 
     @property
     def accepted(self) -> int | None:

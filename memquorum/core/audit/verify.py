@@ -144,12 +144,14 @@ class _Audit:
         if not self._chain.intact:
             if isinstance(link.detail, Decided):
                 self._history.check_certificate(link.entry, link.detail)
+                self._heads.configured(link.entry.seq, self._history.configuration)
             return
         if self._coverage is not None:
             self._coverage.entry(link)
         if self._agreed is not None and isinstance(link.detail, Decided):
             self._agreed.decided(link.entry.seq, link.detail)
         change = self._history.feed(link)
+        self._heads.configured(link.entry.seq, self._history.configuration)
         if self._agreed is not None and change is not None and change.configures is not None:
             self._agreed.follow(change.configures)
         self._judged = link.entry.seq

@@ -23,7 +23,16 @@ from memquorum.core.ballots.columns import BadBallot, Ballot, Places
 from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import tally
 from memquorum.core.consensus.membership import Genesis, GenesisError
-from memquorum.core.consensus.messages import BadMessage, SignedRecord, digest, open_signed, read_signed, verify
+from memquorum.core.consensus.messages import (
+    BadMessage,
+    SignedRecord,
+    UnknownConfiguration,
+    digest,
+    open_signed,
+    read_signed,
+    unsigned,
+    verify,
+)
 from memquorum.core.consensus.orders import check_order
 from memquorum.core.erasure import attestation
 from memquorum.core.ids import sha256, shard_of
@@ -104,18 +113,32 @@ def check_nomination(codec: Codec, genesis: Genesis, data: bytes, verified: Veri
     key = hashlib.sha256(data).digest()
     if verified is not None and key in verified.nominations:
         return verified.nominations[key]
-    signed, nomination = open_part(codec, genesis, data, NominationProposed, "nomination")
+    try:
+        signed, nomination = read_signed(codec, genesis, data, NominationProposed)
+    except BadMessage as error:
+        raise BadCertificate(f"nomination: {error}") from None
     found = check_nominated(codec, genesis, signed, nomination, data)
     if verified is not None:
         verified.nominations[key] = found
     return found
 
 
+def looked_back(codec: Codec, genesis: Genesis, data: bytes) -> NominationProposed:
+    """A nomination checked by the configuration that it names: the given one, or one that led to it. Raises
+    BadMessage, BadCertificate."""
+    found = genesis.of(unsigned(codec, data, NominationProposed).config)
+    if found is None:
+        raise UnknownConfiguration("nomination: of a configuration that is not known here")
+    return check_nomination(codec, found, data).record
+
+
 def check_nominated(
     codec: Codec, genesis: Genesis, signed: Signed, nomination: NominationProposed, data: bytes
 ) -> Nominated:
-    """What `check_nomination` asks beside the signature: for whoever has verified that already. Raises
-    BadCertificate."""
+    """What `check_nomination` asks of one that was read: for whoever has done that already. Raises BadCertificate."""
+    # The signature first, so that strangers cost no more than that; but whose it is an order may say.
+    if nomination.order is None:
+        _verify_nomination(genesis, signed)
     most = genesis.policy.epoch.proposals_max
     if nomination.epoch < 1 or nomination.as_of < 0:
         raise BadCertificate(f"nomination: epoch {nomination.epoch}, as of {nomination.as_of}: there is no such time")
@@ -125,6 +148,7 @@ def check_nominated(
         raise BadCertificate("nomination: a memory is proposed twice")
     if nomination.order is not None:
         makes = _check_order(codec, genesis, nomination)
+        _verify_nomination(makes or genesis, signed)
         return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination), makes)
     if asking.is_one(nomination):
         raise BadCertificate("nomination: it is about a request to restore, and the request is not there")
@@ -137,6 +161,14 @@ def check_nominated(
         if KINDS[kind].ordered:
             raise BadCertificate(f"nomination: it would {kind} without an order")
     return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination))
+
+
+def _verify_nomination(genesis: Genesis, signed: Signed) -> None:
+    """By the configuration that an order makes, if it has one: see `orders`. Raises BadCertificate."""
+    try:
+        verify(genesis, signed)
+    except BadMessage as error:
+        raise BadCertificate(f"nomination: {error}") from None
 
 
 def _check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> Genesis | None:

@@ -181,8 +181,6 @@ class Inbox:
 
     def _nomination(self, new: Incoming, buffer: EpochBuffer) -> None:
         """The first valid nomination of an epoch is the one that is voted on, unless it is refused."""
-        if not self._gate.authentic(new):
-            return
         try:
             nominated = check_nominated(self._codec, self._genesis, new.signed, new.record, new.data)
         except BadCertificate:

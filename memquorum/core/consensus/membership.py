@@ -19,7 +19,7 @@ from memquorum.core.policy import of_genesis as policy_of_genesis
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
-# Files of before have none: there only the operator orders an erasure.
+# Where a file names none only the operator orders an erasure.
 OPTIONAL_SERVICES = ("erasure",)
 OPERATOR = "operator"
 # So many sequences of a view are proposed by one member before the next has its turn: a rule of the protocol.

@@ -119,6 +119,11 @@ def open_any(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecor
     return record, found
 
 
+def unsigned(codec: Codec, data: bytes, kind: type[SignedRecord]) -> SignedRecord:
+    """The body of an envelope, of which nothing is checked. Raises BadMessage."""
+    return _decode(codec, data, kind)[1]
+
+
 def _decode(codec: Codec, data: bytes, kind: type[SignedRecord]) -> tuple[Signed, SignedRecord]:
     try:
         signed = codec.decode_as(Signed, data)

@@ -1,9 +1,12 @@
 """How one configuration follows from another: an order of the operator, and what it makes (SPEC A, decision 2).
 
-Members, their keys, weights and reliabilities never change but by a decision of the shard. The operator signs an order
-that names the configuration it means by number and digest, so it can be carried out once and nowhere else. The
-nomination service proposes it in an epoch of its own, of kind `configure`; the order stands in the nomination, so the
-certificate of the decision holds everything that the next configuration follows from.
+Members, their keys, weights and reliabilities, and the keys of the services, never change but by a decision of the
+shard. The operator signs an order that names the configuration it means by number and digest, so it can be carried out
+once and nowhere else. The nomination service proposes it in an epoch of its own, of kind `configure`; the order stands
+in the nomination, so the certificate of the decision holds everything that the next configuration follows from.
+
+A nomination of an order is signed by the key that the service has *afterwards*. So a nomination key that is lost or in
+other hands is not needed to replace it, and none comes into force that nobody holds.
 
 What everybody can check is a rule (`check_order`): a nomination with an order that breaks one counts for nobody. What a
 member has to know itself, the reliabilities that follow from the history, is what it votes on.
@@ -21,7 +24,7 @@ from types import MappingProxyType
 from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import CONFIGURE
-from memquorum.core.consensus.membership import Genesis, GenesisError, Member, check
+from memquorum.core.consensus.membership import SERVICES, Genesis, GenesisError, Member, check
 from memquorum.core.consensus.messages import BadMessage, digest, open_signed
 from memquorum.core.records import MembersOrdered, NominationProposed
 
@@ -32,9 +35,10 @@ _WEIGHT_MAX = 2**31 - 1
 
 
 def configuration_digest(genesis: Genesis) -> bytes:
-    """SHA-256 of a configuration: its number and everything that is said of its members. An order names it."""
+    """SHA-256 of a configuration: its number, its members and its services' keys. An order names it."""
     members = [[m.id, m.name, m.role, m.public_key.hex(), m.weight_milli, m.reliability_milli] for m in genesis.members]
-    told = json.dumps([genesis.config, members], ensure_ascii=True, separators=(",", ":"))
+    services = [[name, key.hex()] for name, key in sorted(genesis.services.items())]
+    told = json.dumps([genesis.config, members, services], ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(_DIGEST + genesis.cluster + told.encode()).digest()
 
 
@@ -61,12 +65,10 @@ def apply(genesis: Genesis, order: MembersOrdered) -> Genesis:
     step = STEPS.get(order.action)
     if step is None:
         raise GenesisError(f"order: {order.action[:40]!r} is none of {', '.join(STEPS)}")
-    members = step(genesis, order)
-    ids = {member.id for member in members}
+    made = step(genesis, order)
+    ids = {member.id for member in made.members}
     agents = {agent: member for agent, member in genesis.agents.items() if member in ids}
-    made = replace(
-        genesis, config=genesis.config + 1, members=members, agents=agents, previous=genesis, begins=genesis.begins
-    )
+    made = replace(made, config=genesis.config + 1, agents=agents, previous=genesis)
     check(made)
     return made
 
@@ -100,10 +102,10 @@ def _line(genesis: Genesis) -> Iterator[Genesis]:
         each = each.previous
 
 
-# The steps: each answers the members afterwards, or raises GenesisError ----------------------------------------------
+# The steps: each answers who there is afterwards, or raises GenesisError ---------------------------------------------
 
 
-def _add(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+def _add(genesis: Genesis, order: MembersOrdered) -> Genesis:
     if order.member != next_id(genesis):
         raise GenesisError(f"order: the next member has id {next_id(genesis)}, not {order.member}")
     for what, text in (("name", order.name), ("role", order.role)):
@@ -111,37 +113,51 @@ def _add(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
         if fault is not None:
             raise GenesisError(f"order: {what}: {fault.detail}")
     key, weight = _new_key(genesis, order), _weight(order)
-    return (*genesis.members, Member(order.member, order.name, order.role, key, weight))
+    return replace(genesis, members=(*genesis.members, Member(order.member, order.name, order.role, key, weight)))
 
 
-def _remove(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+def _remove(genesis: Genesis, order: MembersOrdered) -> Genesis:
     gone = _member(genesis, order)
-    return tuple(member for member in genesis.members if member is not gone)
+    return replace(genesis, members=tuple(member for member in genesis.members if member is not gone))
 
 
-def _rotate(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+def _rotate(genesis: Genesis, order: MembersOrdered) -> Genesis:
     return _with(genesis, replace(_member(genesis, order), public_key=_new_key(genesis, order)))
 
 
-def _reweigh(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+def _rotate_service(genesis: Genesis, order: MembersOrdered) -> Genesis:
+    if order.name not in SERVICES:
+        raise GenesisError(f"order: {order.name[:40]!r} is none of the services {', '.join(SERVICES)}")
+    return replace(genesis, services=genesis.services | {order.name: _new_key(genesis, order)})
+
+
+def _reweigh(genesis: Genesis, order: MembersOrdered) -> Genesis:
     member = _member(genesis, order)
     if member.weight_milli == order.weight_milli:
         raise GenesisError(f"order: member {member.id} has this weight already")
     return _with(genesis, replace(member, weight_milli=_weight(order)))
 
 
-def _rate(genesis: Genesis, order: MembersOrdered) -> tuple[Member, ...]:
+def _rate(genesis: Genesis, order: MembersOrdered) -> Genesis:
     if len(order.reliabilities) != genesis.n:
         raise GenesisError(f"order: {len(order.reliabilities)} reliabilities for {genesis.n} members")
     pairs = zip(genesis.members, order.reliabilities, strict=True)
     rated = tuple(replace(member, reliability_milli=reliability) for member, reliability in pairs)
     if rated == genesis.members:
         raise GenesisError("order: the members have these reliabilities already")
-    return rated
+    return replace(genesis, members=rated)
 
 
-STEPS: Mapping[str, Callable[[Genesis, MembersOrdered], tuple[Member, ...]]] = MappingProxyType(
-    {"add": _add, "remove": _remove, "rotate": _rotate, "weight": _reweigh, "reliability": _rate}
+ROTATE_SERVICE = "rotate-service"
+STEPS: Mapping[str, Callable[[Genesis, MembersOrdered], Genesis]] = MappingProxyType(
+    {
+        "add": _add,
+        "remove": _remove,
+        "rotate": _rotate,
+        ROTATE_SERVICE: _rotate_service,
+        "weight": _reweigh,
+        "reliability": _rate,
+    }
 )
 """What an order can do: one step."""
 
@@ -156,14 +172,16 @@ def _member(genesis: Genesis, order: MembersOrdered) -> Member:
     return found
 
 
-def _with(genesis: Genesis, changed: Member) -> tuple[Member, ...]:
-    return tuple(changed if member.id == changed.id else member for member in genesis.members)
+def _with(genesis: Genesis, changed: Member) -> Genesis:
+    members = tuple(changed if member.id == changed.id else member for member in genesis.members)
+    return replace(genesis, members=members)
 
 
 def _new_key(genesis: Genesis, order: MembersOrdered) -> bytes:
-    """The order's key; one that a member has had is never used again: it may be in other hands."""
-    if any(order.public_key == member.public_key for each in _line(genesis) for member in each.members):
-        raise GenesisError("order: a member has, or had, this key")
+    """The order's key; one that a member or a service has had is never used again: it may be in other hands."""
+    for each in _line(genesis):
+        if order.public_key in (*(member.public_key for member in each.members), *each.services.values()):
+            raise GenesisError("order: a member or a service has, or had, this key")
     return order.public_key
 
 

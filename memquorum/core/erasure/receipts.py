@@ -24,7 +24,7 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import ERASE
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_signed
+from memquorum.core.consensus.messages import BadMessage, open_any
 from memquorum.core.erasure import attestation
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.links import entry_hash
@@ -55,7 +55,8 @@ class BadReceipt(ValueError):
 class Proof:
     """What a receipt rests on, as signed. `decision`: None as long as the members have not decided.
 
-    `configurations`: the decisions that led from the genesis file to the members who took it, in their order.
+    `configurations`: the decisions that led from the genesis file to the members who took it, in their order; before
+    that, to those in force now. The head's configuration is one of them.
     """
 
     entries: tuple[JournalAppended, ...]
@@ -157,8 +158,8 @@ def _chain(codec: Codec, links: Sequence[JournalAppended]) -> tuple[list[Journal
 
 def _head(codec: Codec, genesis: Genesis, proof: Proof, last: JournalEntry) -> JournalHead:
     try:
-        _, head = open_signed(codec, genesis, proof.head, JournalHead)
-    except BadMessage as error:
+        head, _ = open_any(codec, follow(codec, genesis, proof.configurations), proof.head, JournalHead)
+    except (BadCertificate, BadMessage) as error:
         raise BadReceipt(f"head: {error}") from None
     if (head.shard, head.seq, head.hash) != (last.shard, last.seq, proof.entries[-1].hash):
         raise BadReceipt("head: it is not the journal's behind these entries")
@@ -210,6 +211,7 @@ def _told(genesis: Genesis, found: Found) -> dict[str, Any]:
             "first_seq": found.seqs[0],
             "last_seq": found.seqs[1],
             "hash": found.head.hash.hex(),
+            "configuration": found.head.config,
             "accepted_offset": found.offset,
         },
         "attested": None if found.checked is None else _attested(found.checked),
