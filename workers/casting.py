@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from db.view import View
 from memquorum.core.avro import Codec
@@ -16,7 +17,7 @@ from memquorum.core.consensus.orders import RESIZES
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.policy import PPM
-from memquorum.core.records import ErasureFound, MembersOrdered, NominationProposed, Opinion, RestoreFound, Signed
+from memquorum.core.records import ErasureFound, MembersOrdered, Opinion, RestoreFound, Signed
 from memquorum.core.restoring import asking
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
@@ -26,16 +27,36 @@ from workers.walk import Walk
 
 _LOG = logging.getLogger("memquorum.replica")
 
-# A nomination that speaks of what this replica has not read so long after is told of. It is waited for all the same.
+# A nomination that speaks of what this replica has not read so long after is told of.
 _SPINE_LATE_S = 30.0
+# Before that, the broker is asked whether there is such a place at all.
+_SPINE_END_S = 2.0
+_SPINE_END_RETRY_S = 1.0
 _SPINE_LOOK_S = 0.005
 _VAULT_RETRY_S = 0.5
 # How often the own clock is asked again whether a vote's time has come: it may be set right meanwhile.
 _CLOCK_RETRY_MS = 5_000
 
 
+@dataclass(slots=True)
+class _Question:
+    """A nomination that the core wants a ballot on.
+
+    `timely`: its tick was found. Asked once: a ballot may wait until the view has let go of old ticks. `end`: where the
+    accepted stream ended, asked of the broker after the nomination was read, from `end_at` on.
+    """
+
+    need: NeedBallot
+    late_at: float
+    end_at: float
+    end: int | None = None
+    timely: bool = False
+    retry_at: float = 0.0
+
+
 class Casting:
-    """One seat's: at most one question is open."""
+    """One seat's. Each nomination of the epoch is a question of its own: one that has to wait keeps no other from its
+    answer."""
 
     def __init__(
         self,
@@ -51,61 +72,81 @@ class Casting:
     ) -> None:
         self._codec, self._view, self._walk, self._judge, self._watch = codec, view, walk, judge, watch
         self._shard, self._clock, self._own_clock = shard, clock, own_clock
-        self._need: NeedBallot | None = None
-        # The nomination whose tick was found. Asked once: a ballot may wait until the view has let go of old ticks.
-        self._timely: bytes | None = None
-        self._late_at = self._retry_at = 0.0
+        self._open: dict[bytes, _Question] = {}
 
     def ask(self, need: NeedBallot) -> None:
         """The core wants a ballot."""
-        self._need, self._retry_at = need, 0.0
-        self._late_at = self._clock() + _SPINE_LATE_S
+        now = self._clock()
+        self._open[need.nominated.digest] = _Question(need, now + _SPINE_LATE_S, now + _SPINE_END_S)
         self._watch.asked(need.nominated.record)
 
     def drop(self) -> None:
-        """Nobody waits for it any more."""
-        self._need = self._timely = None
+        """Nobody waits for any of them any more."""
+        self._open.clear()
 
     def look_at(self, now: float) -> float:
         """When `answer` is to be called though no record came; infinity: never."""
-        if self._need is None:
-            return float("inf")
         # The accepted stream is only read along: what waits for it looks there soon.
-        return self._retry_at if self._retry_at > now else now + _SPINE_LOOK_S
+        times = (each.retry_at if each.retry_at > now else now + _SPINE_LOOK_S for each in self._open.values())
+        return min(times, default=float("inf"))
 
     def answer(self, core: ShardReplica) -> BallotReady | BallotRefused | None:
-        """The answer to the open question, if it can be given now."""
-        if self._need is None:
-            return None
-        nominated = self._need.nominated
-        nomination = nominated.record
-        if not core.awaits_ballot(nominated.digest):
-            self._need = None
+        """The answer to one of the open questions, if any can be given now. To be asked until there is none."""
+        for named, question in list(self._open.items()):
+            if not core.awaits_ballot(named):
+                del self._open[named]
+                continue
+            answer = self._answer(question) if self._clock() >= question.retry_at else None
+            if answer is not None:
+                del self._open[named]
+                return answer
+        if not self._open:
             self._watch.shown.health.go(f"the time of shard {self._shard}")
-            return None
-        if self._clock() < self._retry_at or self._behind(nomination):
-            return None
-        if self._timely != nominated.digest:
+        return None
+
+    def unsure_of_end(self) -> bool:
+        """Whether the broker has to be asked where the accepted stream ends now."""
+        return any(self._unsure(each) for each in self._open.values())
+
+    def told_end(self, end: int | None) -> None:
+        """The broker says that the accepted stream ends before this offset; None: it does not answer."""
+        for each in self._open.values():
+            if self._unsure(each):
+                each.end, each.end_at = end, self._clock() + _SPINE_END_RETRY_S
+
+    def _unsure(self, question: _Question) -> bool:
+        missing = self._walk.next_accepted <= question.need.nominated.record.accepted_offset
+        return missing and question.end is None and self._clock() >= question.end_at
+
+    def _answer(self, question: _Question) -> BallotReady | BallotRefused | None:
+        nominated = question.need.nominated
+        nomination = nominated.record
+        if self._behind(question):
+            end = question.end
+            if end is None or nomination.accepted_offset < end:
+                return None
+            return self._refuse(nominated, f"accepted offset {nomination.accepted_offset}: the stream ends at {end}")
+        if not question.timely:
             offset = nomination.accepted_offset
             as_of = self._view.time_at(self._shard, offset)
             if as_of != nomination.as_of:
-                self._need = None
-                self._watch.refused()
-                why = f"as of {nomination.as_of}, but accepted offset {offset} is {as_of}"
-                return BallotRefused(nominated.digest, why)
-            self._timely = nominated.digest
-        if self._too_early(nomination):
+                return self._refuse(nominated, f"as of {nomination.as_of}, but accepted offset {offset} is {as_of}")
+            question.timely = True
+        if self._too_early(question):
             return None
         try:
             opinions = self._opinions(nominated)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
             self._watch.shown.health.wait("vault", "it does not answer")
-            self._retry_at = self._clock() + _VAULT_RETRY_S
+            question.retry_at = self._clock() + _VAULT_RETRY_S
             return None
-        self._need = None
         self._watch.shown.health.go("vault")
         return BallotReady(nominated.digest, opinions)
+
+    def _refuse(self, nominated: Nominated, why: str) -> BallotRefused:
+        self._watch.refused()
+        return BallotRefused(nominated.digest, why)
 
     def _opinions(self, nominated: Nominated) -> bytes | tuple[Opinion, ...]:
         if asking.is_one(nominated.record):
@@ -145,28 +186,29 @@ class Casting:
             holds = enough(genesis, shown, last)
         return holds
 
-    def _behind(self, nomination: NominationProposed) -> bool:
+    def _behind(self, question: _Question) -> bool:
         """Whether the walk has not come to what the nomination speaks of.
 
-        Only waited for: a member has one ballot an epoch. If the late refused this nomination and voted on the next one
-        while the others had voted on this one, neither would ever have enough ballots.
+        Who lags waits: the place is in the stream, and it will come to it. A place that the stream has not is refused
+        (`told_end`): an honest nomination names a tick that was written before it.
         """
+        nomination = question.need.nominated.record
         at, read = nomination.accepted_offset, self._walk.next_accepted
         if read > at:
             return False
-        if self._clock() >= self._late_at:
+        if self._clock() >= question.late_at:
             _LOG.warning(
                 "shard %d: epoch %d waits for accepted offset %d, %d is next", self._shard, nomination.epoch, at, read
             )
-            self._late_at = self._clock() + _SPINE_LATE_S
+            question.late_at = self._clock() + _SPINE_LATE_S
         return True
 
-    def _too_early(self, nomination: NominationProposed) -> bool:
+    def _too_early(self, question: _Question) -> bool:
         """Whether the vote's time is further ahead of this member's own clock than may be.
 
-        Then its ballot waits until the time has come: an intake whose clock runs away gets nothing forgotten. It is no
-        refusal, which would have to be everybody's to leave the epoch open to another nomination.
+        Then its ballot waits until the time has come: an intake whose clock runs away gets nothing forgotten.
         """
+        nomination = question.need.nominated.record
         early_ms = self._own_clock.early_ms(nomination.as_of) if self._own_clock is not None else 0
         health, what = self._watch.shown.health, f"the time of shard {self._shard}"
         if not early_ms:
@@ -176,7 +218,7 @@ class Casting:
             why = f"epoch {nomination.epoch} is as of {nomination.as_of}: {early_ms} ms too far ahead of this clock"
             _LOG.warning("shard %d: its ballot waits: %s. Is intake's clock right?", self._shard, why)
             health.wait(what, why)
-        self._retry_at = self._clock() + min(early_ms, _CLOCK_RETRY_MS) / 1000
+        question.retry_at = self._clock() + min(early_ms, _CLOCK_RETRY_MS) / 1000
         return True
 
 

@@ -211,6 +211,7 @@ class Replica:
         self._say()
         self._accuse()
         self._read_again()
+        self._look_for_ends()
         if any(message.topic() in SPINE for message in messages):
             self._balance()
         self._producer.poll(0)
@@ -343,6 +344,17 @@ class Replica:
                 self._reading.seek((LOGS[message], seat.shard), at)
                 seat.positions[LOGS[message]] = at
             seat.rereads.clear()
+
+    def _look_for_ends(self) -> None:
+        """A nomination may name a place that the accepted stream has not: only the broker knows where it ends now."""
+        for seat in self._seats:
+            if not seat.unsure_of_end():
+                continue
+            try:
+                seat.told_end(self._reading.bounds((topics.ACCEPTED, seat.shard), _PATIENCE_S)[1])
+            except KafkaException as error:
+                _LOG.warning("shard %d: where does the accepted stream end? %s", seat.shard, error)
+                seat.told_end(None)
 
     def _balance(self) -> None:
         """Pauses a stream that runs ahead of the one that it waits for."""

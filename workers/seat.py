@@ -211,8 +211,7 @@ class Seat:
             self._view.lives(self.shard)
         self.walk.go()
         self._tell_stream()
-        answer = self._casting.answer(self.core)
-        if answer is not None:
+        while (answer := self._casting.answer(self.core)) is not None:
             self._carry_out(self.core.handle(answer))
         now = self._clock()
         for timer, (when, fired) in list(self._timers.items()):
@@ -247,6 +246,14 @@ class Seat:
         soon = now + _LAG_LOOK_S if len(self._at_end) < len(LOGS) else 0.0
         times = [max(when, soon) if timer in _OF_PRIMARIES else when for timer, (when, _) in self._timers.items()]
         return min([*times, self._casting.look_at(now)])
+
+    def unsure_of_end(self) -> bool:
+        """Whether a nomination names a place of the accepted stream that was not read, for a while now."""
+        return self._casting.unsure_of_end()
+
+    def told_end(self, end: int | None) -> None:
+        """The next offset of the accepted stream, as the broker has it now; None where it does not answer."""
+        self._casting.told_end(end)
 
     def _tell_stream(self) -> None:
         """Tells the core what was read up to the place that it asked for, once it was."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import is_dataclass
 from typing import Any
 
-from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
+from memquorum.core.consensus.buffers import EpochBuffer, OpenNomination, Round, Slot
 from memquorum.core.consensus.checkpoints import Checkpoints
 from memquorum.core.consensus.events import Kept, Message, Timer
 from memquorum.core.consensus.gate import Gate
@@ -25,7 +25,10 @@ from memquorum.core.consensus.speech import Speech
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.views import Views
 
-_OURS = (ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Silence, Slot, Round, EpochBuffer)
+_OURS = (
+    ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Silence, Slot, Round, EpochBuffer,
+    OpenNomination,
+)  # fmt: skip
 # The other parts of a replica are reached from the replica itself.
 _LEFT_OUT = {
     "_codec", "_genesis", "_timings", "_checkpoints", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",

@@ -33,6 +33,8 @@ class Broker:
         # reader → log → when it gets each record; never earlier than the one before.
         self.arrivals: dict[int, dict[Message, list[int]]] = {r: {m: [] for m in LOGS} for r in readers}
         self._hidden: dict[int, set[tuple[Message, int]]] = {r: set() for r in self.arrivals}
+        # The same, where nobody will know of it: who was not shown a record goes on without it.
+        self._withheld: dict[int, set[tuple[Message, int]]] = {r: set() for r in self.arrivals}
 
     def append(self, now: int, message: Message, data: bytes, hidden_from: Iterable[int] = ()) -> list[tuple[int, int]]:
         """Writes a record. Answers (reader, time) of each arrival."""
@@ -58,12 +60,18 @@ class Broker:
 
     def read(self, reader: int, message: Message, offset: int) -> bytes | None:
         """The record at an offset, or None where the reader is shown none."""
-        hidden = self._hidden[reader]
-        return None if hidden and (message, offset) in hidden else self.logs[message][offset]
+        hidden, withheld = self._hidden[reader], self._withheld[reader]
+        if (hidden and (message, offset) in hidden) or (withheld and (message, offset) in withheld):
+            return None
+        return self.logs[message][offset]
 
     def hide(self, reader: int, message: Message, offset: int, count: int) -> None:
         """The next records of a log are never shown to a reader, be they written yet or not."""
         self._hidden[reader].update((message, offset + i) for i in range(count))
+
+    def withhold(self, reader: int, message: Message, offset: int) -> None:
+        """A record is not shown to a reader until the broker is well, and nobody tells that reader then."""
+        self._withheld[reader].add((message, offset))
 
     def deceived(self) -> set[int]:
         """Who was shown another log than it is."""
@@ -80,7 +88,8 @@ class Broker:
         del log[end:]
         for reader, arrivals in self.arrivals.items():
             del arrivals[message][end:]
-            self._hidden[reader] = {place for place in self._hidden[reader] if place[0] != message or place[1] < end}
+            for hidden in (self._hidden[reader], self._withheld[reader]):
+                hidden -= {place for place in hidden if place[0] == message and place[1] >= end}
         return end
 
     def prune(self, message: Message, offset: int) -> None:
@@ -95,5 +104,5 @@ class Broker:
     def heal(self) -> None:
         """From here on nothing is hidden, slow or repeated."""
         self.network = CALM
-        for hidden in self._hidden.values():
+        for hidden in (*self._hidden.values(), *self._withheld.values()):
             hidden.clear()

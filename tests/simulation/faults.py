@@ -8,7 +8,7 @@ from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.messages import BadMessage
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
 from tests.simulation.broker import LOGS
-from tests.simulation.plan import EVERYBODY, FAVOURED, MS, POINTS, Fault
+from tests.simulation.plan import EVERYBODY, FAVOURED, MS, POINTS, WITHHELD, Fault
 
 if TYPE_CHECKING:
     from tests.simulation.node import Node
@@ -36,6 +36,10 @@ def strike(world: World, fault: Fault) -> None:
         _favour(world, fault)
     elif fault.kind == "prune":
         _prune(world)
+    elif fault.kind == "renominate":
+        world.renominate(fault.epoch)
+    elif fault.kind == "withhold":
+        _withhold(world, fault)
     elif fault.member == EVERYBODY:
         for node in world.nodes.values():
             node.disk.cut(fault.number >> 4)
@@ -93,6 +97,15 @@ def _favour(world: World, fault: Fault) -> None:
             world.broker.hide(node.reader, log, len(world.broker.logs[log]), world.plan.n)
         else:
             node.stalled[log] = world.now + fault.lasts
+
+
+def _withhold(world: World, fault: Fault) -> None:
+    """The last record of a log, or the next where there is none, is not shown to some until the faults end."""
+    log, mask = Message(WITHHELD[fault.number % len(WITHHELD)]), fault.number >> 4
+    at = max(0, len(world.broker.logs[log]) - 1)
+    for node in world.nodes.values():
+        if mask >> node.me & 1:
+            world.broker.withhold(node.reader, log, at)
 
 
 def _truncate(world: World, fault: Fault) -> None:

@@ -23,7 +23,7 @@ _VIEWS, _ONCE, _HALTS = "views never regress", "one digest per slot", "no honest
 _PROVEN, _AGREEMENT, _ORDER, _HISTORY = "a decision is proven", "agreement", "order", "one history"
 _BALLOTS, _MAJORITY, _STABLE = "ballots are their members'", "an honest majority", "what is stable is true"
 _CONVICTS, _PROVES = "evidence convicts no honest member", "evidence proves"
-FAILS, PROGRESS = "the core does not fail", "progress"
+FAILS, PROGRESS, ENDS = "the core does not fail", "progress", "every open nomination ends"
 _OF_A_DECISION = (_PROVEN, _AGREEMENT, _ORDER, _HISTORY)
 
 _VOTES = (Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT)
@@ -107,7 +107,7 @@ class Watch:
         kind = type(body).__name__
         said = digest(self._world.codec.decode_as(Signed, data).body)
         if isinstance(body, BallotCast):
-            slot: tuple[Any, ...] = (node.me, kind, body.epoch)
+            slot: tuple[Any, ...] = (node.me, kind, body.epoch, body.nomination)
         elif isinstance(body, Checkpoint):
             slot, said = (node.me, kind, body.seq), rolling.checkpoint_digest(body)
         elif kind in ("ViewChange", "NewView"):
@@ -164,7 +164,8 @@ class Watch:
         for data in checked.body.ballots:
             body = self._world.codec.decode_as(Signed, data).body
             ballot, said = self._world.codec.decode_as(BallotCast, body), digest(body)
-            if ballot.member not in self._liars and self._said.get((ballot.member, "BallotCast", ballot.epoch)) != said:
+            cast = self._said.get((ballot.member, "BallotCast", ballot.epoch, ballot.nomination))
+            if ballot.member not in self._liars and cast != said:
                 raise Violation(_BALLOTS, f"member {ballot.member} never cast a ballot of {checked}")
         for outcome in checked.outcomes:
             honest = [m for m in outcome.yes if m not in self._liars]
@@ -194,7 +195,13 @@ class Watch:
 
     def counts(self) -> dict[str, int]:
         """How often each rule was asked. That the core fails or halts would be seen after every step."""
-        every = {_VIEWS: self.steps + self.asked[_VIEWS], _HALTS: self.steps, FAILS: self._world.events, PROGRESS: 1}
+        every = {
+            _VIEWS: self.steps + self.asked[_VIEWS],
+            _HALTS: self.steps,
+            FAILS: self._world.events,
+            PROGRESS: 1,
+            ENDS: len(self._world.nominations),
+        }
         return dict(sorted({**self.asked, **every}.items()))
 
     def halted(self, node: Node, reason: str) -> None:

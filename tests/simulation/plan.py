@@ -28,6 +28,9 @@ POINTS = (
 # Of these logs, one member may be shown more than all others.
 FAVOURED = ("commit", "commit", "prepare", "pre-prepare", "view-change")
 
+# Of these logs, the broker may keep a record from some members until it is well again; who missed it reads it nowhere.
+WITHHELD = ("nomination", "nomination", "ballot")
+
 # kind → how often it is drawn, among all
 KINDS = {
     "crash": 8,
@@ -82,6 +85,8 @@ class Fault:
             "repeat": f"the next record of {who} is written three times",
             "reread": f"{who} reads part of a log again",
             "clock": f"{who}'s clock runs at {50 + self.number % 150} %",
+            "renominate": "the nomination service nominates the epoch again, as of another tick",
+            "withhold": f"some are not shown the last {WITHHELD[self.number % len(WITHHELD)]} until the faults end",
             "prune": "what a stable checkpoint covers is deleted from the logs",
             "blackout": f"everybody loses power for {ms} ms",
         }[self.kind]
@@ -234,7 +239,24 @@ def _faults(dice: Dice, n: int, epochs: int, network: Network, timings: Timings)
         found.append(fault)
     if dice.chance(300, "one decides alone"):
         found += _alone(dice, n, epochs, network, timings)
+    if dice.chance(300, "nominated again"):
+        found += _again(dice, epochs, network, timings)
     return tuple(sorted(found, key=_by_time))
+
+
+def _again(dice: Dice, epochs: int, network: Network, timings: Timings) -> list[Fault]:
+    """An epoch that is nominated more than once, each time in other bytes, and not everybody is shown everything."""
+    epoch, within = 1 + dice.roll(epochs - 1, "again in which epoch"), 2 * timings.request_ms * MS
+    found = [
+        Fault(epoch, 0, "withhold", EVERYBODY, dice.roll(1 << 20, "withheld", i) * len(WITHHELD))
+        for i in range(dice.roll(2, "withheld at once"))
+    ]
+    for i in range(1 + dice.roll(3, "again how often")):
+        after = dice.roll((network.jitter * 4, within)[i % 2], "again when", i)
+        found.append(Fault(epoch, after, "renominate", EVERYBODY))
+        if dice.chance(600, "withheld too", i):
+            found.append(Fault(epoch, after + 1, "withhold", EVERYBODY, dice.roll(1 << 20, "withheld again", i)))
+    return found
 
 
 def _by_time(fault: Fault) -> tuple[int, int, str, int]:

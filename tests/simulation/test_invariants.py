@@ -14,7 +14,7 @@ import pytest
 
 from db.signstate import MemorySignState
 from memquorum.core.consensus import certificate, events, tally, viewchange, views
-from memquorum.core.consensus.buffers import Held, Round
+from memquorum.core.consensus.buffers import EpochBuffer, Held, Round
 from memquorum.core.consensus.checkpoints import Checkpoints
 from memquorum.core.consensus.events import Message, Timings
 from memquorum.core.consensus.gate import Gate
@@ -159,6 +159,12 @@ def nobody_changes_the_view(patch: Patch) -> None:
     patch.setattr(ShardReplica, "_called", lambda self: False)
 
 
+def one_ballot_an_epoch(patch: Patch) -> None:
+    """A member votes on the first nomination that it reads, and on no other one."""
+    awaits = EpochBuffer.awaits
+    patch.setattr(EpochBuffer, "awaits", lambda self, nomination: not self.own and awaits(self, nomination))
+
+
 def numbers_below_zero_raise(patch: Patch) -> None:
     digest = certificate.proposal_digest
 
@@ -210,6 +216,7 @@ def crashes(plan: Plan) -> Plan:
 
 
 CONVICTED = "evidence convicts no honest member"
+OPEN = "every open nomination ends"
 
 
 def amnesia(plan: Plan) -> Plan:
@@ -240,11 +247,12 @@ SABOTAGES = (
     Sabotage("no signatures", no_signatures, (CONVICTED,), ("forges",)),
     Sabotage("ballots unsigned", ballots_without_signatures, ("ballots are their members'",), ("forges",)),
     Sabotage("one vote decides", one_vote_decides, ("an honest majority",)),
-    Sabotage("nobody changes the view", nobody_changes_the_view, ("progress",), ("silent",)),
+    Sabotage("nobody changes the view", nobody_changes_the_view, ("progress", OPEN), ("silent",)),
+    Sabotage("one ballot an epoch", one_ballot_an_epoch, (OPEN,)),
     Sabotage("numbers below zero raise", numbers_below_zero_raise, ("the core does not fail",), ("mutates", "mimics")),
     Sabotage("what was decided is not remembered", what_was_decided_is_not_remembered, ("one history",)),
     Sabotage("one word is stable", one_word_is_stable, ("what is stable is true",), ("mutates", "mimics")),
-    Sabotage("sequences are decided twice", sequences_are_decided_twice, ("order", "progress")),
+    Sabotage("sequences are decided twice", sequences_are_decided_twice, ("order", "progress", OPEN)),
 )
 
 

@@ -55,7 +55,13 @@ def test_a_seed_tells_the_same_story_in_every_process() -> None:
 def test_the_drawn_plans_hold_everything_that_there_is() -> None:
     plans = [draw(seed, BEHAVIOURS) for seed in range(2_000)]
     assert {plan.n for plan in plans} == {4, 5, 7, 10, 13}
-    assert {fault.kind for plan in plans for fault in plan.faults} == {*KINDS, "amnesia", "prune"}
+    assert {fault.kind for plan in plans for fault in plan.faults} == {
+        *KINDS,
+        "amnesia",
+        "prune",
+        "renominate",
+        "withhold",
+    }
     assert {name for plan in plans for _, names in plan.liars for name in names} == set(LIBRARY)
     assert all(len(plan.liars) <= (plan.n - 1) // 3 for plan in plans)
     assert all(fault.told() for plan in plans for fault in plan.faults)

@@ -30,7 +30,7 @@ from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker
 from tests.simulation.dice import Dice
 from tests.simulation.disk import ViewFile
-from tests.simulation.invariants import FAILS, PROGRESS, Violation, Watch
+from tests.simulation.invariants import ENDS, FAILS, PROGRESS, Violation, Watch
 from tests.simulation.liars import Liar, Said
 from tests.simulation.node import WINDOW, Node
 from tests.simulation.plan import MS, SHARDS, Plan
@@ -82,7 +82,7 @@ class World:
         self.journal: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # sequence → what proves the decision
         self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._count = 0
-        self._nominated: dict[int, bytes] = {}
+        self._nominated: dict[int, NominationProposed] = {}  # epoch → what was nominated last
         self._trouble_until = 0
         lies = dict(plan.liars)
         twins = [m for m, names in plan.liars if Twin.name in names]
@@ -134,7 +134,11 @@ class World:
                 return
         watch, late = self.watch, (self.now - (self.healed_at or 0)) // MS
         left = {m: (watch.nodes_decided.get(m, 0), watch.nodes_stable.get(m, 0)) for m in self.plan.honest}
-        raise Violation(PROGRESS, f"{late} ms after the heal, decided and stable by member: {left}")
+        told = f"{late} ms after the heal, decided and stable by member: {left}"
+        still_open = [n.epoch for n in self.nominations.values() if n.epoch not in self.watch.decided]
+        if still_open:
+            told = f"{len(still_open)} nominations of epoch {min(still_open)} are open, {told}"
+        raise Violation(ENDS if still_open else PROGRESS, told)
 
     def _done(self) -> bool:
         decided, stable, epochs = self.watch.nodes_decided, self.watch.nodes_stable, self.plan.epochs
@@ -181,14 +185,22 @@ class World:
             self._publish(epoch, "refused")
         self.tell(None, f"Epoch {epoch} is nominated.")
         self._publish(epoch, "forget", self._ordered(epoch))
-        self.at(self.now + _AGAIN, self._renominate, epoch)
+        self.at(self.now + _AGAIN, self._keep_nominating, epoch)
 
-    def _renominate(self, epoch: int) -> None:
-        """It says the same again while the epoch is open."""
+    def _keep_nominating(self, epoch: int) -> None:
+        """It nominates again while the epoch is open."""
         if epoch not in self.watch.decided:
-            self.tell(None, f"Epoch {epoch} is nominated again.", minor=True)
-            self._append(Message.NOMINATION, self._nominated[epoch])
-            self.at(self.now + _AGAIN, self._renominate, epoch)
+            self.renominate(epoch)
+            self.at(self.now + _AGAIN, self._keep_nominating, epoch)
+
+    def renominate(self, epoch: int) -> None:
+        """The service nominates an open epoch again: of a later tick, so in other bytes; now and then in the same."""
+        before = self._nominated.get(epoch)
+        if before is None or epoch in self.watch.decided:
+            return
+        same = self.dice.chance(200, "nominated alike", epoch, self.now)
+        self.tell(None, f"Epoch {epoch} is nominated again{', in the same bytes' if same else ''}.")
+        self._say(before if same else replace(before, accepted_offset=before.accepted_offset + 1))
 
     def _ordered(self, epoch: int) -> MembersOrdered | None:
         """What the operator wants of an epoch, if it is anything that may be."""
@@ -227,9 +239,12 @@ class World:
         record = NominationProposed(
             self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, why, proposals, sealed
         )
+        self._say(record)
+
+    def _say(self, record: NominationProposed) -> None:
         data = self.signed("service:nomination", record)
         self.nominations[digest(self.codec.decode_as(Signed, data).body)] = record
-        self._nominated[epoch] = data
+        self._nominated[record.epoch] = record
         self._append(Message.NOMINATION, data)
 
     def refuses(self, nominated: Nominated) -> bool:

@@ -21,6 +21,7 @@ from memquorum.core.records import Commit, Misbehaved, Prepare, Signed
 from tests.unit import test_replica_core as normal
 from tests.unit.genesis import make
 from tests.unit.test_replica_core import (
+    BALLOT_SLOT,
     BALLOTS,
     CODEC,
     GENESIS,
@@ -63,7 +64,7 @@ NEW_VIEW, OTHER_NEW_VIEW = new_view(ASKING), new_view([view_change(m) for m in (
 # What convicts --------------------------------------------------------------------------------------------------------
 
 GUILTY: dict[str, tuple[Misbehaved, str, str]] = {
-    "two ballots": (charged("equivocation", 2, BALLOTS[2], ballot(2, NOMINATION, yes=False)), "0/0/1/ballot",
+    "two ballots": (charged("equivocation", 2, BALLOTS[2], ballot(2, NOMINATION, yes=False)), BALLOT_SLOT,
                     "two different messages: ballot, epoch 1 of shard 0"),
     "two pre-prepares": (charged("equivocation", 0, PRE_PREPARE, OTHER_PRE_PREPARE), "0/0/0/1/pre-prepare",
                          "pre-prepare, sequence 1 in view 0 of shard 0"),
@@ -72,7 +73,7 @@ GUILTY: dict[str, tuple[Misbehaved, str, str]] = {
     "two view changes": (charged("equivocation", 3, view_change(3), view_change(3, prepared=certificate())),
                          "0/0/1/view-change", "view-change, view 1 of shard 0"),
     "two new views": (charged("equivocation", 1, NEW_VIEW, OTHER_NEW_VIEW), "0/0/1/new-view", "new-view"),
-    "a ballot that lies": (charged("bad-ballot", 3, NOMINATION, LYING_BALLOT), "0/0/1/ballot", "opinion 0"),
+    "a ballot that lies": (charged("bad-ballot", 3, NOMINATION, LYING_BALLOT), BALLOT_SLOT, "opinion 0"),
     "too few ballots": (charged("bad-pre-prepare", 0, pre_prepare(NOMINATION, BALLOTS[:2])), "0/0/0/1/pre-prepare",
                         "2 ballots"),
     "a lying ballot in it": (charged("bad-pre-prepare", 0, pre_prepare(NOMINATION, [*BALLOTS[:3], LYING_BALLOT])),
@@ -125,6 +126,9 @@ INNOCENT: dict[str, tuple[Misbehaved, str]] = {
     "a forged second": (charged("equivocation", 2, commit(2, SAID), forged(commit(2, OTHER))), "signature"),
     "two views": (charged("equivocation", 2, commit(2, SAID), commit(2, OTHER, view=1)), "no contradiction"),
     "two sequences": (charged("equivocation", 2, commit(2, SAID), commit(2, OTHER, seq=2)), "no contradiction"),
+    "ballots on two nominations": (
+        charged("equivocation", 2, BALLOTS[2], ballot(2, nomination(accepted_offset=8), yes=False)), "no contradiction",
+    ),
     "two epochs": (charged("equivocation", 2, BALLOTS[2], ballot(2, nomination(2), 2)), "no contradiction"),
     "two views asked for": (charged("equivocation", 3, view_change(3), view_change(3, view=2)), "no contradiction"),
     "two kinds": (charged("equivocation", 2, prepare(2, SAID), commit(2, OTHER)), "not two of a kind"),

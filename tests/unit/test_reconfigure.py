@@ -168,7 +168,7 @@ def test_who_lost_both_files_is_silent_whatever_is_claimed_for_other_shards(flee
                 seat.take(topic, offset, log[offset])
         seat.turn()
     other = SimpleNamespace(
-        outbox=[t.Send(t.Message.BALLOT, "0/1/9/ballot", b"d", b"m", 9)], settles=lambda: ([], {})
+        outbox=[t.Send(t.Message.BALLOT, "0/1/9//ballot", b"d", b"m", 9)], settles=lambda: ([], {})
     )  # fmt: skip
     claim(fleet.signed[4], [cast("Seat", other), seat])
     assert fleet.signed[4].fresh("0/0") and not fleet.signed[4].fresh("0/1")

@@ -13,7 +13,7 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Note, Timer
 from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.consensus.slots import read_slot
+from memquorum.core.consensus.slots import ballot_slot, read_slot
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, Prepare, PrePrepare, Signed
 from memquorum.ports import SignedSlot
@@ -71,6 +71,7 @@ NOMINATION = nomination()
 BALLOTS = [ballot(m, NOMINATION) for m in range(4)]
 PRE_PREPARE = pre_prepare(NOMINATION, BALLOTS)
 OTHER_PRE_PREPARE = pre_prepare(NOMINATION, BALLOTS[:3])
+BALLOT_SLOT = ballot_slot(0, 0, 1, named(NOMINATION))
 NOT_THE_PRIMARYS = signed("member:1", PrePrepare(GENESIS.cluster, 0, 0, 0, 1, 1, 1, NOMINATION, tuple(BALLOTS)))
 SAID, OTHER = proposed(PRE_PREPARE), proposed(OTHER_PRE_PREPARE)
 
@@ -134,7 +135,7 @@ def test_a_nomination_asks_for_a_ballot_once() -> None:
     assert isinstance(need, t.NeedBallot)
     assert need.nominated.record == CODEC.decode(CODEC.decode_as(Signed, NOMINATION).body)
     assert core.core.phase == Phase.BALLOTING
-    assert core.read(Message.NOMINATION, NOMINATION, nomination(as_of=AS_OF + 1)) == []
+    assert core.read(Message.NOMINATION, NOMINATION) == []
     assert core.core.ignored == {"duplicate": 1}
 
 
@@ -142,7 +143,7 @@ def test_the_ballot_is_signed_for_its_epoch() -> None:
     core = Core().nominated()
     effects = core.core.handle(t.BallotReady(named(NOMINATION), opinions()))
     (send,) = of(effects, t.Send)
-    assert (send.message, send.slot, send.number, send.data) == (Message.BALLOT, "0/0/1/ballot", 1, BALLOTS[1])
+    assert (send.message, send.slot, send.number, send.data) == (Message.BALLOT, BALLOT_SLOT, 1, BALLOTS[1])
     assert send.digest == digest(CODEC.decode_as(Signed, send.data).body)
     assert core.core.handle(t.BallotReady(named(NOMINATION), opinions(False))) == []
 
@@ -354,33 +355,118 @@ def test_a_refused_nomination_makes_room_for_another() -> None:
     assert need.nominated.data == other
 
 
-def test_a_nomination_that_came_before_the_first_was_refused_takes_its_place() -> None:
+def test_a_refused_nomination_leaves_the_others_open() -> None:
     core, other = Core().nominated(), nomination(as_of=AS_OF + 5)
-    assert core.read(Message.NOMINATION, other) == []
-    _, need = core.core.handle(t.BallotRefused(named(NOMINATION), "no such tick"))
-    assert isinstance(need, t.NeedBallot)
-    assert need.nominated.data == other
+    assert [need.nominated.data for need in of(core.read(Message.NOMINATION, other), t.NeedBallot)] == [other]
+    (noted,) = core.core.handle(t.BallotRefused(named(NOMINATION), "no such tick"))
+    assert isinstance(noted, t.Noted)
     assert core.core.phase == Phase.BALLOTING
+    assert core.core.awaits_ballot(named(other)) and not core.core.awaits_ballot(named(NOMINATION))
 
 
-def test_of_two_nominations_the_first_of_the_log_counts_in_whatever_order_they_are_read() -> None:
+def test_what_the_others_say_of_a_nomination_counts_though_this_member_refuses_it() -> None:
+    """Else who alone refuses starts no time limit: with f liars beside it nobody could leave a silent primary."""
+    core = Core().nominated()
+    core.core.handle(t.BallotRefused(named(NOMINATION), "no such tick"))
+    found = core.read(Message.BALLOT, BALLOTS[0], *BALLOTS[2:])
+    assert [effect.timer for effect in of(found, t.SetTimer)] == [Timer.REQUEST]
+
+
+# More nominations than one --------------------------------------------------------------------------------------------
+
+
+def renominated(number: int) -> bytes:
+    return nomination(as_of=AS_OF + 10_000 * number, accepted_offset=7 + number)
+
+
+def test_a_member_votes_on_each_nomination_of_an_epoch_once() -> None:
+    core, again = Core().nominated(), renominated(1)
+    core.core.handle(t.BallotReady(named(NOMINATION), opinions()))
+    (need,) = core.read(Message.NOMINATION, again)
+    assert need.nominated.data == again
+    (send,) = core.core.handle(t.BallotReady(named(again), opinions()))
+    assert send.slot == ballot_slot(0, 0, 1, named(again)) != BALLOT_SLOT
+    assert core.core.handle(t.BallotReady(named(again), opinions(False))) == []
+
+
+def test_two_votes_on_one_nomination_and_two_on_the_next_end_with_four_on_a_third() -> None:
+    first, second, third = NOMINATION, renominated(1), renominated(2)
+    core = Core(me=0)
+    core.read(Message.NOMINATION, first, second)
+    votes_on = [ballot(0, first), ballot(1, first), ballot(2, second), ballot(3, second)]
+    assert core.read(Message.BALLOT, *votes_on) == []
+    core.read(Message.NOMINATION, third)
+    (proposal,) = of(core.read(Message.BALLOT, *(ballot(m, third) for m in range(4))), t.Send)
+    body = CODEC.decode(CODEC.decode_as(Signed, proposal.data).body)
+    assert (body.nomination, len(body.ballots)) == (third, 4)
+    assert not core.core.ignored
+
+
+def test_a_primary_proposes_the_nomination_with_the_most_ballots() -> None:
+    core, again = Core(me=0), renominated(1)
+    core.read(Message.NOMINATION, NOMINATION, again)
+    assert of(core.read(Message.BALLOT, *BALLOTS[:3]), t.SetTimer)  # three: it waits a while for the fourth
+    (proposal,) = of(core.read(Message.BALLOT, *(ballot(m, again) for m in range(4))), t.Send)
+    assert CODEC.decode(CODEC.decode_as(Signed, proposal.data).body).nomination == again
+
+
+def test_two_ballots_convict_if_they_are_on_one_nomination_and_not_if_on_two() -> None:
+    core = Core().nominated()
+    assert core.read(Message.BALLOT, BALLOTS[2], ballot(2, renominated(1), yes=False)) == []
+    (noted,) = core.read(Message.BALLOT, ballot(2, NOMINATION, yes=False))
+    assert (noted.note, noted.originals) == (Note.CONFLICT, (BALLOTS[2], ballot(2, NOMINATION, yes=False)))
+
+
+def test_of_many_nominations_those_of_the_latest_ticks_are_open() -> None:
     core = Core()
-    core.core.handle(t.Received(Message.NOMINATION, nomination(as_of=AS_OF + 5), 9))
-    (need,) = core.core.handle(t.Received(Message.NOMINATION, NOMINATION, 3))
-    assert isinstance(need, t.NeedBallot)
-    assert need.nominated.data == NOMINATION
+    core.read(Message.NOMINATION, *map(renominated, range(1, 12)))
+    assert [n for n in range(12) if core.core.awaits_ballot(named(renominated(n)))] == list(range(4, 12))
+    # Who writes old ones again puts no new one out.
+    assert core.read(Message.NOMINATION, renominated(2), renominated(0)) == []
+    assert core.core.ignored["too many nominations"] == 2
+    assert [n for n in range(12) if core.core.awaits_ballot(named(renominated(n)))] == list(range(4, 12))
 
 
-def test_a_restart_votes_on_what_it_has_voted_on_although_it_had_refused_another() -> None:
-    other = nomination(as_of=AS_OF + 5)
+def test_nominations_of_times_that_never_come_make_room_once_they_are_refused() -> None:
+    core = Core()
+    never = [nomination(accepted_offset=2**62 + n) for n in range(8)]
+    core.read(Message.NOMINATION, *never)
+    assert core.read(Message.NOMINATION, NOMINATION) == []
+    for each in never:
+        core.core.handle(t.BallotRefused(named(each), "the stream ends before"))
+    assert core.core.phase == Phase.IDLE
+    (need,) = core.read(Message.NOMINATION, renominated(1))
+    assert need.nominated.data == renominated(1)
+
+
+def test_ballots_that_were_let_go_of_are_read_again_when_their_nomination_comes() -> None:
+    core = Core(me=0)
+    nominations = [renominated(n) for n in range(10)]
+    core.read(Message.BALLOT, BALLOTS[1], *(ballot(2, each) for each in nominations))
+    assert core.core.low_water(Message.BALLOT) == 0
+    found = core.read(Message.NOMINATION, nominations[0])
+    assert of(found, t.Reread) == [t.Reread(Message.BALLOT, 1)]  # two of member 2's were one too many each
+    core.at[Message.BALLOT] = 1
+    core.read(Message.BALLOT, ballot(2, nominations[0]), ballot(0, nominations[0]))
+    assert of(core.read(Message.BALLOT, ballot(3, nominations[0])), t.Send)
+
+
+def test_a_restart_says_each_ballot_again_that_the_log_does_not_hold() -> None:
+    other = renominated(1)
     ballots = [ballot(m, other) for m in range(4)]
     core = Core(me=0, live=False)
-    mine = SignedSlot(digest(CODEC.decode_as(Signed, ballots[0]).body), ballots[0])
-    core.core.handle(t.Restarted({"0/0/1/ballot": mine}))
-    core.core.handle(t.CaughtUp())
-    assert core.read(Message.NOMINATION, NOMINATION, other) == []
+    kept = {ballot_slot(0, 0, 1, named(n)): said_by(0, n) for n in (NOMINATION, other)}
+    core.core.handle(t.Restarted(kept))
+    core.read(Message.BALLOT, BALLOTS[0])
+    assert [send.data for send in of(core.core.handle(t.CaughtUp()), t.Send)] == [ballots[0]]
+    assert core.read(Message.NOMINATION, NOMINATION, other) == []  # it has voted on both
     (proposal,) = of(core.read(Message.BALLOT, *ballots), t.Send)
     assert proposal.message == Message.PRE_PREPARE
+
+
+def said_by(member: int, nominated: bytes) -> SignedSlot:
+    data = ballot(member, nominated)
+    return SignedSlot(digest(CODEC.decode_as(Signed, data).body), data)
 
 
 @pytest.mark.parametrize(
@@ -522,7 +608,7 @@ def test_what_the_log_holds_under_its_name_is_not_said_again() -> None:
 def test_what_was_signed_is_said_again_if_the_log_does_not_hold_it() -> None:
     core = Core(live=False)
     said_before = {
-        "0/0/1/ballot": slot(b"b", BALLOTS[1]),
+        BALLOT_SLOT: slot(b"b", BALLOTS[1]),
         "0/0/0/1/prepare": slot(SAID, prepare(1, SAID)),
         "0/0/0/1/commit": slot(SAID, commit(1, SAID)),
         "0/0/0/9/prepare": slot(SAID, b"later"),
@@ -539,7 +625,7 @@ def test_what_was_signed_is_said_again_if_the_log_does_not_hold_it() -> None:
 
 def test_a_restarted_member_keeps_its_opinion() -> None:
     core = Core(live=False)
-    core.core.handle(t.Restarted({"0/0/1/ballot": slot(digest(b"?"), BALLOTS[1])}))
+    core.core.handle(t.Restarted({BALLOT_SLOT: slot(digest(b"?"), BALLOTS[1])}))
     core.core.handle(t.CaughtUp())
     assert core.read(Message.NOMINATION, NOMINATION) == []
     assert core.core.phase == Phase.BALLOTING
@@ -557,9 +643,10 @@ def test_a_restarted_member_does_not_prepare_a_second_proposal() -> None:
 def test_what_was_signed_for_a_later_slot_waits_for_it() -> None:
     core = Core(live=False)
     second = nomination(2)
-    core.core.handle(t.Restarted({"0/0/2/ballot": slot(b"b", ballot(1, second, 2))}))
+    name = ballot_slot(0, 0, 2, named(second))
+    core.core.handle(t.Restarted({name: slot(b"b", ballot(1, second, 2))}))
     assert core.core.handle(t.CaughtUp()) == []
-    assert [s.slot for s in of(core.decided(), t.Send)] == ["0/0/2/ballot"]
+    assert [s.slot for s in of(core.decided(), t.Send)] == [name]
 
 
 def test_with_its_view_lost_it_is_silent_until_it_is_where_it_was() -> None:
@@ -636,7 +723,7 @@ def test_two_different_messages_of_this_member_in_the_log_halt_it() -> None:
 def test_a_log_that_contradicts_the_sign_state_halts() -> None:
     core = Core(live=False)
     second = nomination(2)
-    core.core.handle(t.Restarted({"0/0/2/ballot": slot(b"other", b"other")}))
+    core.core.handle(t.Restarted({ballot_slot(0, 0, 2, named(second)): slot(b"other", b"other")}))
     core.core.handle(t.CaughtUp())
     core.read(Message.BALLOT, ballot(1, second, 2))
     found = core.decided()

@@ -19,6 +19,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest, open_signed, sign
+from memquorum.core.consensus.slots import ballot_slot
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.crypto import sealing
 from memquorum.core.records import (
@@ -247,17 +248,42 @@ def test_a_nomination_waits_until_the_stream_was_read_so_far(table: Table) -> No
     assert table.turn(1) is not None
 
 
-def test_however_late_the_stream_is_the_nomination_is_never_given_up(table: Table) -> None:
-    """A member that refused for lateness and voted on a later one would split the ballots of the epoch for ever."""
+def test_however_late_it_reads_the_stream_it_waits_for_what_is_in_it(table: Table) -> None:
     first = table.nominate(1, "m1")
-    table.nominate(3, "m1", as_of=NOW + HOUR)
     assert table.turn(1) is None
+    assert not table.seat.unsure_of_end()  # most likely it will be read in a moment
     assert table.seat.wake_at() == pytest.approx(table.now + 0.005)  # a record changes it, and is looked for
     assert table.turn(3600) is None
-    assert table.seat.core.awaits_ballot(first)
+    assert table.seat.unsure_of_end()
+    table.seat.told_end(2)
+    assert table.turn(3600) is None
+    assert table.seat.core.awaits_ballot(first) and not table.seat.unsure_of_end()
     table.episode("m1")
     table.tick()
     assert table.turn() is not None
+
+
+def test_a_place_that_the_stream_has_not_is_refused(table: Table) -> None:
+    table.episode("m1")
+    never = table.nominate(2**62, "m1")
+    assert table.turn(3) is None
+    table.seat.told_end(None)  # the broker does not answer
+    assert not table.seat.unsure_of_end() and table.turn(2) is None
+    assert table.seat.core.awaits_ballot(never) and table.seat.unsure_of_end()
+    table.seat.told_end(2)
+    assert table.turn() is None
+    assert table.seat.core.phase == Phase.IDLE and not table.seat.core.awaits_ballot(never)
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is not None
+
+
+def test_a_nomination_that_has_to_wait_keeps_no_other_from_its_vote(table: Table) -> None:
+    table.episode("m1")
+    never = table.nominate(2**62, "m1")
+    assert table.turn(1) is None
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is not None
+    assert table.seat.core.awaits_ballot(never)
 
 
 def test_a_tick_before_the_last_decision_is_still_a_tick(table: Table) -> None:
@@ -533,25 +559,24 @@ def test_a_restart_reads_on_where_the_view_says(table: Table) -> None:
 
 def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -> None:
     table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=[], accepted_offset=0, read=1)
-    slots = ["0/0/1/ballot", "0/0/2/ballot", "0/0/0/1/commit", "0/0/0/2/prepare"]
+    first, second = ballot_slot(0, 0, 1, b"n" * 32), ballot_slot(0, 0, 2, b"n" * 32)
+    slots = [first, second, "0/0/0/1/commit", "0/0/0/2/prepare"]
     said = votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 2, ME, b"n" * 32, ()))
     table.signed.claim([(slot, b"d", said) for slot in slots])
     table.seat = table.sit()
-    assert sorted(table.seat.settled) == ["0/0/0/1/commit", "0/0/1/ballot"]
+    assert sorted(table.seat.settled) == ["0/0/0/1/commit", first]
     table.read_to_the_end()
-    assert [send.slot for send in table.seat.outbox] == ["0/0/2/ballot", "0/0/0/2/prepare"]
+    assert [send.slot for send in table.seat.outbox] == [second, "0/0/0/2/prepare"]
 
 
 def test_somebody_with_its_key_stops_the_process(table: Table) -> None:
-    record = NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, 0, "interval", ())
-    for nomination in (b"a" * 32, b"b" * 32):
-        cast = BallotCast(GENESIS.cluster, 0, 0, record.epoch, ME, nomination, ())
-        data = votes.signed(CODEC, GENESIS, "member:1", cast)
-        if nomination == b"a" * 32:
-            table.put(topics.BALLOTS, data)
-        else:
-            with pytest.raises(SignConflict, match="another process has its key"):
-                table.put(topics.BALLOTS, data)
+    first, second = (
+        votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 1, ME, b"n" * 32, (), terms))
+        for terms in (b"one", b"other")
+    )
+    table.put(topics.BALLOTS, first)
+    with pytest.raises(SignConflict, match="another process has its key"):
+        table.put(topics.BALLOTS, second)
 
 
 def test_a_decision_moves_the_view_and_settles_the_slots(table: Table) -> None:
@@ -573,7 +598,7 @@ def test_a_decision_moves_the_view_and_settles_the_slots(table: Table) -> None:
     assert table.view.position(topics.PRE_PREPARES, 0) == 1
     assert table.view.progress(0).commits == tuple(commits[:3])
     kinds = ("pre-prepare", "prepare", "commit", "prepared")
-    assert table.seat.settled == ["0/0/1/ballot", *(f"0/0/0/1/{kind}" for kind in kinds)]
+    assert table.seat.settled == ["0/0/1//ballot", *(f"0/0/0/1/{kind}" for kind in kinds)]
 
 
 # Claiming -------------------------------------------------------------------------------------------------------------

@@ -14,6 +14,8 @@ from memquorum.ports import SignedSlot
 _OTHER_VIEWS = 4
 # So many further votes of a liar for one slot are held, beside its first.
 _MORE = 8
+# So many nominations of one epoch are open at a time. There is a second one only while the first is not decided.
+NOMINATIONS_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,26 +231,127 @@ class Slot:
 
 
 @dataclass(slots=True)
-class EpochBuffer:
-    """What is held for one epoch: the valid nominations in their order, and the first ballot of each member.
+class OpenNomination:
+    """A valid nomination of an epoch, its place in the log, and each member's first ballot on it.
 
-    `nominated` is the one in flight: the first that this member has not refused, or the one that it has voted on.
+    `usable`: of these, by member, those whose opinions hold. `refused`: it contradicts this member's own view.
     """
 
-    nominated: Nominated | None = None
-    nominations: list[tuple[Nominated, int]] = field(default_factory=list)  # each with its place in the log
-    refused: set[bytes] = field(default_factory=set)  # nominations that contradict this member's own view
+    nominated: Nominated
+    at: int
+    refused: bool = False
     ballots: dict[int, Held] = field(default_factory=dict)
-    casts: dict[int, BallotCast] = field(default_factory=dict)  # the same, decoded
-    usable: dict[int, bytes] = field(default_factory=dict)  # those on the nomination whose opinions hold
-    own: SignedSlot | None = None  # this member's ballot
-    repeat: bool = False  # it may not have reached the log
-    asked: bool = False  # this member was asked for its ballot
+    usable: dict[int, bytes] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> tuple[int, bytes]:
+        """Its place among the nominations of its epoch: by the tick that it speaks of, whenever it was read."""
+        return self.nominated.record.accepted_offset, self.nominated.digest
+
+    def held(self) -> Iterator[tuple[Message, Held]]:
+        """Everything that a restart would have to read again."""
+        yield Message.NOMINATION, Held(self.nominated.digest, self.nominated.data, self.at)
+        yield from ((Message.BALLOT, held) for held in self.ballots.values())
+
+
+@dataclass(slots=True)
+class EpochBuffer:
+    """What is held for one epoch: the valid nominations, at most `NOMINATIONS_MAX`, and the ballots on each.
+
+    An epoch is nominated again while nothing is decided, and not everybody need have read the same nominations. So a
+    member votes on each that it holds: the next one that all of them read finds all of their ballots. Those of the
+    latest ticks stay; what is refused goes first, and an order of the operator last: it may be about the very key that
+    writes too many.
+    """
+
+    nominations: dict[bytes, OpenNomination] = field(default_factory=dict)  # by their digests
+    # member → nomination that is not here → its first ballot on that; of each member the last ones.
+    early: dict[int, dict[bytes, tuple[Held, BallotCast]]] = field(default_factory=dict)
+    let_go: int | None = None  # where the first ballot stands that was let go of since the last one came to be of use
+    own: dict[bytes, SignedSlot] = field(default_factory=dict)  # this member's ballots, by nomination
+    repeat: set[bytes] = field(default_factory=set)  # of these, what may not have reached the log
+    asked: set[bytes] = field(default_factory=set)  # the nominations for which this member was asked for a ballot
     verified: Verified = field(default_factory=Verified)
     noted: set[tuple[Message, int]] = field(default_factory=set)
 
     def held(self) -> Iterator[tuple[Message, Held]]:
         """Everything that a restart would have to read again."""
-        for nominated, at in self.nominations:
-            yield Message.NOMINATION, Held(nominated.digest, nominated.data, at)
-        yield from ((Message.BALLOT, held) for held in self.ballots.values())
+        for each in self.nominations.values():
+            yield from each.held()
+        for of_member in self.early.values():
+            yield from ((Message.BALLOT, held) for held, _ in of_member.values())
+
+    def in_order(self) -> list[OpenNomination]:
+        """The nominations, by their ticks."""
+        return sorted(self.nominations.values(), key=_rank)
+
+    def stands(self) -> bool:
+        """Whether there is a nomination that this member does not refuse."""
+        return any(not each.refused for each in self.nominations.values())
+
+    def awaits(self, nomination: bytes) -> bool:
+        """Whether this member may still vote on a nomination."""
+        held = self.nominations.get(nomination)
+        return held is not None and not held.refused and nomination not in self.own
+
+    def best(self, least: int) -> OpenNomination | None:
+        """Of the nominations with so many ballots an order of the operator, else the one with the most; of several,
+        that of the first tick."""
+        enough = [each for each in self.in_order() if len(each.usable) >= least]
+        return max(enough, key=_support, default=None)
+
+    def ballot(self, nomination: bytes, member: int) -> Held | None:
+        """A member's ballot on a nomination, be that here or not."""
+        here = self.nominations.get(nomination)
+        if here is not None:
+            return here.ballots.get(member)
+        early = self.early.get(member, {}).get(nomination)
+        return None if early is None else early[0]
+
+    def admit(self, nominated: Nominated, at: int) -> OpenNomination | None:
+        """Holds a nomination, in the place of the one that is to go if there is no room. None: it is to go itself."""
+        new = OpenNomination(nominated, at)
+        if len(self.nominations) >= NOMINATIONS_MAX:
+            last = min(self.nominations.values(), key=_worth)
+            if _worth(new) < _worth(last):
+                return None
+            del self.nominations[last.nominated.digest]
+            self.verified.drop(last.nominated.data, *last.usable.values())
+            for held in last.ballots.values():
+                self._let_go(held)
+        self.nominations[nominated.digest] = new
+        self.verified.add_nomination(nominated)
+        return new
+
+    def claim(self, nomination: bytes) -> dict[int, tuple[Held, BallotCast]]:
+        """The ballots on a nomination that came before it, by member: handed out once."""
+        found = {m: held.pop(nomination) for m, held in sorted(self.early.items()) if nomination in held}
+        self.early = {member: held for member, held in self.early.items() if held}
+        return found
+
+    def set_aside(self, member: int, held: Held, cast: BallotCast) -> None:
+        """Keeps a ballot on a nomination that is not here; bounded by letting go of the member's own first ones."""
+        of_member = self.early.setdefault(member, {})
+        of_member[cast.nomination] = held, cast
+        if len(of_member) > NOMINATIONS_MAX:
+            self._let_go(of_member.pop(next(iter(of_member)))[0])
+
+    def missed(self) -> int | None:
+        """Where the first ballot stands that was let go of, asked when it may be of use; answered once."""
+        at, self.let_go = self.let_go, None
+        return at
+
+    def _let_go(self, held: Held) -> None:
+        self.let_go = held.at if self.let_go is None else min(held.at, self.let_go)
+
+
+def _rank(each: OpenNomination) -> tuple[int, bytes]:
+    return each.rank
+
+
+def _support(each: OpenNomination) -> tuple[bool, int]:
+    return each.nominated.makes is not None, len(each.usable)
+
+
+def _worth(each: OpenNomination) -> tuple[bool, bool, tuple[int, bytes]]:
+    return not each.refused, each.nominated.makes is not None, each.rank

@@ -100,6 +100,12 @@ class Verified:
         """A ballot whose signature and opinions were checked apart."""
         self.ballots[hashlib.sha256(data).digest()] = ballot
 
+    def drop(self, nomination: bytes, *ballots: bytes) -> None:
+        """Forgets a nomination and ballots, by their bytes."""
+        self.nominations.pop(hashlib.sha256(nomination).digest(), None)
+        for data in ballots:
+            self.ballots.pop(hashlib.sha256(data).digest(), None)
+
 
 def proposal_digest(body: PrePrepare) -> bytes:
     """SHA-256 of what a pre-prepare proposes, whatever its view: cluster, config, slot, epoch, nomination, ballots."""
@@ -140,8 +146,9 @@ def check_nominated(
     if nomination.order is None:
         _verify_nomination(genesis, signed)
     most = genesis.policy.epoch.proposals_max
-    if nomination.epoch < 1 or nomination.as_of < 0:
-        raise BadCertificate(f"nomination: epoch {nomination.epoch}, as of {nomination.as_of}: there is no such time")
+    if nomination.epoch < 1 or nomination.as_of < 0 or nomination.accepted_offset < 0:
+        when = f"as of {nomination.as_of} at accepted offset {nomination.accepted_offset}"
+        raise BadCertificate(f"nomination: epoch {nomination.epoch}, {when}: there is no such time")
     if not 1 <= len(nomination.proposals) <= most:
         raise BadCertificate(f"nomination: {len(nomination.proposals)} proposals, not 1 to {most}")
     if len({p.memory_id for p in nomination.proposals}) != len(nomination.proposals):

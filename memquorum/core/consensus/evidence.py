@@ -154,7 +154,7 @@ def slot_of(body: Any) -> str:
     """The slot of a member's message, by the name that its sign-state keeps it under: an honest one signs it once."""
     message = _KINDS[type(body)]
     if message == Message.BALLOT:
-        return slots.ballot_slot(body.config, body.shard, body.epoch)
+        return slots.ballot_slot(body.config, body.shard, body.epoch, body.nomination)
     if message == Message.CHECKPOINT:
         return slots.checkpoint_slot(body.config, body.shard, body.seq)
     if message in (Message.VIEW_CHANGE, Message.NEW_VIEW):

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.buffers import EpochBuffer, Held, Round, Slot
+from memquorum.core.consensus.buffers import EpochBuffer, Held, OpenNomination, Round, Slot
 from memquorum.core.consensus.certificate import BadCertificate, check_nominated, check_opinions, proposal_digest
 from memquorum.core.consensus.events import Message, Received, Reread
 from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming, incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.views import Views
-from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
+from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
 from memquorum.ports import SignedSlot
 
 _RECORDS: dict[Message, Any] = {
@@ -28,8 +28,6 @@ _RECORDS: dict[Message, Any] = {
 }
 # Who was at the end of every log is behind by no more than the logs differ while it reads them. Far more than that.
 _REACH = 1_000
-# Of one epoch so many nominations are held. There is a second one only while the first is not decided.
-_NOMINATIONS = 8
 
 
 class Inbox:
@@ -51,6 +49,8 @@ class Inbox:
         self._at_end = False
         # No proposal of the sequence in flight lies before: its ballots were cast after the one here was decided.
         self.proposed_after = 0
+        # What is to be read again for a nomination that came after ballots on it.
+        self._again: list[Reread] = []
 
     @property
     def view(self) -> int:
@@ -106,6 +106,8 @@ class Inbox:
         buffers: tuple[Slot | EpochBuffer, ...] = (*self._slots.values(), *self._epochs.values())
         held = [h.at for buffer in buffers for kind, h in buffer.held() if kind == message]
         beyond = [at for (kind, _), (_, at) in self._beyond.items() if kind == message]
+        if message == Message.BALLOT:
+            beyond += [each.let_go for each in self._epochs.values() if each.let_go is not None]
         if message == Message.COMMIT:
             beyond += [at for slot in self._slots.values() for at in slot.let_go.values()]
         return min((*held, *beyond), default=None)
@@ -130,30 +132,9 @@ class Inbox:
                 case _:
                     self._vote(new, self.slot(new.number))
 
-    def refuse(self) -> None:
-        """Drops the nomination in flight: the next one of the same epoch takes its place, if there is one."""
-        buffer = self.ballots()
-        if buffer.nominated is not None:
-            buffer.refused.add(buffer.nominated.digest)
-            self._choose(buffer)
-
-    def voted(self) -> None:
-        """This member's ballot of the epoch in flight is known: what it speaks of is what is voted on."""
-        self._choose(self.ballots())
-
-    def _choose(self, buffer: EpochBuffer) -> None:
-        """The nomination in flight: the one that this member has voted on; else the first that it has not refused."""
-        voted = self._codec.decode_as(Signed, buffer.own.message).body if buffer.own is not None else None
-        named = self._codec.decode_as(BallotCast, voted).nomination if voted is not None else None
-        # By their places: parts of a log may be read again, and everybody has to take the same one.
-        held = sorted(buffer.nominations, key=lambda each: each[1])
-        candidates = [n for n, _ in held if n.digest not in buffer.refused]
-        chosen = next((n for n in candidates if n.digest == named), candidates[0] if candidates else None)
-        if chosen is not buffer.nominated:
-            buffer.nominated, buffer.asked = chosen, False
-            buffer.usable.clear()
-            for member in sorted(buffer.ballots):
-                self._judge(buffer, member)
+    def refuse(self, nomination: bytes) -> None:
+        """This member does not vote on a nomination of the epoch in flight. What others say of it counts."""
+        self.ballots().nominations[nomination].refused = True
 
     def _in_window(self, new: Incoming) -> bool:
         if new.record.shard != self._gate.shard:
@@ -180,42 +161,49 @@ class Inbox:
         return new.number <= new.at + 1 and (not self._at_end or ahead <= _REACH)
 
     def _nomination(self, new: Incoming, buffer: EpochBuffer) -> None:
-        """The first valid nomination of an epoch is the one that is voted on, unless it is refused."""
+        """Each valid nomination of an epoch is voted on, as far as they are held."""
         try:
             nominated = check_nominated(self._codec, self._genesis, new.signed, new.record, new.data)
         except BadCertificate:
             self._gate.ignore("stranger")
             return
-        buffer.verified.add_nomination(nominated)
-        known = buffer.refused | {held.digest for held, _ in buffer.nominations}
-        if nominated.digest in known or len(buffer.nominations) >= _NOMINATIONS:
+        if nominated.digest in buffer.nominations:
             self._gate.ignore("duplicate")
             return
-        buffer.nominations.append((nominated, new.at))
-        self._choose(buffer)
+        entry = buffer.admit(nominated, new.at)
+        if entry is None:
+            self._gate.ignore("too many nominations")
+            return
+        for held, cast in buffer.claim(nominated.digest).values():
+            self._count(buffer, entry, held, cast)
+        missed = buffer.missed()
+        if missed is not None:
+            self._again.append(Reread(Message.BALLOT, missed))
 
     def _ballot(self, new: Incoming, buffer: EpochBuffer) -> None:
-        said, first = digest(new.signed.body), buffer.ballots.get(new.member)
+        named, said = new.record.nomination, digest(new.signed.body)
+        first = buffer.ballot(named, new.member)
         if first is not None:
             self._gate.second(new, said, first, buffer.noted)
-        elif self._gate.genuine(new, said, buffer.own):
+        elif self._gate.genuine(new, said, buffer.own.get(named)):
             if new.member == self._gate.me:
-                buffer.own = buffer.own or SignedSlot(said, new.data)
-            buffer.ballots[new.member], buffer.casts[new.member] = Held(said, new.data, new.at), new.record
-            self._judge(buffer, new.member)
+                buffer.own.setdefault(named, SignedSlot(said, new.data))
+            held, entry = Held(said, new.data, new.at), buffer.nominations.get(named)
+            if entry is not None:
+                self._count(buffer, entry, held, new.record)
+            else:
+                buffer.set_aside(new.member, held, new.record)
 
-    def _judge(self, buffer: EpochBuffer, member: int) -> None:
-        """Whether a member's authentic ballot may stand in a certificate: on our nomination, every opinion good."""
-        cast, data = buffer.casts[member], buffer.ballots[member].data
-        if buffer.nominated is None or cast.nomination != buffer.nominated.digest:
-            return
+    def _count(self, buffer: EpochBuffer, entry: OpenNomination, held: Held, cast: BallotCast) -> None:
+        """A member's authentic ballot on a nomination; it may stand in a certificate if every opinion is good."""
+        entry.ballots[cast.member] = held
         try:
-            ballot = check_opinions(self._genesis, cast, buffer.nominated)
+            ballot = check_opinions(self._genesis, cast, entry.nominated)
         except BadCertificate as error:
-            self._gate.invalid(Message.BALLOT, member, str(error), buffer.nominated.data, data)
+            self._gate.invalid(Message.BALLOT, cast.member, str(error), entry.nominated.data, held.data)
             return
-        buffer.verified.add_ballot(data, ballot)
-        buffer.usable[member] = data
+        buffer.verified.add_ballot(held.data, ballot)
+        entry.usable[cast.member] = held.data
 
     def _pre_prepare(self, new: Incoming, slot: Slot) -> None:
         if new.member != self._genesis.primary(self._gate.shard, new.view, new.record.seq):
@@ -229,7 +217,9 @@ class Inbox:
                 return
         self._hold(new, said, slot, held)
         if self._gate.live and new.record.epoch == self.epoch:
-            slot.round(new.view).had = frozenset(self.ballots().usable)
+            shown = new.record.nomination
+            known = (each.usable for each in self.ballots().nominations.values() if each.nominated.data == shown)
+            slot.round(new.view).had = frozenset(next(known, ()))
 
     def _vote(self, new: Incoming, slot: Slot) -> None:
         """A prepare or a commit; prepares are verified only up to the quorum."""
@@ -261,8 +251,8 @@ class Inbox:
         return True
 
     def sought(self) -> list[Reread]:
-        """What has to be read again because a liar's votes were more than are held."""
-        again: list[Reread] = []
+        """What has to be read again because there was no room for it when it was read."""
+        again, self._again = self._again, []
         # A primary stands behind its proposal by its pre-prepare, so one prepare less makes a quorum.
         for held in self.slot().rounds.values():
             if held.over:

@@ -29,7 +29,10 @@ class Recollection:
             if of.what == Kept.PREPARED:
                 slot.prove(of.view or 0, signed.message)
             elif of.epoch is not None:
-                logged, buffer.own, buffer.repeat = buffer.own, signed, True
+                assert of.nomination is not None
+                logged = buffer.own.get(of.nomination)
+                buffer.own[of.nomination] = signed
+                buffer.repeat.add(of.nomination)
             else:
                 message, held = Message(of.what), slot.round(of.view or 0)
                 logged = held.own.get(message)
@@ -41,11 +44,16 @@ class Recollection:
         return None
 
 
-def to_repeat(slot: Slot, buffer: EpochBuffer, me: int) -> Iterator[tuple[int, Message, SignedSlot]]:
-    """(view, kind, message) of what may not have reached the log and has not been read from it; answered once."""
-    if buffer.repeat and buffer.own is not None and me not in buffer.ballots:
-        yield 0, Message.BALLOT, buffer.own
-    buffer.repeat = False
+def ballots_to_repeat(buffer: EpochBuffer, me: int) -> Iterator[tuple[bytes, SignedSlot]]:
+    """(nomination, ballot) of what may not have reached the log and has not been read from it; answered once."""
+    again, buffer.repeat = sorted(buffer.repeat), set()
+    for nomination in again:
+        if buffer.ballot(nomination, me) is None:
+            yield nomination, buffer.own[nomination]
+
+
+def to_repeat(slot: Slot, me: int) -> Iterator[tuple[int, Message, SignedSlot]]:
+    """The same of the messages of a sequence: (view, kind, message)."""
     if not slot.repeat:
         return
     slot.repeat = False

@@ -137,14 +137,7 @@ class ShardReplica:
 
     def awaits_ballot(self, nomination: bytes) -> bool:
         """Whether this member's ballot on the nomination is still of use."""
-        buffer = self._inbox.ballots()
-        nominated = buffer.nominated
-        return (
-            self.phase in BALLOTS_WANTED
-            and buffer.own is None
-            and nominated is not None
-            and nominated.digest == nomination
-        )
+        return self.phase in BALLOTS_WANTED and self._inbox.ballots().awaits(nomination)
 
     def low_water(self, message: Message) -> int | None:
         """The first position of the log that a restart must read again; None: nothing is held, read on."""
@@ -188,17 +181,17 @@ class ShardReplica:
             self._effects.append(self._speech.began())
 
     def _cast(self, event: t.BallotReady) -> None:
-        nominated = self._inbox.ballots().nominated
-        if nominated is None or not self.awaits_ballot(event.nomination):
+        if not self.awaits_ballot(event.nomination):
             self.ignored["ballot too late"] += 1
             return
+        nominated = self._inbox.ballots().nominations[event.nomination].nominated
         self._effects.append(self._speech.ballot(nominated, event.opinions))
 
     def _refuse(self, event: t.BallotRefused) -> None:
         if self.awaits_ballot(event.nomination):
             self._effects.append(t.Noted(Note.REFUSED, Message.NOMINATION, SERVICE, event.reason))
-            self._inbox.refuse()
-            if self.phase == Phase.BALLOTING:
+            self._inbox.refuse(event.nomination)
+            if self.phase == Phase.BALLOTING and not self._inbox.ballots().stands():
                 self._step(Step.REFUSED)
 
     def _fired(self, event: t.TimerFired) -> None:
@@ -250,7 +243,7 @@ class ShardReplica:
         # The last ballots had their time in the view before.
         slot.grace_over = True
         # An answer that came meanwhile was not taken.
-        buffer.asked = False
+        buffer.asked.clear()
         self._effects.append(t.CancelTimer(Timer.VIEW_CHANGE))
         self._effects.append(t.Entered(opening.view, self._primary(opening.view)))
         self._settle(self._views.behind())
@@ -259,7 +252,7 @@ class ShardReplica:
 
     def _nominated(self) -> bool:
         """A nomination is here."""
-        if self.phase != Phase.IDLE or self._inbox.ballots().nominated is None:
+        if self.phase != Phase.IDLE or not self._inbox.ballots().stands():
             return False
         self._step(Step.NOMINATED)
         return True
@@ -379,8 +372,6 @@ class ShardReplica:
         conflict = self._recollection.enter(self._inbox.slot(), self._inbox.ballots(), self.seq, self.epoch)
         if conflict is not None:
             self._halt(conflict)
-        else:
-            self._inbox.voted()
 
     def _halt(self, reason: str) -> None:
         if self.phase != Phase.HALTED:

@@ -8,9 +8,10 @@ from functools import lru_cache
 from memquorum.core.consensus.events import Kept, Message
 
 
-def ballot_slot(config: int, shard: int, epoch: int) -> str:
-    """The name under which the sign-state keeps a ballot. A member has one opinion of an epoch, whatever the view."""
-    return f"{config}/{shard}/{epoch}/{Message.BALLOT}"
+def ballot_slot(config: int, shard: int, epoch: int, nomination: bytes = b"") -> str:
+    """The name under which the sign-state keeps a ballot. A member has one opinion of each nomination of an epoch,
+    whatever the view. `nomination`: its digest; without one it names the epoch, to let go of all ballots up to it."""
+    return f"{config}/{shard}/{epoch}/{nomination.hex()}/{Message.BALLOT}"
 
 
 def slot_name(config: int, shard: int, view: int, seq: int, what: Message | Kept) -> str:
@@ -31,21 +32,22 @@ def checkpoint_slot(config: int, shard: int, seq: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SlotName:
-    """The parts of a slot's name. `seq` is None for what concerns a view, `view` for a ballot, `epoch` for the rest; a
-    checkpoint has its `covered` sequence alone: it is signed once that is decided."""
+    """The parts of a slot's name. `seq` is None for what concerns a view, `view` for a ballot, `epoch` and `nomination`
+    for the rest; a checkpoint has its `covered` sequence alone: it is signed once that is decided."""
 
     what: str
     view: int | None = None
     seq: int | None = None
     epoch: int | None = None
     covered: int | None = None
+    nomination: bytes | None = None
 
 
 def read_slot(slot: str) -> SlotName:
     """The parts of a name that one of the functions above made."""
     _, _, *numbers, what = slot.split("/")
     if what == Message.BALLOT:
-        return SlotName(what, epoch=int(numbers[0]))
+        return SlotName(what, epoch=int(numbers[0]), nomination=bytes.fromhex(numbers[1]))
     if what == Message.CHECKPOINT:
         return SlotName(what, covered=int(numbers[0]))
     if what in (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED, Kept.BEGAN):
@@ -64,6 +66,8 @@ def series(slot: str) -> tuple[str, int]:
     """What a slot's name counts along, and its number there: a shard's sequences, the epochs of its ballots, its
     checkpoints, or the views of one kind of message. Along a series things are settled in order."""
     config, shard, *numbers, what = slot.split("/")
+    if what == Message.BALLOT:
+        return f"{config}/{shard}/{what}", int(numbers[0])
     return (seq_series(f"{config}/{shard}") if len(numbers) > 1 else f"{config}/{shard}/{what}"), int(numbers[-1])
 
 

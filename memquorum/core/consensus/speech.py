@@ -15,7 +15,7 @@ from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest
-from memquorum.core.consensus.recollection import to_repeat
+from memquorum.core.consensus.recollection import ballots_to_repeat, to_repeat
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.viewchange import Opening
 from memquorum.core.consensus.views import Views
@@ -43,9 +43,8 @@ class Speech:
         slot, buffer = self._inbox.slot(), self._inbox.ballots()
         held = slot.round(self._inbox.view)
         self._repeat(slot, buffer)
-        if phase in BALLOTS_WANTED and buffer.nominated is not None and not (buffer.own or buffer.asked):
-            buffer.asked = True
-            self._effects.append(t.NeedBallot(buffer.nominated))
+        if phase in BALLOTS_WANTED:
+            self._ask_for_ballots(buffer)
         if phase == Phase.VIEW_CHANGING:
             self._change_view(slot, commits)
         elif phase in (Phase.IDLE, Phase.BALLOTING):
@@ -62,9 +61,16 @@ class Speech:
         """This member's ballot in the epoch in flight."""
         if not isinstance(opinions, bytes):
             opinions = packed({at: opinion.terms for at, opinion in enumerate(opinions)}, nominated.places)
-        epoch = self._inbox.epoch
-        self._inbox.ballots().own = own = self._voice.ballot(epoch, nominated.digest, opinions)
-        return t.Send(Message.BALLOT, self._voice.ballot_slot(epoch), own.digest, own.message, epoch)
+        epoch, named = self._inbox.epoch, nominated.digest
+        self._inbox.ballots().own[named] = own = self._voice.ballot(epoch, named, opinions)
+        return t.Send(Message.BALLOT, self._voice.ballot_slot(epoch, named), own.digest, own.message, epoch)
+
+    def _ask_for_ballots(self, buffer: EpochBuffer) -> None:
+        for each in buffer.in_order():
+            named = each.nominated.digest
+            if named not in buffer.asked and buffer.awaits(named):
+                buffer.asked.add(named)
+                self._effects.append(t.NeedBallot(each.nominated))
 
     def entered(self, opening: Opening) -> t.Keep:
         """Keeps what opened a view: a restart goes on from there."""
@@ -86,25 +92,24 @@ class Speech:
 
     def _propose(self, slot: Slot, held: Round, buffer: EpochBuffer) -> None:
         """Once it is known what is to be decided, the request timer runs. The primary proposes what the view has to
-        begin with; else what all N ballots say, or N−f after a grace."""
-        opening, nominated, seq = self._views.opening, buffer.nominated, self._inbox.seq
+        begin with; else what all N ballots on a nomination say, or N−f after a grace."""
+        opening, best, seq = self._views.opening, buffer.best(self._genesis.n - self._genesis.f), self._inbox.seq
         first = opening.first if opening is not None and opening.seq == seq else None
         if opening is not None and seq < opening.seq:
             return  # it is decided, and the commits stand in the log
-        if first is None and (nominated is None or len(buffer.usable) < self._genesis.n - self._genesis.f):
+        if first is None and best is None:
             return
         self._start_request(slot)
         if self._me != self._inbox.primary or Message.PRE_PREPARE in held.own:
             return
         if first is not None:
             signed = self._voice.propose_again(self._inbox.view, first.body)
-        elif len(buffer.usable) < self._genesis.n and not slot.grace_over:
+        elif best is None or (len(best.usable) < self._genesis.n and not slot.grace_over):
             self._effects += slot.start(Timer.BALLOT_GRACE, self._timings.ballot_grace_ms, seq, self._inbox.view)
             return
         else:
-            assert nominated is not None
             epoch, view = self._inbox.epoch, self._inbox.view
-            signed = self._voice.pre_prepare(view, seq, epoch, nominated.data, buffer.usable)
+            signed = self._voice.pre_prepare(view, seq, epoch, best.nominated.data, best.usable)
         self._say(held, Message.PRE_PREPARE, signed)
 
     def _commit(self, slot: Slot, held: Round, proposal: bytes) -> None:
@@ -165,11 +170,11 @@ class Speech:
 
     def _repeat(self, slot: Slot, buffer: EpochBuffer) -> None:
         """Says again what was signed before the start and has not been read from the log since."""
-        for view, message, signed in to_repeat(slot, buffer, self._me):
-            if message == Message.BALLOT:
-                self._send(self._voice.ballot_slot(self._inbox.epoch), message, signed, self._inbox.epoch)
-            else:
-                self._send(self._voice.slot(view, self._inbox.seq, message), message, signed, self._inbox.seq)
+        epoch = self._inbox.epoch
+        for nomination, signed in ballots_to_repeat(buffer, self._me):
+            self._send(self._voice.ballot_slot(epoch, nomination), Message.BALLOT, signed, epoch)
+        for view, message, signed in to_repeat(slot, self._me):
+            self._send(self._voice.slot(view, self._inbox.seq, message), message, signed, self._inbox.seq)
         view = self._views.asked
         for message in self._views.to_repeat():
             self._send(self._view_slot(view, message), message, self._views.own[message], view)

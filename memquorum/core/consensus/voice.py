@@ -81,9 +81,9 @@ class Voice:
 
     # The names of slots ----------------------------------------------------------------------------------------------
 
-    def ballot_slot(self, epoch: int) -> str:
-        """Of this member's ballot."""
-        return slots.ballot_slot(self._config, self._shard, epoch)
+    def ballot_slot(self, epoch: int, nomination: bytes = b"") -> str:
+        """Of this member's ballot on a nomination; without one, of all its ballots of the epoch."""
+        return slots.ballot_slot(self._config, self._shard, epoch, nomination)
 
     def slot(self, view: int, seq: int, what: Message | Kept) -> str:
         """Of a message of a sequence."""
