@@ -15,7 +15,7 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -97,6 +97,9 @@ $(TORCH_READY): $(READY) requirements-torch.lock
 
 test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own tests beside the default one
 	@$(TORCH)/bin/python -m pytest -rs tests/contract/test_encoder.py tests/torch
+
+test-beside: setup  ## the wheel in environments of others: with the lowest versions it allows, and beside langgraph, mem0 and openai-agents
+	@$(BIN)/python -m tests.beside
 
 bench-scale: setup  ## what an epoch costs the consensus core with MEMBERS="4 5 7 10 13 31 100", Kafka left out; KEEP=1, SILENT=1
 	@$(BIN)/python -m tests.simulation.scale $(if $(MEMBERS),--members $(MEMBERS)) $(if $(SILENT),--silent) $(if $(KEEP),--keep)

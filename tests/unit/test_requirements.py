@@ -1,10 +1,13 @@
-"""One version of every package: pyproject.toml, requirements.in and the lock say the same."""
+"""One version of every package that the server runs on; ranges for the wheel, of which that version is one."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,9 +27,18 @@ def test_every_requirement_is_pinned_and_locked() -> None:
     assert ASKED.items() <= LOCKED.items()
 
 
-def test_the_package_asks_for_what_the_server_has() -> None:
-    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    assert _pins("\n".join(wanted)).items() <= ASKED.items()
+def _wanted(extra: str | None = None) -> list[Requirement]:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    return list(map(Requirement, project["optional-dependencies"][extra] if extra else project["dependencies"]))
+
+
+def test_the_package_asks_for_ranges_that_hold_what_the_server_has() -> None:
+    assert {canonicalize_name(one.name) for one in _wanted()} <= ASKED.keys()
+    for one in _wanted() + _wanted("telemetry"):
+        # An exact version would keep out whatever an agent's other libraries ask for.
+        assert {part.operator for part in one.specifier} <= {">=", "<"}, str(one)
+        assert ">=" in {part.operator for part in one.specifier}, str(one)
+        assert one.specifier.contains(ASKED[canonicalize_name(one.name)], prereleases=True), str(one)
 
 
 def test_the_environment_with_torch_is_the_servers_with_the_extra() -> None:
@@ -34,8 +46,7 @@ def test_the_environment_with_torch_is_the_servers_with_the_extra() -> None:
     assert LOCKED.items() <= locked.items()
     asked = _pins((ROOT / "requirements-torch.in").read_text())
     assert asked.items() <= locked.items()
-    extra = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["torch"]
-    assert _pins("\n".join(extra)).items() <= locked.items()
+    assert all(one.specifier.contains(locked[canonicalize_name(one.name)]) for one in _wanted("torch"))
 
 
 def test_the_peers_have_the_same_encoder_and_the_same_way_to_postgres() -> None:

@@ -1,0 +1,1 @@
+"""The wheel, installed into environments of others and used there: see `python -m tests.beside`."""
