@@ -16,10 +16,12 @@ from memquorum.core.crypto import sealing
 from memquorum.core.records import (
     ClockTicked,
     DecayCrossed,
+    Decided,
     NominationProposed,
     Proposal,
     RestoreAccepted,
     RestoreFound,
+    Signed,
     Standing,
 )
 from memquorum.core.restoring import asking
@@ -27,6 +29,7 @@ from tests.unit import votes
 from tests.unit.genesis import make
 from tests.unit.seats import AS_OF, CODEC, Fleet
 from tests.unit.shard import accepted, memory_id, scored
+from workers.seat import LOGS
 
 GENESIS = make(4)
 MINE = memory_id("umbrella")
@@ -130,3 +133,41 @@ def test_a_request_that_was_answered_is_not_voted_for_again(fleet: Fleet) -> Non
     decide(fleet, again)
     last = outcomes(fleet)[-1]
     assert (last.outcome, last.yes) == ("kept", ()) and known(fleet) == [False] * 4
+
+
+def journal(fleet: Fleet) -> list[Decided]:
+    """The decisions as the journal holds them, each with its proof."""
+    commits: dict[bytes, list[bytes]] = {}
+    for data in fleet.logs[topics.COMMITS]:
+        commits.setdefault(CODEC.decode(CODEC.decode_as(Signed, data).body).digest, []).append(data)
+    found = []
+    for data in fleet.logs[topics.PRE_PREPARES]:
+        checked = check_pre_prepare(CODEC, GENESIS, data)
+        said = tuple(commits[checked.digest][: GENESIS.quorum])
+        found.append(Decided(checked.body.epoch, checked.body.view, checked.body.seq, data, said, ()))
+    return found
+
+
+def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered(fleet: Fleet) -> None:
+    """A liar and one member that has only followed the journal would be enough to answer an old request again."""
+    decide(fleet, asks())
+    forget = Proposal(MINE, votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
+    late = AS_OF + 400_000_000
+    fleet.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("much later", late)))
+    decide(fleet, NominationProposed(GENESIS.cluster, 0, 0, 3, late, 5, "interval", (forget,)))
+    fleet.lose(3, view=True)
+    seat = fleet.sit(3)
+    seat._judge._vault = Keys()  # type: ignore[assignment]
+    # The logs were pruned: what they held of the decisions is read nowhere but in the journal.
+    seat.positions |= {topic: len(fleet.logs[topic]) for topic in LOGS.values()}
+    for decided in journal(fleet):
+        with fleet.views[3].batch():
+            seat.follow(decided)
+    assert fleet.views[3].progress(0).seq == 4
+    fleet.seats.pop(1)  # so that the others need its ballot
+    again = asking.build(CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (STANDS, ORDER))
+    decide(fleet, again)
+    assert fleet.views[3].order_at(0, STANDS.offset) is None
+    last = check_pre_prepare(CODEC, GENESIS, fleet.logs[topics.PRE_PREPARES][-1])
+    assert {ballot.member for ballot in last.ballots} == {0, 2, 3}
+    assert (last.body.epoch, last.outcomes[0].outcome, last.outcomes[0].yes) == (4, "kept", ())
