@@ -220,6 +220,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         further=lambda: genesis.further_seeds(settings, first),
         run_dir=settings.state_dir,
         ballot_grace_ms=settings.ballot_grace_ms,
+        score_alarm_ms=settings.score_alarm_ms,
         own_clock=_own_clock(settings),
         stamps=genesis.member_stamps(settings, made, member),
         stop=Stop().on_signals(),
@@ -250,6 +251,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
             ready=ready,
             telemetry=telemetry,
             residue_ms=settings.residue_ms,
+            score_alarm_ms=settings.score_alarm_ms,
         )
 
 

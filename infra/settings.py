@@ -61,6 +61,9 @@ class Settings:
     # How long after an erasure something of it may lie in files: longer than the outside topics keep records (7 days),
     # with time for their segments and for `sweep`. It only dates receipts.
     residue_ms: int = 8 * 24 * 3600 * 1000
+    # How long commit and members wait for an episode's score before that is an alarm (log, /readyz, metrics); they wait
+    # on all the same.
+    score_alarm_ms: int = 10_000
     # How often the commit worker's process sweeps by itself, so that receipts need not rest on who runs it; 0: never.
     sweep_hours: int = 24
     # From so many memories of one encoder on a namespace is asked through indexes of its own, and no longer read whole;

@@ -40,7 +40,7 @@ from workers.erasing import RESIDUE_MS, Erasing
 from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import SIGNER, Outbox, Outgoing
 from workers.ownclock import OwnClock
-from workers.patience import Patience
+from workers.patience import ALARM_MS, Patience
 from workers.recalling import Recalling
 from workers.strangers import Strangers
 
@@ -79,12 +79,14 @@ def run(
     own_clock: OwnClock | None = None,
     telemetry: Telemetry | None = None,
     residue_ms: int = RESIDUE_MS,
+    score_alarm_ms: int = ALARM_MS,
 ) -> None:
     """Runs until `stop`. `journal_seed`: the 32-byte Ed25519 seed of service:journal; `further` answers those of its
     keys that a later configuration may name; one that is named and not there is waited for. `ready` is called when it
     has reached the store and reads; again after an outage. `stamps`: what the line's records bear, the journal's too;
     None, for tests: whoever writes is believed. `own_clock`: no key is destroyed for a shard's time that runs away from
-    it; None where the fleet's time is driven. `residue_ms`: see erasing.Erasing.
+    it; None where the fleet's time is driven. `residue_ms`: see erasing.Erasing; `score_alarm_ms`: after how long
+    an episode without a score is an alarm.
 
     Raises DigestConflict (two quorums contradict each other: halt, and let people look), StoreLost (Postgres lacks
     what is published already: halt too) and Fenced (a second commit worker writes to the database, or it is another
@@ -108,7 +110,7 @@ def run(
                 session = _Session(
                     rules, store, vault, consumer, bootstrap,
                     outbox=outbox, strangers=strangers, last=last, own_clock=own_clock, stop=stop, shown=shown,
-                    residue_ms=residue_ms,
+                    residue_ms=residue_ms, score_alarm_ms=score_alarm_ms,
                 )  # fmt: skip
                 session.run(ready)
             except StoreUnavailable as error:
@@ -148,6 +150,7 @@ class _Session:
         stop: loop.Stop,
         shown: Stage,
         residue_ms: int,
+        score_alarm_ms: int,
     ) -> None:
         """`last`: the last entry of each shard's journal topic; see published.last_entries."""
         self._rules, self._store, self._vault = rules, store, vault
@@ -161,7 +164,7 @@ class _Session:
         self._paused: set[tuple[str, int]] = set()
         self._published: dict[int, int] = {}
         self._noted_at = 0.0
-        self._patience = Patience()
+        self._patience = Patience(log, shown, score_alarm_ms)
         self._applied: Counter[str] = Counter()
 
     def run(self, ready: Callable[[], None]) -> None:
@@ -181,7 +184,8 @@ class _Session:
                 self._outbox.poll()
                 self._note_published(force=False)
                 self._read(0 if busy else _ACK_S if self._outbox.pending else _IDLE_S)
-                self._patience.look(self._lines, time.monotonic())
+                waiting = {shard: line.spine.waiting_for() for shard, line in self._lines.items()}
+                self._patience.look(waiting, time.monotonic())
         except _Stopped:
             pass
         finally:
@@ -310,7 +314,9 @@ class _Session:
             # What an order keeps out has no grace time: the vault first here too.
             if late := [one.memory_id for net in nets.values() for one in net.erased]:
                 self._patiently(self._vault.destroy, late)
-            cursors = {place: offset for shard in batches for place, offset in self._lines[shard].cursors().items()}
+            cursors: dict[tuple[int, str], int] = {}
+            for shard, batch in batches.items():
+                cursors |= lines[shard].cursors(batch)
             cursors |= {p: offset for shard, batch in batches.items() for p, offset in batch.cursors(shard).items()}
             anew = {memory_id: vector for batch in batches.values() for memory_id, vector in batch.reencoded.items()}
             transaction.write(list(nets.values()), contents, cursors, anew)

@@ -67,7 +67,7 @@ class Erasing:
                 work.absorb(change)
                 batch.changes.append((change, batch.items[0]))
             net = self._with_heads(work.net(), line.rules.genesis)
-            transaction.write([net], {}, line.cursors())
+            transaction.write([net], {}, line.cursors(batch))
         log.info("order %s: %d episodes erased", record.event_id, len(ids))
         return net
 
@@ -80,7 +80,7 @@ class Erasing:
             work.absorb(change)
             batch.changes.append((change, batch.items[0]))
             net = work.net()
-            transaction.write([net], {}, line.cursors())
+            transaction.write([net], {}, line.cursors(batch))
         log.error("order %s: not carried out: %d memories that it names are held", record.event_id, len(held))
         return net
 

@@ -232,17 +232,22 @@ class Line:
         asked = {topic: again[kind] for topic, kind in KIND_OF.items() if kind in again}
         # Never forward: what was asked for before may not have been read again yet.
         places = {topic: min(offset, self.read_to.get(topic, offset)) for topic, offset in asked.items()}
+        if (scores := self.spine.rewind()) is not None:
+            places[topics.SCORED] = scores
         self.read_to |= places
         return places
 
-    def cursors(self) -> dict[tuple[int, str], int]:
-        """Where a restart must read the consensus topics from; the other two are told by the journal's entries."""
+    def cursors(self, batch: Batch) -> dict[tuple[int, str], int]:
+        """Where a restart must read the consensus topics and scores from, once the batch is in the store; of the
+        accepted stream the journal's entries tell."""
         shard = self.state.shard
-        return {
+        found = {
             (shard, topic): self.decisions.cursor(kind, self.read_to[topic])
             for topic, kind in KIND_OF.items()
             if topic in self.read_to
         }
+        scores = self.spine.scores_from(batch.items[-1].offset + 1 if batch.items else None)
+        return found if scores is None else found | {(shard, topics.SCORED): scores}
 
     def applied(self, batch: Batch, net: Net) -> None:
         """The batch is in the store."""
@@ -290,8 +295,9 @@ class Line:
             record = self._codec.decode_as(EpisodeScored, data)
         except DecodeError as error:
             return str(error)
-        self.spine.score(applying.Scored(offset, record, traceparent))
-        return None
+        if self.spine.score(applying.Scored(offset, record, traceparent)):
+            return None
+        return f"its writer had lost the partition: assignment {record.writer_epoch} is not the latest"
 
     def _reencode(self, offset: int, data: bytes) -> str | None:
         try:
@@ -346,6 +352,7 @@ def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], 
     record = item.record
     place = applying.Place(topics.ACCEPTED, rows.state.shard, item.offset)
     if isinstance(record, EpisodeAccepted):
+        assert item.scored is not None
         asked = applying.asked(record, item.scored)
         return applying.apply_episode(
             rules, rows, place, record,

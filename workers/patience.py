@@ -1,36 +1,58 @@
-"""Says which shard of the commit worker waits for a score; the others go on meanwhile."""
+"""Says which shard stands still because an episode's score does not come; the others go on meanwhile."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
 
-from memquorum import topics
-from workers.line import Line
+from memquorum.telemetry.bundle import Stage
 
-log = logging.getLogger("memquorum.commit")
-
-# An episode that waits longer than this for its score is told of.
-_PATIENCE_S = 10.0
+ALARM_MS = 10_000
+"""An episode that waits longer than this for its score is told of, where no setting says otherwise."""
 
 
 class Patience:
-    """Of one session. What it forgets is only told later."""
+    """Of one session of a stage. Nothing is ever given up: what waits long is an alarm in the log, in `/readyz` and in
+    the metrics, until it has come."""
 
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[int, float]] = {}
+    def __init__(self, log: logging.Logger, shown: Stage, alarm_ms: int = ALARM_MS) -> None:
+        self._log, self._shown, self._alarm_s = log, shown, alarm_ms / 1000
+        # By shard, the offset that is waited at, since when, and when it was told of last.
+        self._known: dict[int, tuple[int, float, float]] = {}
 
-    def look(self, lines: Mapping[int, Line], now: float) -> None:
-        """Looks at every shard. `now`: seconds of a clock that never runs back."""
-        for shard, line in lines.items():
-            offset = line.spine.waiting_for()
-            known, since = self._known.get(shard, (-1, now))
-            if offset is None or offset != known:
-                self._known[shard] = (-1 if offset is None else offset, now)
-            elif now - since > _PATIENCE_S:
-                log.warning(
-                    "shard %d stands still: the episode at accepted offset %d has had no score for more than %.0f s, "
-                    "and everything behind it waits. Is the salience stage running? Scores were read up to offset %d",
-                    shard, offset, _PATIENCE_S, line.read_to.get(topics.SCORED, 0),
-                )  # fmt: skip
-                self._known[shard] = (offset, now)
+    def look(self, waiting: Mapping[int, int | None], now: float) -> None:
+        """Looks at every shard. `waiting`: the accepted offset whose score it waits for. `now`: seconds of a clock that
+        never runs back."""
+        for shard, offset in waiting.items():
+            known = self._known.get(shard)
+            if offset is None:
+                if known is not None:
+                    del self._known[shard]
+                    self._quiet(shard)
+                continue
+            if known is None or offset != known[0]:
+                if known is not None:
+                    self._quiet(shard)
+                self._known[shard] = (offset, now, now)
+                continue
+            _, since, told = known
+            self._shown.meters.score_wait.labels(self._shown.name, str(shard)).set(now - since)
+            if now - told > self._alarm_s:
+                self._known[shard] = (offset, since, now)
+                self._tell(shard, offset, now - since)
+
+    def _tell(self, shard: int, offset: int, waited_s: float) -> None:
+        told = f"the episode at accepted offset {offset} has had no score for {waited_s:.0f} s"
+        self._shown.health.alarm(_about(shard), f"{told}, and everything behind it waits")
+        self._log.warning(
+            "shard %d stands still: %s, and everything behind it waits; nothing is lost. Does the salience stage run, "
+            "and does its log say why it does not answer? See docs/faults.md", shard, told,
+        )  # fmt: skip
+
+    def _quiet(self, shard: int) -> None:
+        self._shown.meters.score_wait.labels(self._shown.name, str(shard)).set(0)
+        self._shown.health.alarm(_about(shard), None)
+
+
+def _about(shard: int) -> str:
+    return f"score of shard {shard}"

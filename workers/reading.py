@@ -52,8 +52,8 @@ class Reading:
         return along + found
 
     def seek(self, place: Place, at: int) -> None:
-        """Reads a log on from there."""
-        self._logs.seek(TopicPartition(*place, at))
+        """Reads a partition on from there."""
+        (self._spine if place[0] in SPINE else self._logs).seek(TopicPartition(*place, at))
 
     def balance(self, full: Iterable[Place]) -> dict[str, int]:
         """Reads on all of the spine but these; how many of each topic are not read on."""

@@ -39,6 +39,7 @@ from workers.catchup import follow
 from workers.judge import Judge
 from workers.ownclock import OwnClock
 from workers.partition import Partition, TopicUnreadable
+from workers.patience import ALARM_MS, Patience
 from workers.reading import SPINE, Place, Reading
 from workers.seat import LOGS, TOPIC_OF, Seat
 from workers.strangers import Strangers
@@ -79,6 +80,7 @@ def run(
     own_clock: OwnClock | None = None,
     telemetry: Telemetry | None = None,
     further: Callable[[], Sequence[bytes]] = tuple,
+    score_alarm_ms: int = ALARM_MS,
 ) -> None:
     """Runs the member until `stop`; `ready` is called once every shard is live.
 
@@ -87,7 +89,8 @@ def run(
     copied, and view.db, which can be deleted. Raises SignConflict where this identity would contradict itself (do not
     restart), LeaseHeld where it runs already, LogLost and ValueError for what cannot be worked with. `stamps` tells
     strangers' records from the line's where nobody signs; None, for tests: whoever writes is believed. `own_clock`:
-    what the time of a vote is held against; None where the fleet's time is driven.
+    what the time of a vote is held against; None where the fleet's time is driven. `score_alarm_ms`: after how long an
+    episode without a score is an alarm.
     """
     keys = Keys(codec, f"member:{member_id}", seed, further)
     if genesis.operator is None and keys.signer(genesis) is None:
@@ -102,21 +105,12 @@ def run(
         with view.batch():
             seats = [
                 Seat(
-                    codec,
-                    genesis,
-                    view,
-                    judge,
-                    shard=shard,
-                    me=member_id,
-                    sign=keys.signer,
-                    timings=Timings(ballot_grace_ms=ballot_grace_ms),
-                    signed=signed,
-                    clock=clock,
-                    own_clock=own_clock,
-                    shown=shown,
+                    codec, genesis, view, judge,
+                    shard=shard, me=member_id, sign=keys.signer, timings=Timings(ballot_grace_ms=ballot_grace_ms),
+                    signed=signed, clock=clock, own_clock=own_clock, shown=shown,
                 )
                 for shard in range(genesis.shards)
-            ]
+            ]  # fmt: skip
         source = f"memquorum/replica-{member_id}"
         strangers = Strangers(_LOG, stamps, view)
         made = Replica(
@@ -129,6 +123,7 @@ def run(
             strangers=strangers,
             clock=clock,
             shown=shown,
+            score_alarm_ms=score_alarm_ms,
         )
         with closing(made) as replica:
             replica.run(stop, ready)
@@ -168,8 +163,10 @@ class Replica:
         strangers: Strangers,
         clock: Callable[[], float],
         shown: Stage,
+        score_alarm_ms: int,
     ) -> None:
         self._shown = shown
+        self._waits = Patience(_LOG, shown, score_alarm_ms)
         shown.meters.follow(metrics.IGNORED, lambda: {(shown.name, why): n for why, n in self._ignored().items()})
         self._source, self._seats, self._view, self._signed, self._clock = source, seats, view, signed, clock
         self._strangers, self._bootstrap, self._codec = strangers, bootstrap, codec
@@ -212,6 +209,7 @@ class Replica:
         self._accuse()
         self._read_again()
         self._look_for_ends()
+        self._waits.look({seat.shard: seat.walk.waiting_for() for seat in self._seats}, self._clock())
         if any(message.topic() in SPINE for message in messages):
             self._balance()
         self._producer.poll(0)
@@ -344,6 +342,10 @@ class Replica:
                 self._reading.seek((LOGS[message], seat.shard), at)
                 seat.positions[LOGS[message]] = at
             seat.rereads.clear()
+            scores = seat.walk.rewind()
+            if scores is not None:
+                self._reading.seek((topics.SCORED, seat.shard), scores)
+                seat.positions[topics.SCORED] = scores
 
     def _look_for_ends(self) -> None:
         """A nomination may name a place that the accepted stream has not: only the broker knows where it ends now."""

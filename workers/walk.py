@@ -39,7 +39,7 @@ class Walk:
         self._view, self._genesis, self._me, self._shard = view, genesis, me, shard
         self._spine = Spine(view.position(topics.ACCEPTED, shard) or 0)
         self._stream = view.stream(shard) or rolling.beginning(genesis.cluster, shard)
-        # Where a restart has to read on: the scores of everything that was taken lie before.
+        # Of scores, what follows the last that was taken.
         self._next_scored = view.position(topics.SCORED, shard) or 0
 
     def follow(self, genesis: Genesis) -> None:
@@ -71,6 +71,14 @@ class Walk:
         """By topic, whether to pause it: what was read of it waits for the other one."""
         return {topics.ACCEPTED: self._spine.full, topics.SCORED: self._spine.scores_full}
 
+    def waiting_for(self) -> int | None:
+        """The offset of the episode at which it stands still for want of a score, or None."""
+        return self._spine.waiting_for()
+
+    def rewind(self) -> int | None:
+        """From where scores are to be read again, because there was no room for them before; asked for once."""
+        return self._spine.rewind()
+
     def go(self) -> None:
         """Takes into the view what can be taken, in order. Call within the view's batch."""
         moved = False
@@ -80,7 +88,9 @@ class Walk:
             self._spine.applied(items[-1].offset)
             moved = True
         if moved:
-            places = {topics.ACCEPTED: self.next_accepted, topics.SCORED: self._next_scored}
+            places = {topics.ACCEPTED: self.next_accepted}
+            if (scores := self._spine.scores_from()) is not None:
+                places[topics.SCORED] = scores
             self._view.move(self._shard, places)
             self._view.streamed(self._shard, self._stream)
 
@@ -98,9 +108,9 @@ class Walk:
             case AccessAccepted() as access:
                 self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
             case EpisodeAccepted() as episode:
-                if item.scored is not None:
-                    self._next_scored = max(self._next_scored, item.scored.offset + 1)
-                    self._take_episode(item.offset, episode, item.scored.record)
+                assert item.scored is not None
+                self._next_scored = max(self._next_scored, item.scored.offset + 1)
+                self._take_episode(item.offset, episode, item.scored.record)
 
     def _protect(self, offset: int, record: ProtectionAccepted) -> None:
         try:

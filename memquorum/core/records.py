@@ -146,7 +146,7 @@ class IntakeRefused:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeScored:
-    """One outcome for every accepted episode, in the order of the accepted stream."""
+    """One outcome for every accepted episode; of several, `core.commit.answers` says which one counts."""
 
     event_id: str
     memory_id: str
@@ -164,6 +164,7 @@ class EpisodeScored:
     confidence_ppm: int | None = None
     uncertainty_ppm: int | None = None
     sealed_embedding: bytes | None = None
+    writer_epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True)

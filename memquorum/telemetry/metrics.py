@@ -69,6 +69,10 @@ WAITING = Definition(
     "memquorum_waiting", "gauge", ("stage", "for"),
     "1 while the stage cannot go on for want of something: the vault, the store, its partitions, a score.",
 )  # fmt: skip
+SCORE_WAIT = Definition(
+    "memquorum_score_wait_seconds", "gauge", ("stage", "shard"),
+    "How long a shard has stood still at an episode whose score has not come; 0 when it does not.",
+)  # fmt: skip
 SLOWED = Definition(
     "memquorum_slowed", "gauge", ("stage", "by"),
     "1 while back-pressure keeps the stage from reading on: what it has read waits for the stage named.",
@@ -141,8 +145,8 @@ CACHES = Definition(
 )  # fmt: skip
 
 ALL = (
-    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SLOWED, JOURNALLED, DECISIONS, STOPPED,
-    HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
+    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, DECISIONS,
+    STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
     CACHE_SEARCHES, CACHED, CACHES,
 )  # fmt: skip
 
@@ -165,6 +169,7 @@ class Meters:
         self.stopped = Gauge(STOPPED.name, STOPPED.sentence, STOPPED.labels, registry=self.registry)
         self.held_back = self._counter(HELD_BACK)
         self.ambiguous = self._counter(AMBIGUOUS)
+        self.score_wait = Gauge(SCORE_WAIT.name, SCORE_WAIT.sentence, SCORE_WAIT.labels, registry=self.registry)
         self.open = Gauge(OPEN.name, OPEN.sentence, OPEN.labels, registry=self.registry)
         self.epochs = self._counter(EPOCHS)
         self.late = self._counter(LATE)

@@ -51,7 +51,7 @@ def test_what_is_written_is_what_is_loaded(world: World, shard: Shard) -> None:
         assert transaction.rows[0] == shard.rows
     standing = again.store.start(GENESIS.cluster, GENESIS.shards)
     assert standing[0].state == shard.rows.state
-    assert standing[0].cursors == {topics.ACCEPTED: 5, topics.SCORED: 3}
+    assert standing[0].cursors == {topics.ACCEPTED: 5}
     assert standing[0].decided == {1: shard.changes[-1].decision.digest}  # type: ignore[union-attr]
     assert standing[1].cursors == {}
 
@@ -80,9 +80,10 @@ def test_cursors_move_forward_only(world: World, shard: Shard) -> None:
     world.flush(shard)
     net = replace(shard.work.net(), cursors={topics.ACCEPTED: 0})
     with world.store.transaction({shard.rows.state: Keys()}) as transaction:
-        transaction.write([net], {}, {(0, topics.COMMITS): 9, (0, topics.SCORED): 0})
+        transaction.write([net], {}, {(0, topics.COMMITS): 9, (0, topics.SCORED): 3})
+        transaction.write([net], {}, {(0, topics.SCORED): 2})
     standing = world.store.start(GENESIS.cluster, GENESIS.shards)[0]
-    assert standing.cursors == {topics.ACCEPTED: 1, topics.SCORED: 1, topics.COMMITS: 9}
+    assert standing.cursors == {topics.ACCEPTED: 1, topics.SCORED: 3, topics.COMMITS: 9}
 
 
 def test_the_journal_is_there_to_be_published_again(world: World, shard: Shard) -> None:
@@ -176,7 +177,7 @@ def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shar
     shard.tick(10_000)
     shard.episode("a", at=9_000, outcome="below_threshold")
     shard.episode("b", at=10_100, outcome="stored", readable=False)
-    shard.episode("c", skipped=True, namespace=NAMESPACE)
+    shard.episode("c", outcome="below_threshold", namespace=NAMESPACE)
     world.flush(shard)
     assert world.store.keys_due(range(4)) == {}
     shard.tick(10_500)

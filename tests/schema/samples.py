@@ -23,7 +23,7 @@ RECORDS = (
     r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
                     OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
-                    "minilm", OTHER, 810_000, 870_000, 910_000, 100_000, b"sealed"),
+                    "minilm", OTHER, 810_000, 870_000, 910_000, 100_000, b"sealed", 1_750_000_000_001),
     r.MemoryReencoded(MEMORY, "greenhouse", "minilm", "bert", b"sealed", 7),
     r.DecayCrossed(
         1,

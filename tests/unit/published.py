@@ -133,7 +133,7 @@ def publish(shard: Shard, batch: int = 1) -> Published:
     ends = [c for c in shard.changes if c.entry.seq % batch == 0 or c is shard.changes[-1]]
     heads = [signed_head(rules, c.entry.seq, c.appended.hash, c.entry.as_of) for rules, c in _in_force(shard, ends)]
     accepted: list[bytes | None] = [shard.rules.codec.encode(record) for record in shard.accepted]
-    scored: list[bytes | None] = [r and shard.rules.codec.encode(r) for r in shard.scored]
+    scored: list[bytes | None] = [shard.rules.codec.encode(r) for r in shard.scored]
     return Published(shard.rules, entries, heads, _tables(shard), accepted, scored)
 
 

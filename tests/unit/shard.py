@@ -80,8 +80,8 @@ class Shard:
         self.tombstones = Tombstones()
         self.accepted: list[applying.Accepted] = []
         """The accepted stream, by offset."""
-        self.scored: list[EpisodeScored | None] = []
-        """The scores, by offset; None where one was lost."""
+        self.scored: list[EpisodeScored] = []
+        """The scores, by offset."""
 
     @property
     def rows(self) -> Rows:
@@ -115,7 +115,6 @@ class Shard:
         *,
         reinforces: str | None = None,
         readable: bool = True,
-        skipped: bool = False,
         salience: int = 600_000,
         early: bool = False,
         namespace: str = NAMESPACE,
@@ -125,8 +124,8 @@ class Shard:
         place = self._place(episode)
         self.scored_offset += 1
         score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
-        self.scored.append(None if skipped else score)
-        found = None if skipped else applying.Scored(self.scored_offset, score)
+        self.scored.append(score)
+        found = applying.Scored(self.scored_offset, score)
         return self._absorb(
             applying.apply_episode(
                 self.rules, self.rows, place, episode,

@@ -19,7 +19,7 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec
 from tests.unit import genesis, votes
-from workers.line import Line
+from workers.line import Batch, Line
 
 CODEC = load_codec()
 GENESIS = genesis.make()
@@ -227,7 +227,7 @@ def test_a_restart_before_a_topic_is_read_again_does_not_pass_it_over() -> None:
     fed(line.decisions, *decision(1), offset=82)
     line.decisions.decided(found(line.decisions))
     assert line.rewind() == {topics.COMMITS: 80}
-    assert line.cursors() == {(0, topics.COMMITS): 80}
+    assert line.cursors(Batch(None, [])) == {(0, topics.COMMITS): 80}
     fed(line.decisions, *decision(2), offset=86)
     line.decisions.decided(found(line.decisions))
     assert line.rewind() == {topics.COMMITS: 80}  # of the first nothing was read again yet

@@ -73,7 +73,7 @@ def test_an_episode_becomes_a_memory(shard: Shard) -> None:
     assert (strength.last_access, strength.touched, strength.salience_ppm) == (1_500, 1, 600_000)
     assert strength.due_at == due_at(1_500, POLICY)
     assert change.revealed == A
-    assert change.cursors == ((topics.ACCEPTED, 2), (topics.SCORED, 1))
+    assert change.cursors == ((topics.ACCEPTED, 2),)
     assert shard.rows.events[NAMESPACE, "a"].outcome == "stored"
     assert shard.rows.state.interactions == 1
     detail = shard.rules.codec.decode_as(Stored, change.entry.detail)
@@ -86,7 +86,6 @@ def test_an_episode_becomes_a_memory(shard: Shard) -> None:
         ({"outcome": "below_threshold"}, "below_threshold"),
         ({"readable": False}, "unreadable"),
         ({"outcome": "reinforced", "reinforces": B, "readable": False}, "unreadable"),
-        ({"skipped": True}, "unscored"),
     ],
 )
 def test_what_is_not_kept_is_journalled_with_its_reason(shard: Shard, arguments: dict, reason: str) -> None:  # type: ignore[type-arg]
@@ -323,7 +322,7 @@ def test_a_decision_about_one_stored_in_the_same_batch_leaves_only_its_row(shard
     assert (net.changed_memories, net.new_strengths, net.revealed, net.removed) == ((), (), (), ())
     assert [e.seq for e, _ in net.journal] == [1, 2, 3]
     assert net.before.seq == 0 and net.after.seq == 3
-    assert net.cursors == {topics.ACCEPTED: 2, topics.SCORED: 1}
+    assert net.cursors == {topics.ACCEPTED: 2}
 
 
 @pytest.mark.parametrize(

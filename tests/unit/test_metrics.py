@@ -17,7 +17,7 @@ from memquorum.telemetry.metrics import Definition, Meters
 def test_every_metric_has_a_sentence_and_a_name_of_its_kind(of: Definition) -> None:
     assert re.fullmatch(r"[A-Z0-9][^\n]{20,}[.]", of.sentence)
     assert of.name.endswith("_total") == (of.kind == "counter")
-    assert of.name.endswith("_seconds") == (of.kind == "histogram" or of is metrics.STILL)
+    assert of.name.endswith("_seconds") == (of.kind == "histogram" or of in (metrics.STILL, metrics.SCORE_WAIT))
     assert re.match(r"memquorum_|messaging_|http_", of.name)
     assert all(re.fullmatch(r"[a-z_]+", label) for label in of.labels)
     assert not {"agent", "namespace", "memory_id", "subject", "session"} & set(of.labels)
@@ -41,6 +41,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     meters.epochs.labels("replica").inc()
     meters.open.labels("0").set(2)
     meters.stopped.labels("0").set(1)
+    meters.score_wait.labels("commit", "0").set(1)
     meters.view.labels("0").set(1)
     meters.checkpoint.labels("0").set(64)
     for histogram in (meters.worked, meters.latency):

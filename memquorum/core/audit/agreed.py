@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Findings, Kind
@@ -121,7 +121,8 @@ def _settled(source: Source) -> Iterator[Record]:
 
 def _items(codec: Codec, words: Words, last: int) -> Iterator[Item]:
     """The accepted stream up to an offset, each episode with its score, as whoever follows it has read it."""
-    spine = Spine(0)
+    # The streams are read once: what comes early is held, without its embedding.
+    spine = Spine(0, rewinds=False)
     accepted, scored = words.accepted.records, words.scored.records
     while spine.next_offset <= last:
         ready = spine.ready(1)
@@ -143,4 +144,4 @@ def _items(codec: Codec, words: Words, last: int) -> Iterator[Item]:
         elif not waits:
             spine.skip(record.offset)
         elif isinstance(found, EpisodeScored):
-            spine.score(Scored(record.offset, found, digest=digest))
+            spine.score(Scored(record.offset, replace(found, sealed_embedding=None), digest=digest))

@@ -47,7 +47,6 @@ from memquorum.core.records import (
 Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ProtectionAccepted | ClockTicked
 """What the accepted stream holds."""
 
-UNSCORED = "unscored"
 UNREADABLE = "unreadable"
 
 # Some 285,000 years of milliseconds; sums of two times stay far within the store's 64 bits.
@@ -79,11 +78,11 @@ def apply_episode(
     place: Place,
     episode: EpisodeAccepted,
     *,
-    scored: Scored | None,
+    scored: Scored,
     readable: bool,
     kept_out: bool = False,
 ) -> Change:
-    """An accepted episode with its score; None where salience passed it over.
+    """An accepted episode with its score.
 
     `readable`: content and embedding could be opened. What cannot be opened any more is dropped with that reason, so
     that a destroyed key never blocks a shard. `kept_out`: an order to erase names it that was carried out before.
@@ -203,7 +202,7 @@ def apply_destroyed(rules: Rules, rows: Rows, memory_ids: Sequence[str]) -> Chan
     return apply_entry(rules, rows, place, effect="destroyed", detail=detail, event_id=event_id)
 
 
-def asked(episode: EpisodeAccepted, scored: Scored | None) -> Episode:
+def asked(episode: EpisodeAccepted, scored: Scored) -> Episode:
     """An episode as tombstones are asked about it."""
     return Episode(
         namespace=episode.namespace,
@@ -213,7 +212,7 @@ def asked(episode: EpisodeAccepted, scored: Scored | None) -> Episode:
         source=episode.source,
         at=episode.occurred_at,
         parents=episode.derives_from,
-        repeats=scored.record.reinforces if scored is not None else None,
+        repeats=scored.record.reinforces,
     )
 
 
@@ -247,9 +246,9 @@ def apply_entry(
     return perform(rules, rows, entry, detail, links.append(rules.codec, state, entry))
 
 
-def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, readable: bool) -> Stored:
-    score = scored.record if scored else None
-    outcome = score.outcome if score else UNSCORED
+def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bool) -> Stored:
+    score = scored.record
+    outcome = score.outcome
     if outcome in ("stored", "reinforced") and not readable:
         outcome = UNREADABLE
     return Stored(
@@ -259,18 +258,18 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored | None, reada
         commitment=episode.commitment,
         characters=episode.characters,
         outcome=outcome,
-        salience_ppm=score.salience_ppm if score else 0,
-        early=score.early if score else False,
+        salience_ppm=score.salience_ppm,
+        early=score.early,
         accepted_offset=place.offset,
-        scored_offset=scored.offset if scored else -1,
-        encoder=score.encoder if score else UNSCORED,
-        reinforces=score.reinforces if score else None,
+        scored_offset=scored.offset,
+        encoder=score.encoder,
+        reinforces=score.reinforces,
         session=episode.session,
         role=episode.role,
-        novelty_ppm=score.novelty_ppm if score else None,
-        reward_ppm=score.reward_ppm if score else episode.reward_ppm,
-        confidence_ppm=score.confidence_ppm if score else episode.confidence_ppm,
-        uncertainty_ppm=score.uncertainty_ppm if score else episode.uncertainty_ppm,
+        novelty_ppm=score.novelty_ppm,
+        reward_ppm=score.reward_ppm,
+        confidence_ppm=score.confidence_ppm,
+        uncertainty_ppm=score.uncertainty_ppm,
         derives_from=episode.derives_from,
         source=episode.source,
         type=episode.type,

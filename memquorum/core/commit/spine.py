@@ -1,7 +1,8 @@
 """The spine of a shard: the accepted stream in its order, each episode joined with its score (DESIGN 4, 8).
 
-Salience answers every accepted episode once, in order, on the same partition; after a crash it may answer some again.
-So an episode waits for its score, everything behind it waits too, and what comes a second time is known by its offset.
+An episode waits until its score is here, and everything behind it waits too, however long that takes. Which score is
+its own is said by the partition of scores alone (`answers`), so every reader comes to the same stream at whatever pace
+it reads the two topics. Bounded: what waits is not read on, and whoever waits long says so.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
+from memquorum.core.commit.answers import Answers
 from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.records import EpisodeAccepted
 
@@ -18,7 +20,7 @@ MOST_BYTES = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A record of the accepted stream that can be applied now. `scored` is None for an episode that was passed over.
+    """A record of the accepted stream that can be applied now; `scored` is None for what is no episode.
 
     `traceparent` and `written_ms` are the record's trace and its time in the topic, where they are known; `digest`, the
     SHA-256 of its bytes, where that is asked for.
@@ -33,15 +35,17 @@ class Item:
 
 
 class Spine:
-    """One shard's waiting records. Bounded: who fills it asks `full` and `scores_full` before reading on."""
+    """One shard's waiting records. Bounded: who fills it asks `full` and `scores_full` before reading on, and `rewind`
+    afterwards."""
 
-    def __init__(self, next_offset: int) -> None:
-        """`next_offset`: of the first record that is not applied yet."""
+    def __init__(self, next_offset: int, *, rewinds: bool = True) -> None:
+        """`next_offset`: of the first record that is not applied yet. `rewinds`: whether scores can be read again;
+        without, all that come early are held."""
         self.next_offset = next_offset
         self._read_to = next_offset
         self._items: deque[Item] = deque()
-        self._scores: dict[int, Scored] = {}
-        self._scored_to = -1
+        self._answers = Answers()
+        self._rewinds = rewinds
         self._bytes = 0
 
     @property
@@ -57,7 +61,7 @@ class Spine:
     @property
     def scores_full(self) -> bool:
         """Whether to stop reading scores until the accepted stream has caught up."""
-        return len(self._scores) >= 2 * MOST_RECORDS
+        return self._answers.full and self.waiting_for() is None
 
     def accept(
         self,
@@ -78,12 +82,10 @@ class Spine:
         """A record of the accepted stream that nothing can be made of."""
         self._read_to = max(self._read_to, offset + 1)
 
-    def score(self, scored: Scored) -> None:
-        """What salience said. A second answer, and one for what was applied before, are left out."""
-        offset = scored.record.accepted_offset
-        self._scored_to = max(self._scored_to, offset)
-        if offset >= self.next_offset:
-            self._scores.setdefault(offset, scored)
+    def score(self, scored: Scored) -> bool:
+        """The next record of the partition of scores; whether it may count: no later assignment has written before."""
+        waits = self._rewinds and self._answers.full and self.waiting_for() is not None
+        return self._answers.take(scored, self.next_offset, self._read_to, waits=waits)
 
     def ready(self, limit: int) -> list[Item]:
         """What can be applied now, in order: up to the first episode whose score is not here. Takes nothing away."""
@@ -94,12 +96,9 @@ class Spine:
             if not isinstance(item.record, EpisodeAccepted):
                 found.append(item)
                 continue
-            scored = self._scores.get(item.offset)
-            # Answers come in order: one for a later episode says that this one will have none.
-            if scored is None and self._scored_to <= item.offset:
+            scored = self._answers.to(item.offset, item.record.memory_id)
+            if scored is None:
                 break
-            if scored is not None and scored.record.memory_id != item.record.memory_id:
-                scored = None
             found.append(Item(item.offset, item.record, scored, item.traceparent, item.written_ms, item.digest))
         return found
 
@@ -112,13 +111,18 @@ class Spine:
     def applied(self, through: int) -> None:
         """Everything up to this offset has been applied and may be let go."""
         while self._items and self._items[0].offset <= through:
-            item = self._items.popleft()
-            self._bytes -= _size(item.record)
-            self._scores.pop(item.offset, None)
+            self._bytes -= _size(self._items.popleft().record)
         self.next_offset = max(self.next_offset, through + 1)
-        # Answers to records that were left out of the spine would stay for ever.
-        if self._scores and not self._items:
-            self._scores = {o: s for o, s in self._scores.items() if o >= self.next_offset}
+        self._answers.let_go(self.next_offset)
+
+    def rewind(self) -> int | None:
+        """From where scores are to be read again, because there was no room for them before; asked for once."""
+        return self._answers.again(self._items[0].offset if self._items else self._read_to)
+
+    def scores_from(self, since: int | None = None) -> int | None:
+        """From where a restart has to read scores once everything before `since` is applied (default: `next_offset`);
+        None: from where this began."""
+        return self._answers.begin(self.next_offset if since is None else since)
 
 
 def _size(record: Accepted) -> int:

@@ -113,7 +113,7 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
             f"{type(detail).__name__} is none that this version knows"
         )
     state = links.advance(rows.state, entry, link)
-    blank = _blank(entry=entry, appended=link, state=state, cursors=_cursors(entry, detail))
+    blank = _blank(entry=entry, appended=link, state=state, cursors=_cursors(entry))
     try:
         return effect.rule(rules, rows, blank, detail)
     except (KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder) as error:
@@ -123,14 +123,13 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
         ) from error
 
 
-def _cursors(entry: JournalEntry, detail: Any) -> tuple[tuple[str, int], ...]:
-    """The next offsets to read of the sources that the entry used up."""
+def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
+    """The next offsets to read of the sources that the entry used up. Of scores it does not tell: they may stand in
+    another order than what they answer, and whoever reads them knows from where they are needed."""
     if entry.source_topic == topics.REENCODED:
         return ((topics.REENCODED, entry.source_offset + 1),)
     if entry.source_topic != topics.ACCEPTED:
         return ()
-    if isinstance(detail, Stored) and detail.scored_offset >= 0:
-        return (topics.ACCEPTED, entry.source_offset + 1), (topics.SCORED, detail.scored_offset + 1)
     return ((topics.ACCEPTED, entry.source_offset + 1),)
 
 
