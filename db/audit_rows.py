@@ -45,6 +45,7 @@ _AUDITED = {
     "living": "audit_living",
     "let_go": "audit_let_go",
     "protection": "audit_protection",
+    "answered": "audit_answered",
 }
 
 

@@ -11,8 +11,10 @@ import psycopg
 from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import Sight
+from memquorum.core.avro import Codec
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.erasure.tombstones import Tombstone
+from memquorum.core.erasure.withheld import Again, again
 from memquorum.core.records import ErasedEpisode
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
@@ -64,6 +66,15 @@ def shown(row: Sequence[Any]) -> dict[str, Any]:
 def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:
     """What goes."""
     return [one.episode for one in found(connection, namespace, selector, value)]
+
+
+def to_order_again(connection: psycopg.Connection, codec: Codec) -> list[Again]:
+    """The withheld orders that nobody has given again."""
+    entries = [entry for (entry,) in connection.execute(QUERIES["withheld"])]
+    if not entries:
+        return []
+    done = [one for orders in tombstones(connection).values() for one in orders]
+    return again(codec, entries, done, {memory_id for (memory_id,) in connection.execute(QUERIES["held"])})
 
 
 def tombstones(connection: psycopg.Connection) -> dict[int, list[Tombstone]]:

@@ -26,6 +26,7 @@ from memquorum.core.journal.rows import (
     GONE,
     SEALED,
     SHORT_TERM,
+    Answered,
     DecisionRow,
     Dropped,
     ErasedRow,
@@ -66,7 +67,8 @@ class InMemoryStore:
         self.decisions: list[DecisionRow] = []
         self.provenance: dict[tuple[str, str, str], Provenance] = {}
         self.erased: dict[str, ErasedRow] = {}
-        self.erasures: dict[tuple[int, str], ErasureRow] = {}
+        self.erasures: dict[tuple[int, int], ErasureRow] = {}
+        self.orders: dict[tuple[int, bytes], Answered] = {}
         self.living: Counter[str] = Counter()
         self.let_go: list[LetGo] = []
         self.protected: dict[tuple[str, str], Protection] = {}
@@ -110,6 +112,7 @@ class InMemoryStore:
                 {(n, i) for n, i in keys.erased if i in self.erased and self.erased[i].namespace == n},
                 self.quotas(keys.quotas),
                 {key: one for key, one in self.protected.items() if key[0] in keys.protected},
+                self.answered(state.shard, keys.orders),
             )
             for state, keys in wanted.items()
         }
@@ -124,6 +127,10 @@ class InMemoryStore:
             )
             for name, since in asked
         }
+
+    def answered(self, shard: int, orders: Collection[bytes]) -> set[bytes]:
+        """Of orders, by their digests, those that were answered."""
+        return {digest for digest in orders if (shard, digest) in self.orders}
 
     def held(self, memory_ids: Sequence[str]) -> list[str]:
         """Those of the memories that are held."""
@@ -238,10 +245,12 @@ class InMemoryStore:
         self.protected |= {(one.memory_id, one.kind): one for one in net.protected}
         self.erased |= {e.memory_id: e for e in net.erased}
         for part in net.erasures:
-            before = self.erasures.get((shard, part.order_id))
-            self.erasures[shard, part.order_id] = part if before is None else before.with_part(part)
+            before = self.erasures.get((shard, part.first_seq))
+            self.erasures[shard, part.first_seq] = part if before is None else before.with_part(part)
         for order_id, epoch in net.attested:
-            self.erasures[shard, order_id] = replace(self.erasures[shard, order_id], epoch=epoch)
+            named = [key for key, one in self.erasures.items() if key[0] == shard and one.order_id == order_id]
+            self.erasures |= {key: replace(self.erasures[key], epoch=epoch) for key in named}
+        self.orders |= {(shard, one.digest): one for one in net.answered}
         self.entries.setdefault(shard, []).extend(net.journal)
         self.decisions.extend(net.decisions)
         known = self._cursors.setdefault(shard, {})

@@ -274,8 +274,8 @@ VALUES (%(memory_id)s, %(kind)s, %(shard)s, %(seq)s, %(namespace)s, %(order_id)s
 DELETE FROM protection WHERE memory_id = %(memory_id)s::uuid AND kind = %(kind)s
 
 -- :name needed
--- The memories that a goal needs.
-SELECT memory_id::text
+-- The memories that a goal needs, each with the order that says so.
+SELECT memory_id::text, order_id::text
 FROM protection
 WHERE namespace = %(namespace)s AND kind = %(kind)s
     AND kind ^@ 'goal:' -- so that the index of goals can be asked
@@ -288,6 +288,28 @@ FROM protection
 WHERE memory_id = ANY(%(ids)s::uuid[])
 ORDER BY memory_id, kind
 
+-- :name answered_insert
+-- An order that was answered: it applies once.
+INSERT INTO answered (shard, digest, seq, namespace, effect)
+VALUES (%(shard)s, %(digest)s, %(seq)s, %(namespace)s, %(effect)s)
+
+-- :name answered
+-- Of orders, those that were answered.
+SELECT shard, digest FROM answered
+WHERE (shard, digest) IN (SELECT * FROM unnest(%(shards)s::integer[], %(digests)s::bytea[]))
+
+-- :name withheld
+-- Orders to erase that were not carried out, because something that they name was held.
+SELECT j.entry
+FROM answered a
+JOIN journal j ON j.shard = a.shard AND j.seq = a.seq
+WHERE a.effect = 'withheld'
+ORDER BY a.namespace, a.shard, a.seq
+
+-- :name held
+-- What is held.
+SELECT memory_id::text FROM protection WHERE kind = 'hold'
+
 -- :name erasure_upsert
 -- An order that was carried out. Its entries may come in two batches of a rebuild: their counts add up.
 INSERT INTO erasure (shard, namespace, order_id, selector, value, signer, ordered_by, reference, ordered_at, ordered,
@@ -295,7 +317,7 @@ INSERT INTO erasure (shard, namespace, order_id, selector, value, signer, ordere
 VALUES (%(shard)s, %(namespace)s, %(order_id)s, %(selector)s, %(value)s, %(signer)s, %(ordered_by)s, %(reference)s,
     %(ordered_at)s, %(ordered)s, %(accepted_at)s, %(accepted_offset)s, %(first_seq)s, %(last_seq)s, %(memories)s,
     %(episodes)s, %(residue_until)s, %(epoch)s, %(head)s)
-ON CONFLICT (shard, order_id) DO UPDATE
+ON CONFLICT (shard, first_seq) DO UPDATE
 SET memories = erasure.memories + excluded.memories, episodes = erasure.episodes + excluded.episodes
 
 -- :name erasure_attested
@@ -1368,6 +1390,13 @@ FROM protection
 WHERE shard = %(shard)s
 ORDER BY protection.memory_id, kind COLLATE "C"
 
+-- :name audit_answered
+-- Orders that were answered, in the order of the journal.
+SELECT shard, digest, seq, namespace, effect
+FROM answered
+WHERE shard = %(shard)s
+ORDER BY seq
+
 -- :name audit_bodies
 -- Contents beside the commitments that they must have.
 SELECT m.shard, m.id::text, m.commitment, c.body
@@ -1390,6 +1419,7 @@ UNION ALL (SELECT 'provenance', shard FROM provenance WHERE NOT shard = ANY(%(sh
 UNION ALL (SELECT 'erased', shard FROM erased WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'living', shard FROM living WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'protection', shard FROM protection WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
+UNION ALL (SELECT 'answered', shard FROM answered WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'let_go', shard FROM let_go WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s) LIMIT 1)
 

@@ -253,17 +253,19 @@ class Reads:
         return found if found is not None and covers(sight.namespaces, found.namespace) else None
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:
-        """The orders that protect memories: memory, kind, order, who, reference, since when."""
+        """The orders that protect memories: memory, kind, order, who, reference, since when, and who signed."""
         if not memory_ids:
             return []
         rows = await self._all("protections", {"ids": list(memory_ids)}, sight)
-        return [(row[0], row[1], row[5], row[7], row[8], row[9]) for row in rows if covers(sight.namespaces, row[4])]
+        return [
+            (row[0], row[1], row[5], row[7], row[8], row[9], row[6]) for row in rows if covers(sight.namespaces, row[4])
+        ]
 
-    async def needed(self, sight: Sight, namespace: str, kind: str) -> list[str]:
-        """The memories of a namespace that a goal needs, by its kind of protection."""
+    async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
+        """The memories of a namespace that a goal needs, by its kind of protection; of each the order."""
         if not covers(sight.namespaces, namespace):
-            return []
-        return [row[0] for row in await self._all("needed", {"namespace": namespace, "kind": kind}, sight)]
+            return {}
+        return dict(row[:2] for row in await self._all("needed", {"namespace": namespace, "kind": kind}, sight))
 
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
         """What proves an erasure; None where no such order was carried out."""

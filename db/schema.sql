@@ -402,10 +402,9 @@ CREATE TABLE erasure (
     residue_until   bigint  NOT NULL,
     epoch           bigint,           -- in which the members attested it
     head            bytea,            -- signed head of the journal at last_seq; a rebuild has none
-    PRIMARY KEY (shard, order_id)
+    PRIMARY KEY (shard, first_seq)
 );
 CREATE INDEX erasure_order ON erasure (order_id);
-CREATE INDEX erasure_seq ON erasure (shard, first_seq);
 
 ALTER TABLE provenance OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;
@@ -481,6 +480,23 @@ CREATE POLICY reader ON protection FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY tenant ON protection FOR SELECT TO memquorum_tenant USING (
     namespace = ANY ((SELECT tenant_names())::text[]) OR namespace ^@ ANY ((SELECT tenant_beginnings())::text[])
 );
+
+-- Orders and requests that were answered, by the digest of their signed bytes: published again, they change nothing.
+CREATE TABLE answered (
+    shard     integer NOT NULL,
+    digest    bytea   NOT NULL,
+    seq       bigint  NOT NULL, -- journal sequence of its first entry
+    namespace text    NOT NULL,
+    effect    text    NOT NULL, -- of that entry: erased, withheld, protected, requested, declined
+    PRIMARY KEY (shard, digest)
+);
+CREATE INDEX answered_seq ON answered (shard, seq);
+CREATE INDEX answered_withheld ON answered (namespace, shard, seq) WHERE effect = 'withheld';
+
+ALTER TABLE answered OWNER TO memquorum_owner;
+
+ALTER TABLE answered ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY reader ON answered FOR SELECT TO memquorum_reader USING (true);
 
 -- Namespaces of many memories are asked through indexes of their own, which `db/crowds.py` makes: near_… for vectors,
 -- words_… for words (infra/decisions/0031). Row security lets no operator of full text into an index, for it might tell of

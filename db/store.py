@@ -152,6 +152,11 @@ class PostgresStore:
         with self._link.use() as connection:
             return [memory_id for memory_id, kind in protections(connection, memory_ids) if kind == HOLD]
 
+    def answered(self, shard: int, orders: Sequence[bytes]) -> set[bytes]:
+        """Of orders, by their digests (`core.orders.order_digest`), those that were answered."""
+        with self._link.use() as connection:
+            return _answered(connection, {shard: orders})[shard]
+
     @contextmanager
     def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:
         """A transaction on the shards that stand as given, with the rows of the keys loaded. Ends with the block:
@@ -244,6 +249,7 @@ class Transaction:
             ]
             _many(connection, "protection_delete", [{"memory_id": i, "kind": kind} for i, kind in turned])
             _many(connection, "protection_insert", _parameters([one for net in nets for one in net.protected]))
+            _many(connection, "answered_insert", _parameters([one for net in nets for one in net.answered]))
             attested = [(net.after.shard, *one) for net in nets for one in net.attested]
             _many(connection, "erasure_attested", [{"shard": k, "order_id": i, "epoch": e} for k, i, e in attested])
             _many(connection, "shard_update", _parameters([net.after for net in nets]))
@@ -308,6 +314,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         quotas = found_quotas(connection, asked) if asked else {}
         guarded = [memory_id for keys in wanted.values() for memory_id in keys.protected]
         protected = protections(connection, guarded) if guarded else {}
+        orders = {state.shard: keys.orders for state, keys in wanted.items() if keys.orders}
+        answered = _answered(connection, orders) if orders else {}
         states = {row[0]: ShardState(*row) for row in locked}
         memories = {row[0]: _memory(*row) for row in found_memories.fetchall()}
         strengths = {row[0]: _strength(*row) for row in found_strengths.fetchall()}
@@ -315,7 +323,13 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         erased = {(namespace, memory_id) for namespace, memory_id in found_erased}
     for expected in wanted:
         check_standing(expected, states.get(expected.shard))
-    return {state.shard: Rows(state, memories, strengths, events, erased, quotas, protected) for state in wanted}
+    none = frozenset[bytes]()
+    return {
+        state.shard: Rows(
+            state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none)
+        )
+        for state in wanted
+    }  # fmt: skip
 
 
 def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]]) -> dict[str, Quota]:
@@ -329,6 +343,16 @@ def protections(connection: psycopg.Connection, memory_ids: Iterable[str]) -> di
     """The orders that protect memories, by (memory id, kind)."""
     rows = connection.execute(QUERIES["protections"], {"ids": uuids(memory_ids)})
     return {(row[0], row[1]): Protection(*row) for row in rows}
+
+
+def _answered(connection: psycopg.Connection, orders: Mapping[int, Iterable[bytes]]) -> dict[int, set[bytes]]:
+    """Of orders by shard, those that were answered."""
+    found: dict[int, set[bytes]] = {shard: set() for shard in orders}
+    asked = [(shard, digest) for shard, digests in orders.items() for digest in digests]
+    named = {"shards": [shard for shard, _ in asked], "digests": [digest for _, digest in asked]}
+    for shard, digest in connection.execute(QUERIES["answered"], named):
+        found[shard].add(digest)
+    return found
 
 
 def check_standing(expected: ShardState, found: ShardState | None) -> None:

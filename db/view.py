@@ -19,6 +19,9 @@ from db import view_statements as sql
 from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
 from memquorum.core.consensus.events import Progress, Reached
+from memquorum.core.consensus.membership import OPERATOR
+from memquorum.core.protection.orders import ENDS, kind_of
+from memquorum.core.records import ProtectionOrdered
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
@@ -210,9 +213,11 @@ class View:
         asked = f"SELECT {what} FROM tick WHERE shard = ? AND accepted_offset = ?"
         return self._db.execute(asked, (shard, offset)).fetchone()
 
-    def ordered(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> None:
-        """An order to erase stands here, or a request to restore, whose SHA-256 this is."""
-        self._write("INSERT OR IGNORE INTO ordered VALUES (?, ?, ?, ?)", (shard, offset, digest, accepted_at))
+    def ordered(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> bool:
+        """An order, or a request, of this digest (`core.orders.order_digest`) stands here. Whether it is the first
+        time: only then does it count."""
+        row = (shard, digest, offset, accepted_at)
+        return self._write("INSERT OR IGNORE INTO ordered VALUES (?, ?, ?, ?)", row).rowcount == 1
 
     def order_at(self, shard: int, offset: int) -> tuple[bytes, int] | None:
         """The digest of the order that stands unanswered at an offset, and when it came in; None if none does."""
@@ -223,16 +228,15 @@ class View:
         """An order of this digest, said to stand here since then, was decided on. If it does, it asks no more."""
         self._write("INSERT OR IGNORE INTO answered VALUES (?, ?, ?, ?)", (shard, digest, offset, accepted_at))
 
-    def protect(self, shard: int, memory_id: str, namespace: str, kind: str, on: bool) -> None:
-        """An order to protect a memory, or to protect it no longer, stands in the stream.
+    def protect(self, shard: int, order: ProtectionOrdered, signer: str) -> None:
+        """An order to protect a memory, or to protect it no longer, stands in the stream, for the first time.
 
         It changes nothing where the order's namespace has no such memory, known or sealed: as in the journal.
         """
-        if on:
-            self._write(sql.PROTECT, (memory_id, kind, shard, namespace))
-        else:
-            asked = "DELETE FROM protected WHERE memory_id = ? AND kind = ? AND namespace = ?"
-            self._write(asked, (memory_id, kind, namespace))
+        ends, operator = order.action in ENDS, int(signer == OPERATOR)
+        named = order.ends if ends else order.order_id
+        row = (order.memory_id, kind_of(order), shard, order.namespace, named, operator)
+        self._write(sql.UNPROTECT if ends else sql.PROTECT, row)
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""

@@ -47,8 +47,17 @@ WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND na
 # Known, or sealed, in the namespace that ordered it: what is protected elsewhere is not for that order to say.
 PROTECT = """
 INSERT OR IGNORE INTO protected
-SELECT m.memory_id, ?2, ?3, m.namespace FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
+SELECT m.memory_id, ?2, ?5, ?3, m.namespace, ?6
+FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
 WHERE p.memory_id = ?1 AND m.namespace = ?4
+"""
+# Of two orders of one kind the journal knows which one stands; a view may not, for it sees later what was decided in
+# between. So it keeps both, and what ends one of them ends both: as there, but for the operator's, which others do not.
+UNPROTECT = """
+DELETE FROM protected WHERE memory_id = ?1 AND kind = ?2 AND namespace = ?4 AND of_operator <= ?6
+AND EXISTS (
+    SELECT 1 FROM protected p
+    WHERE p.memory_id = ?1 AND p.kind = ?2 AND p.namespace = ?4 AND p.of_operator <= ?6 AND p.order_id = ?5)
 """
 # Decided two epochs ago and untouched since: whoever applies decisions has done so, nothing voids it any more.
 OVER = """
@@ -94,7 +103,8 @@ WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.
 KEEP_ID = "INSERT OR IGNORE INTO place VALUES (?, ?)"
 
-# An order is voted on once, also where it was sent twice. Only what really stands where the decision says was answered:
+# An order is voted on once; where it was sent twice, only its first place is known. Only what really stands where the
+# decision says was answered:
 # who nominates may have named the place of another one.
 ORDER = """
 SELECT o.digest, o.accepted_at FROM ordered o

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 12
+VERSION = 13
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -48,14 +48,15 @@ CREATE TABLE IF NOT EXISTS sealed (
     shard INTEGER, until INTEGER, epoch INTEGER, places TEXT NOT NULL,
     PRIMARY KEY (shard, until, epoch)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ordered (
-    shard INTEGER, accepted_offset INTEGER, digest BLOB NOT NULL, accepted_at INTEGER NOT NULL,
-    PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;
+    shard INTEGER, digest BLOB, accepted_offset INTEGER NOT NULL, accepted_at INTEGER NOT NULL,
+    PRIMARY KEY (shard, digest)) WITHOUT ROWID;
+CREATE UNIQUE INDEX IF NOT EXISTS ordered_place ON ordered (shard, accepted_offset);
 CREATE TABLE IF NOT EXISTS answered (
     shard INTEGER, digest BLOB, accepted_offset INTEGER, accepted_at INTEGER,
     PRIMARY KEY (shard, digest, accepted_offset, accepted_at)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS protected (
-    memory_id TEXT, kind TEXT, shard INTEGER NOT NULL, namespace TEXT NOT NULL,
-    PRIMARY KEY (memory_id, kind)) WITHOUT ROWID;
+    memory_id TEXT, kind TEXT, order_id TEXT, shard INTEGER NOT NULL, namespace TEXT NOT NULL,
+    of_operator INTEGER NOT NULL, PRIMARY KEY (memory_id, kind, order_id)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,
     PRIMARY KEY (shard, accepted_offset)) WITHOUT ROWID;

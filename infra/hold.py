@@ -6,15 +6,17 @@ import argparse
 import time
 import uuid
 
+from db import erasure_rows
 from db.connection import READER, Link
 from db.store import protections
 from infra import genesis
 from infra.settings import Settings, SettingsError
+from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.orders import BadOrder
 from memquorum.core.protection import orders
-from memquorum.core.protection.orders import HOLD, PIN, RELEASE, UNPIN
+from memquorum.core.protection.orders import ENDS, HOLD, PIN, RELEASE, UNPIN
 from memquorum.core.records import ProtectionOrdered
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
@@ -45,42 +47,71 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     if made.operator is None:
         raise SettingsError(f"{settings.genesis_file} names no operator: nobody can order as that")
     seed, now = genesis.signing_seed(settings, OPERATOR, made.operator), time.time_ns() // 1_000_000
-    wanted = [
-        ProtectionOrdered(
-            made.cluster, str(uuid.uuid4()), parsed.namespace, memory_id.lower(), parsed.action, parsed.ordered_by,
-            now, parsed.reference,
-        )
-        for memory_id in parsed.memory_ids
-    ]  # fmt: skip
+    link = Link(settings.memory_dsn, READER, StoreUnavailable)
     try:
-        signed = [(order, orders.make(codec, made, OPERATOR, seed, order)) for order in wanted]
-    except BadOrder as wrong:
-        raise SettingsError(f"hold: {wrong}") from None
-    publish_protections(settings.bootstrap, signed)
-    return _wait(settings, wanted, parsed.wait)
-
-
-def _wait(settings: Settings, wanted: list[ProtectionOrdered], seconds: float) -> int:
-    link, until = Link(settings.memory_dsn, READER, StoreUnavailable), time.monotonic() + seconds
-    try:
-        while True:
-            with link.use() as connection:
-                standing = protections(connection, [order.memory_id for order in wanted])
-            left = [order for order in wanted if _waits(order, (order.memory_id, orders.kind_of(order)) in standing)]
-            if not left:
-                for order in wanted:
-                    print(f"{order.action}: {order.memory_id} in {order.namespace!r}")
-                return 0
-            if time.monotonic() >= until:
-                for order in left:
-                    print(
-                        f"not so yet: {order.action} {order.memory_id}: it is gone, of another namespace, or on its way"
-                    )
-                return 1
-            time.sleep(_LOOK_S)
+        named = [memory_id.lower() for memory_id in parsed.memory_ids]
+        ends = _standing(link, named, parsed.action) if parsed.action in ENDS else dict.fromkeys(named)
+        wanted = [
+            ProtectionOrdered(
+                made.cluster, str(uuid.uuid4()), parsed.namespace, memory_id, parsed.action, parsed.ordered_by,
+                now, parsed.reference, ends[memory_id],
+            )
+            for memory_id in named
+            if memory_id in ends
+        ]  # fmt: skip
+        try:
+            signed = [(order, orders.make(codec, made, OPERATOR, seed, order)) for order in wanted]
+        except BadOrder as wrong:
+            raise SettingsError(f"hold: {wrong}") from None
+        publish_protections(settings.bootstrap, signed)
+        done = _wait(link, wanted, parsed.wait)
+        if parsed.action == RELEASE:
+            tell_withheld(link, codec)
+        return done if len(wanted) == len(named) else 1
     finally:
         link.close()
 
 
+def _standing(link: Link, memory_ids: list[str], action: str) -> dict[str, str | None]:
+    """Of the memories that there is something to end of, the order that stands; says of which there is not."""
+    with link.use() as connection:
+        standing = protections(connection, memory_ids)
+    found: dict[str, str | None] = {}
+    for memory_id in memory_ids:
+        stands = standing.get((memory_id, ENDS[action]))
+        if stands is None:
+            print(f"nothing to {action}: no {ENDS[action]} stands of {memory_id}")
+        else:
+            found[memory_id] = stands.order_id
+    return found
+
+
+def tell_withheld(link: Link, codec: Codec) -> None:
+    """Lists the orders to erase that were withheld and that nobody has given again. Raises StoreUnavailable."""
+    with link.use() as connection:
+        left = erasure_rows.to_order_again(connection, codec)
+    if left:
+        print("withheld, and to be ordered again (`memquorum erase`, `python -m infra erase`):")
+    for one in left:
+        print(f"  {one}")
+
+
+def _wait(link: Link, wanted: list[ProtectionOrdered], seconds: float) -> int:
+    until = time.monotonic() + seconds
+    while True:
+        with link.use() as connection:
+            standing = protections(connection, [order.memory_id for order in wanted])
+        left = [order for order in wanted if _waits(order, (order.memory_id, orders.kind_of(order)) in standing)]
+        if not left:
+            for order in wanted:
+                print(f"{order.action}: {order.memory_id} in {order.namespace!r}")
+            return 0
+        if time.monotonic() >= until:
+            for order in left:
+                print(f"not so yet: {order.action} {order.memory_id}: it is gone, of another namespace, or on its way")
+            return 1
+        time.sleep(_LOOK_S)
+
+
 def _waits(order: ProtectionOrdered, stands: bool) -> bool:
-    return stands == (order.action in orders.ENDS)
+    return stands == (order.action in ENDS)

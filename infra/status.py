@@ -21,10 +21,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from db import erasure_rows
+from db.connection import READER, Link
 from infra import keeping, supervisor, telemetry
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
+from memquorum.ports import StoreUnavailable
+from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics
 
 # Which stages a process runs; every other runs one of its own name.
@@ -104,6 +108,8 @@ def _once(
     given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Scrape]], console: Console, as_json: bool
 ) -> int:
     if as_json:
+        if found:
+            found["withheld"] = withheld(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
             process["says"] = seen[-1].get(name, Scrape()).says
@@ -123,8 +129,24 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
     if found["state"] == "ready":
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
         swept = keeping.last_sweep(given)
+        foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
         foot += "\nswept: not yet" if swept is None else f"\nswept, or begun to wait for it: {moment(swept)}"
     return Group(_table(found.get("processes", {}), seen), Text(foot))
+
+
+def withheld(given: Settings) -> list[str]:
+    """The orders to erase that were withheld and that nobody has given again, each in a line; of a store that does not
+    answer none, which the processes' own lines tell."""
+    if not given.memory_dsn:
+        return []
+    link = Link(given.memory_dsn, READER, StoreUnavailable)
+    try:
+        with link.use() as connection:
+            return [str(one) for one in erasure_rows.to_order_again(connection, load_codec())]
+    except StoreUnavailable:
+        return []
+    finally:
+        link.close()
 
 
 def _table(processes: Mapping[str, Mapping[str, Any]], seen: Sequence[dict[str, Scrape]]) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBall
 from memquorum.core.consensus.orders import RESIZES
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.orders import order_digest
 from memquorum.core.policy import PPM
 from memquorum.core.records import ErasureFound, MembersOrdered, Opinion, RestoreFound, Signed
 from memquorum.core.restoring import asking
@@ -169,7 +169,7 @@ class Casting:
 
     def _stands(self, found: ErasureFound | RestoreFound) -> bool:
         """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands."""
-        offset, *said = _stood(found)
+        offset, *said = _stood(self._codec, found)
         return self._view.order_at(self._shard, offset) == tuple(said)
 
     def _fits(self, nominated: Nominated) -> bool:
@@ -230,11 +230,11 @@ def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:
     """
     data = checked.nomination.order or b""
     if asking.is_one(checked.nomination):
-        return _stood(codec.decode_as(RestoreFound, data))
+        return _stood(codec, codec.decode_as(RestoreFound, data))
     if any(one.decided and one.kind == ERASE.name for one in checked.outcomes):
-        return _stood(codec.decode_as(ErasureFound, data))
+        return _stood(codec, codec.decode_as(ErasureFound, data))
     return None
 
 
-def _stood(found: ErasureFound | RestoreFound) -> tuple[int, bytes, int]:
-    return found.offset, hashlib.sha256(found.order).digest(), found.accepted_at
+def _stood(codec: Codec, found: ErasureFound | RestoreFound) -> tuple[int, bytes, int]:
+    return found.offset, order_digest(codec, found.order), found.accepted_at

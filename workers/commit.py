@@ -304,7 +304,10 @@ class _Session:
                 batch.recalled, found = self._recalling.recall(shard, back)
                 contents |= found
         lines = {shard: self._lines[shard] for shard in batches}
-        wanted = {line.state: batches[shard].keys(line.tombstones, line.since) for shard, line in lines.items()}
+        wanted = {
+            line.state: batches[shard].keys(self._rules.codec, line.tombstones, line.since)
+            for shard, line in lines.items()
+        }
         with self._store.transaction(wanted) as transaction:
             rows = transaction.rows
             nets = {

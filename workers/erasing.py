@@ -20,6 +20,7 @@ from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Keys, ShardState
 from memquorum.core.journal.workset import Net, Workset
+from memquorum.core.orders import order_digest
 from memquorum.core.records import ErasedEpisode, ErasureAccepted
 from workers.line import Batch, Line
 
@@ -50,17 +51,21 @@ class Erasing:
         """Fills the batch with the order's entries, writes them, and answers what they leave.
 
         Raises what the store raises, and what `destroy` does."""
-        found = self._named(line, record)
+        digest = order_digest(self._rules.codec, record.order)
+        found = self._named(line, record, digest)
         ids = [one.memory_id for one in found or ()]
         held = self._store.held(ids) if ids else []
         if held:
-            return self._withhold(line, batch, offset, record, held)
+            return self._withhold(
+                line, batch, offset, record, Keys(protected=frozenset(held), orders=frozenset({digest}))
+            )
         parts = [ordering.Part(0, 1, repeated=True)] if found is None else ordering.in_parts(found)
         for first in range(0, len(ids), PART_MOST):
             self._destroy(ids[first : first + PART_MOST])
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
         until = record.accepted_at + self._residue_ms
-        with self._store.transaction({line.state: Keys(frozenset(ids), protected=frozenset(ids))}) as transaction:
+        wanted = Keys(frozenset(ids), protected=frozenset(ids), orders=frozenset({digest}))
+        with self._store.transaction({line.state: wanted}) as transaction:
             work = Workset(transaction.rows[line.state.shard])
             for part in parts:
                 change = ordering.apply_erasure(line.rules, work.rows, place, record, part=part, residue_until=until)
@@ -71,22 +76,24 @@ class Erasing:
         log.info("order %s: %d episodes erased", record.event_id, len(ids))
         return net
 
-    def _withhold(self, line: Line, batch: Batch, offset: int, record: ErasureAccepted, held: Sequence[str]) -> Net:
-        """What a law asks to keep is not erased: the order is journalled, and nothing of it is done."""
+    def _withhold(self, line: Line, batch: Batch, offset: int, record: ErasureAccepted, held: Keys) -> Net:
+        """What a law asks to keep is not erased: the order is journalled, and nothing of it is done. It is answered by
+        that: after the release it takes a new order. `held`: the memories, and the order."""
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
-        with self._store.transaction({line.state: Keys(protected=frozenset(held))}) as transaction:
+        with self._store.transaction({line.state: held}) as transaction:
             work = Workset(transaction.rows[line.state.shard])
-            change = ordering.apply_withheld(line.rules, work.rows, place, record, held)
+            change = ordering.apply_withheld(line.rules, work.rows, place, record, sorted(held.protected))
             work.absorb(change)
             batch.changes.append((change, batch.items[0]))
             net = work.net()
             transaction.write([net], {}, line.cursors(batch))
-        log.error("order %s: not carried out: %d memories that it names are held", record.event_id, len(held))
+        told = "order %s: not carried out: %d memories that it names are held; order it again after the release"
+        log.error(told, record.event_id, len(held.protected))
         return net
 
-    def _named(self, line: Line, record: ErasureAccepted) -> Sequence[ErasedEpisode] | None:
-        """What is to be erased; None where the order was carried out before."""
-        if line.tombstones.carried_out(record.event_id):
+    def _named(self, line: Line, record: ErasureAccepted, digest: bytes) -> Sequence[ErasedEpisode] | None:
+        """What is to be erased; None where the order was answered before: carried out, or withheld."""
+        if self._store.answered(line.state.shard, [digest]):
             return None
         _, order = open_order(self._rules.codec, self._rules.genesis, record.order)
         return self._store.named(order.namespace, order.selector, order.value)

@@ -12,7 +12,7 @@ import numpy as np
 from db.store import Clear, Start
 from memquorum import topics
 from memquorum.core import caps, ids
-from memquorum.core.avro import DecodeError
+from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
@@ -79,11 +79,11 @@ class Batch:
         first = self.items[0] if self.items else None
         return (first.offset, first.record) if first and isinstance(first.record, ErasureAccepted) else None
 
-    def keys(self, tombstones: Tombstones, since: int) -> Keys:
+    def keys(self, codec: Codec, tombstones: Tombstones, since: int) -> Keys:
         """The rows that it may touch. `since`: see applying.touches."""
-        found = [applying.touches(item.record, item.scored) for item in self.items]
+        found = [applying.touches(codec, item.record, item.scored) for item in self.items]
         if self.certified is not None:
-            found.append(applying.touches(self.certified.checked, since=since))
+            found.append(applying.touches(codec, self.certified.checked, since=since))
         found.append(Keys(frozenset(record.memory_id for _, record in self.anew)))
         return Keys(
             frozenset(memory_id for keys in found for memory_id in keys.memories),
@@ -91,6 +91,7 @@ class Batch:
             frozenset(key for keys in found for key in keys.erased if tombstones.stand_in(key[0])),
             frozenset(key for keys in found for key in keys.quotas),
             frozenset(memory_id for keys in found for memory_id in keys.protected),
+            frozenset(digest for keys in found for digest in keys.orders),
         )
 
     def restores(self) -> list[str]:

@@ -12,12 +12,13 @@ from db.view import View
 from db.view_rows import Known, Recent
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.commit.applying import Accepted, Scored
+from memquorum.core.commit.applying import Accepted, Scored, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.orders import BadOrder
-from memquorum.core.protection.orders import ENDS, kind_of, open_protection
+from memquorum.core.ordered import Ordered
+from memquorum.core.orders import order_digest
+from memquorum.core.protection.orders import ENDS, open_protection
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -101,10 +102,8 @@ class Walk:
         match item.record:
             case ClockTicked(as_of=as_of):
                 self._view.ticked(self._shard, item.offset, as_of, self._stream)
-            case ErasureAccepted(order=order, accepted_at=at) | RestoreAccepted(order=order, accepted_at=at):
-                self._view.ordered(self._shard, item.offset, hashlib.sha256(order).digest(), at)
-            case ProtectionAccepted() as protection:
-                self._protect(item.offset, protection)
+            case ErasureAccepted() | RestoreAccepted() | ProtectionAccepted() as ordered:
+                self._order(item.offset, ordered)
             case AccessAccepted() as access:
                 self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
             case EpisodeAccepted() as episode:
@@ -112,14 +111,16 @@ class Walk:
                 self._next_scored = max(self._next_scored, item.scored.offset + 1)
                 self._take_episode(item.offset, episode, item.scored.record)
 
-    def _protect(self, offset: int, record: ProtectionAccepted) -> None:
-        try:
-            _, order = open_protection(self._codec, self._genesis, record.order)
-        except BadOrder:
-            return  # as for whoever applies it: nobody has to follow it
-        begins = order.action not in ENDS
-        self._view.protect(self._shard, order.memory_id, order.namespace, kind_of(order), on=begins)
-        if begins:
+    def _order(self, offset: int, record: Ordered) -> None:
+        """An order counts where it stands for the first time, and if whoever applies it has to follow it."""
+        if unfit(self._codec, self._genesis, record) is not None:
+            return
+        first = self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at)
+        if not first or not isinstance(record, ProtectionAccepted):
+            return
+        signed, order = open_protection(self._codec, self._genesis, record.order)
+        self._view.protect(self._shard, order, signed.signer)
+        if order.action not in ENDS:
             self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)
 
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:

@@ -17,12 +17,14 @@ $$;
 GRANT SELECT, INSERT, UPDATE ON shard, cursor, memory, erasure, living TO memquorum_writer;
 GRANT SELECT, INSERT, UPDATE, DELETE ON strength TO memquorum_writer;
 GRANT SELECT, INSERT, DELETE ON content, embedding, dropped, protection TO memquorum_writer;
-GRANT SELECT, INSERT ON event, journal, decision, outcome, ballot, provenance, erased, let_go TO memquorum_writer;
+GRANT SELECT, INSERT ON event, journal, decision, outcome, ballot, provenance, erased, let_go,
+    answered TO memquorum_writer;
 GRANT SELECT ON audit_votes, audit_forgotten TO memquorum_writer;
 
 -- The reader sees all and changes nothing: decay, nomination and salience; audits and the operator's questions.
 GRANT SELECT ON shard, cursor, event, memory, content, embedding, strength, dropped, journal, decision, outcome, ballot,
-    provenance, erased, erasure, living, let_go, protection, audit_votes, audit_forgotten TO memquorum_reader;
+    provenance, erased, erasure, living, let_go, protection, answered, audit_votes, audit_forgotten
+    TO memquorum_reader;
 
 -- The tenant is the retrieval service in nearly all that it asks: rows of the namespaces that it names, no others.
 GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, outcome, ballot, provenance, erased,

@@ -74,7 +74,7 @@ def goal(parsed: argparse.Namespace) -> int:
         print(json.dumps(found))
     else:
         print(f"{found['status']}: goal {found['goal']!r} needs {len(found['memory_ids'])} memories")
-    return NOT_YET if found["status"] == "ordered" else DONE
+    return NOT_YET if found["status"] in ("ordered", "not yet") else DONE
 
 
 def run(parsed: argparse.Namespace) -> int:

@@ -1,12 +1,16 @@
 """What orders to erase, to protect and to restore have in common: a Signed around a record that says for which cluster
 it is, in which namespace, by whom and when. Each kind adds what it asks for and who may.
 
+An order applies once. `order_digest` names it by its signed bytes: the journal, the store, every member's view and the
+audit keep the names of those that were answered, so that whoever publishes one again, however often, changes nothing.
+
 An agent that has a key in the genesis file orders only where its name is proven: in a namespace that takes nothing
 unsigned. Elsewhere a name is only a name, and may be another tenant's agent of the same one.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -27,6 +31,20 @@ class BadOrder(ValueError):
     def __init__(self, code: str, field: str | None, detail: str) -> None:
         super().__init__(f"{field}: {detail}" if field else detail)
         self.code, self.field, self.detail = code, field, detail
+
+
+def order_digest(codec: Codec, data: bytes) -> bytes:
+    """The name of an order by its signed bytes: SHA-256 of who signed and of the body. `data`: the Signed.
+
+    The envelope is left out: it can be written in more than one way around the same signature. What cannot be read is
+    named by all of its bytes.
+    """
+    try:
+        signed = codec.decode_as(Signed, data)
+    except DecodeError:
+        return hashlib.sha256(data).digest()
+    signer = signed.signer.encode()
+    return hashlib.sha256(len(signer).to_bytes(4, "big") + signer + signed.body).digest()
 
 
 Order = TypeVar("Order", ErasureOrdered, ProtectionOrdered, RestoreOrdered)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 
+from db import erasure_rows
 from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
+from memquorum.core.erasure.withheld import Again
 from memquorum.core.ids import memory_id
 from memquorum.core.records import Decided, Protected, Withheld
 from tests.integration.commit_process import GENESIS, MASTER
@@ -40,6 +43,11 @@ def protect(flow: Flow, action: str, name: str, number: int) -> None:
     flow.accepted(SHARD, protections.accepted(flow.codec, action, memory_id(mine, name), number, **said))
 
 
+def to_order_again(databases: tuple[str, str], codec: Codec) -> list[Again]:
+    with psycopg.connect(databases[0]) as connection:
+        return erasure_rows.to_order_again(connection, codec)
+
+
 def order(flow: Flow, number: int) -> None:
     said = {"namespace": flow.namespace(SHARD), "order_id": memory_id("orders", str(number))}
     wanted = erasures.ordered(GENESIS, **said)
@@ -67,13 +75,21 @@ def test_what_is_pinned_stays_and_what_is_held_is_not_erased(
     ]
     assert rows(databases, "SELECT kind FROM protection ORDER BY 1") == [("goal:case-3",), ("hold",), ("pin",)]
     protect(flow, "release", "b", 3)
+    # Published again it stays withheld, and so it has to be ordered anew; so is the hold, published again, none.
+    order(flow, 1)
+    protect(flow, "hold", "b", 2)
+    flow.flush()
+    await_seq(databases, SHARD, 14, worker)
+    assert [one.held for one in to_order_again(databases, flow.codec)] == [()]
     order(flow, 2)
     flow.flush()
-    await_seq(databases, SHARD, 13, worker)
+    await_seq(databases, SHARD, 15, worker)
+    assert to_order_again(databases, flow.codec) == []
 
-    entries = journal_of(flow.bootstrap, flow.codec, SHARD, 13)
+    entries = journal_of(flow.bootstrap, flow.codec, SHARD, 15)
+    assert [entry.effect for entry in entries[11:]] == ["protected", "repeated", "repeated", "erased"]
     details = [flow.codec.decode(entry.detail) for entry in entries]
-    assert [d.applied for d in details if isinstance(d, Protected)] == [True] * 4
+    assert [d.applied for d in details if isinstance(d, Protected)] == [*[True] * 4, False]
     (decided,) = (d for d in details if isinstance(d, Decided))
     assert [(r.outcome, r.reason) for r in decided.results] == [
         ("voided", "protected"), ("voided", "protected"), ("forgotten", "quorum"), ("voided", "protected"),

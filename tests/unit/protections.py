@@ -8,16 +8,22 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import messages
+from memquorum.core.protection.orders import ENDS
 from memquorum.core.records import ProtectionAccepted, ProtectionOrdered
 from tests.unit.genesis import seed_of
 from tests.unit.shard import NAMESPACE
 
 
+def order_id(number: int) -> str:
+    return ids.memory_id("orders", f"p{number}")
+
+
 def wanted(action: str, about: str, number: int = 1, **changes: Any) -> ProtectionOrdered:
-    """`cluster` is to be said."""
+    """`cluster` is to be said. What ends another ends the one with the number before, unless it says which."""
+    ends = order_id(number - 1) if action in ENDS else None
     said: dict[str, Any] = {
-        "order_id": ids.memory_id("orders", f"p{number}"), "namespace": NAMESPACE, "memory_id": about,
-        "action": action, "ordered_by": "counsel", "ordered_at": 5_000, "reference": "case-3",
+        "order_id": order_id(number), "namespace": NAMESPACE, "memory_id": about,
+        "action": action, "ordered_by": "counsel", "ordered_at": 5_000, "reference": "case-3", "ends": ends,
     }  # fmt: skip
     return ProtectionOrdered(**(said | changes))
 

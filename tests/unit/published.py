@@ -186,6 +186,7 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         ],
         "let_go": [asdict(one) for c in shard.changes for one in c.let_go],
         "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
+        "answered": [asdict(c.answered) for c in shard.changes if c.answered is not None],
         "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
     }
 

@@ -109,14 +109,16 @@ class Store:
     async def protectors(self, sight: Sight, memory_ids: list[str]) -> list[tuple[Any, ...]]:
         return [one for one in self.protected if one[0] in memory_ids and covers(sight.namespaces, OWNERS[one[0]])]
 
-    async def needed(self, sight: Sight, namespace: str, kind: str) -> list[str]:
+    async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories that a goal needs."""
-        return [one[0] for one in self.protected if one[1] == kind and covers(sight.namespaces, namespace)]
+        return {one[0]: one[2] for one in self.protected if one[1] == kind and covers(sight.namespaces, namespace)}
 
-    def protect(self, order: ProtectionOrdered) -> None:
+    def protect(self, order: ProtectionOrdered, signer: str = "operator") -> None:
+        if order.action in ENDS:
+            assert order.ends in [one[2] for one in self.protected if one[:2] == (order.memory_id, kind_of(order))]
         self.protected = [one for one in self.protected if one[:2] != (order.memory_id, kind_of(order))]
         if order.action not in ENDS:
-            told = (order.memory_id, kind_of(order), order.order_id, order.ordered_by, order.reference, 6)
+            told = (order.memory_id, kind_of(order), order.order_id, order.ordered_by, order.reference, 6, signer)
             self.protected.append(told)
 
     async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
@@ -183,10 +185,10 @@ class Served(Service):
             return
         store: Any = self.reads
         if protects(self.codec, data):
-            _, wanted = open_protection(self.codec, self.genesis, data)
+            signed, wanted = open_protection(self.codec, self.genesis, data)
             assert (wanted.order_id, wanted.namespace) == (event_id, namespace)
             if self.carries_out:
-                store.protect(wanted)
+                store.protect(wanted, signed.signer)
             return
         _, order = open_order(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)

@@ -79,7 +79,7 @@ def test_the_keys_go_first(store: InMemoryStore, vault: InMemoryVault, codec: Co
     (row,) = store.erasures.values()
     assert row.head == b"head" + line.state.hash
     # What comes late stays out from the next batch on.
-    assert line.tombstones.carried_out(row.order_id) and line.tombstones.stand_in(NAMESPACE)
+    assert line.tombstones.stand_in(NAMESPACE)
 
 
 def test_without_the_keys_gone_nothing_is_journalled(store: InMemoryStore, codec: Codec) -> None:
@@ -106,14 +106,14 @@ def test_what_is_held_is_not_erased_nor_anything_else_of_the_order(
     line = line_of(store, codec)
     held = protections.accepted(codec, "hold", A, cluster=GENESIS.cluster)
     batch = Batch(None, [Item(4, held)])
-    with store.transaction({line.state: batch.keys(line.tombstones, line.since)}) as transaction:
+    with store.transaction({line.state: batch.keys(codec, line.tombstones, line.since)}) as transaction:
         net = batch.apply(line.rules, transaction.rows[0], {}, {}, line.tombstones)
         transaction.write([net], {}, {})
     line, batch = carry_out(store, codec, vault.destroy)
     ((change, _),) = batch.changes
     assert (change.entry.effect, codec.decode(change.entry.detail).held) == ("withheld", (A,))
     assert set(vault.open([A, B, FAINT])) == {A, B, FAINT} and not store.erasures
-    assert not line.tombstones.carried_out(change.entry.event_id)
+    assert not line.tombstones.stand_in(NAMESPACE)
 
 
 def test_an_order_waits_for_what_stands_before_it_and_goes_alone(store: InMemoryStore, codec: Codec) -> None:

@@ -390,7 +390,7 @@ def test_whoever_walks_the_journal_reaches_the_same_rows(codec: Codec, steps: li
     again = Workset(Rows(links.beginning(GENESIS.cluster, 0)))
     for change in shard.changes:
         detail = codec.decode(change.entry.detail)
-        needed, rows = effects.needs(change.entry, detail), again.rows
+        needed, rows = effects.needs(codec, change.entry, detail), again.rows
         # A rule sees nothing but what `needs` names: what a rebuild would have loaded.
         seen = Rows(
             rows.state,

@@ -99,7 +99,6 @@ def test_the_same_order_again_changes_nothing(shard: Shard, codec: Codec) -> Non
     filled(shard)
     shard.erase(order(codec), among(NAMESPACE, ALL))
     state = shard.rows.state
-    assert shard.tombstones.carried_out(ORDER) and not shard.tombstones.carried_out(A)
     (change,) = shard.erase(order(codec, at=9_000), [], repeated=True)
     assert (change.entry.effect, change.erasure, change.memories) == ("repeated", None, ())
     assert shard.rows.state.alive == state.alive

@@ -76,7 +76,7 @@ def of_another(public: Published) -> None:
         (lambda p: detail(p, ERASED, parts=2), Kind.ERASURE_INCOMPLETE),
         (lambda p: detail(p, SECOND, residue_until=AT), Kind.ERASURE_INCOMPLETE),
         (lambda p: p.remove(SECOND), Kind.ERASURE_INCOMPLETE),
-        (lambda p: p.rewrite(AGAIN, effect="erased"), Kind.EFFECT_IMPOSSIBLE),
+        (lambda p: p.rewrite(AGAIN, effect="erased"), Kind.ORDER_REPEATED),
         (lambda p: p.rewrite(ERASED, effect="repeated"), Kind.EFFECT_IMPOSSIBLE),
         (lambda p: p.rewrite(ERASED, event_id="another"), Kind.ORDER_INVALID),
         (lambda p: detail(p, LATE, outcome="below_threshold"), Kind.EFFECT_IMPOSSIBLE),

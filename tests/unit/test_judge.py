@@ -25,6 +25,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Opinion, Proposal
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, public_key, seed_of
+from tests.unit.protections import wanted
 from workers.judge import Judge
 
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
@@ -195,12 +196,11 @@ def test_what_is_protected_is_kept_and_may_be_promoted(bench: Bench) -> None:
     nomination, promotion = bench.asked(("m", "here", "forget")), bench.asked(("m", "here", "promote"))
     assert bench.says(nomination)[0].yes
     before = bench.says(promotion)
-    bench.view.protect(0, "m", "here", "pin", on=True)
-    bench.view.protect(0, "m", "here", "hold", on=True)
-    bench.view.protect(0, "m", "here", "pin", on=False)
+    for number, action in ((1, "pin"), (3, "hold"), (2, "unpin")):
+        bench.view.protect(0, wanted(action, "m", number, namespace="here", cluster=b""), "operator")
     assert bench.says(nomination)[0].terms == FORGET.abstain(NOW)
     assert bench.says(promotion) == before
-    bench.view.protect(0, "m", "here", "hold", on=False)
+    bench.view.protect(0, wanted("release", "m", 4, namespace="here", cluster=b""), "operator")
     assert bench.says(nomination)[0].yes
 
 

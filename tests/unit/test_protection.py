@@ -26,7 +26,7 @@ from memquorum.core.retrieval.telling import WHY
 from tests.unit import erasures, genesis, protections, votes
 from tests.unit.erasures import NAMESPACE, among, entitled, ordered
 from tests.unit.genesis import seed_of
-from tests.unit.protections import signed
+from tests.unit.protections import order_id, signed
 from tests.unit.published import kinds, publish
 from tests.unit.served import HERS, THEIRS, Served, client_of
 from tests.unit.served import make as serve
@@ -98,7 +98,8 @@ def test_an_agent_pins_where_its_name_is_proven_and_holds_nothing(codec: Codec) 
     [
         {"cluster": b"c" * 32}, {"order_id": "one"}, {"memory_id": "A"}, {"namespace": "-"}, {"ordered_by": ""},
         {"reference": ""}, {"ordered_at": -1}, {"action": "need", "reference": None},
-        {"action": "spare", "reference": None},
+        {"action": "spare", "reference": None}, {"action": "unpin", "ends": None}, {"action": "unpin", "ends": "one"},
+        {"ends": A},
     ],
 )  # fmt: skip
 def test_what_no_order_may_say(codec: Codec, changes: dict[str, Any]) -> None:
@@ -231,16 +232,73 @@ def test_members_read_it_in_the_stream_and_follow_no_order_that_does_not_hold(co
     view.close()
 
 
+@pytest.mark.parametrize(
+    ("orders", "stands"),
+    [
+        # Published again, an unpin ends no second pin, and a pin protects no more.
+        ([("pin", 1), ("unpin", 2), ("pin", 3), ("unpin", 2)], True), ([("pin", 1), ("unpin", 2), ("pin", 1)], False),
+        ([("pin", 1), ("unpin", 3)], True),
+        # Which of two pins stands the journal knows; what ends one of them ends both.
+        ([("pin", 1), ("pin", 2), ("unpin", 3)], False), ([("pin", 2), ("pin", 1), ("unpin", 3)], False),
+    ],
+)  # fmt: skip
+def test_members_follow_an_order_once_and_end_what_it_names(
+    codec: Codec, orders: list[tuple[str, int]], stands: bool
+) -> None:
+    assert (members(codec, [accepted(codec, action, A, number) for action, number in orders]) == {A}) == stands
+
+
+def members(codec: Codec, records: list[ProtectionAccepted]) -> set[str]:
+    """What a member takes for protected that reads these records."""
+    view = View(Path(":memory:"), GENESIS.cluster, 1)
+    walk = Walk(codec, view, GENESIS, me=1, shard=0)
+    with view.batch():
+        view.remember(Known(A, NAMESPACE, "ann", 0, 0, 0, 1, 0, None, None, None, b"", b"", None, ""))
+        for offset, record in enumerate(records):
+            walk.accept(offset, record, b"bytes")
+        walk.go()
+    found = view.protected([A])
+    view.close()
+    return found
+
+
+def by(codec: Codec, signer: str, action: str, number: int, **changes: Any) -> ProtectionAccepted:
+    record = accepted(codec, action, A, number, **changes)
+    return replace(record, order=signed(codec, wanted(action, A, number, **changes), signer))
+
+
+@pytest.mark.parametrize("begun", [[("operator", "pin", 1)], [("service:erasure", "pin", 0), ("operator", "pin", 1)]])
+def test_what_the_operator_pinned_nobody_else_unpins(
+    shard: Shard, codec: Codec, begun: list[tuple[str, str, int]]
+) -> None:
+    """A pin of the operator also takes the place of another's, which would not keep the memory as long."""
+    records = [by(codec, *one) for one in begun] + [by(codec, "service:erasure", "unpin", 2)]
+    for record in records:
+        shard.protect(record)
+    assert [one.signer for one in shard.rows.protected.values()] == ["operator"] and members(codec, records) == {A}
+    records.append(by(codec, "operator", "unpin", 3, ends=order_id(1)))
+    shard.protect(records[-1])
+    assert not shard.rows.protected and members(codec, records) == set()
+    assert kinds(publish(shard).audit(store=True, accepted=True)) == []
+
+
+def test_who_else_pinned_it_is_unpinned_by_anyone_with_the_right(shard: Shard, codec: Codec) -> None:
+    records = [by(codec, "service:erasure", "pin", 1), by(codec, "service:erasure", "unpin", 2)]
+    for record in records:
+        shard.protect(record)
+    assert not shard.rows.protected and members(codec, records) == set()
+
+
 def test_what_two_goals_need_is_kept_until_both_have_ended(shard: Shard, codec: Codec) -> None:
-    for number, (action, goal) in enumerate([("need", "sow"), ("need", "reap"), ("need", "sow"), ("spare", "sow")]):
+    for number, (action, goal) in enumerate([("need", "reap"), ("need", "sow"), ("spare", "sow")], 1):
         shard.protect(accepted(codec, action, A, number, reference=goal))
     shard.protect(accepted(codec, "need", B, 7, reference="sow"))
     shard.protect(accepted(codec, "spare", B, 8, reference="another"))
     shard.tick(11_000)
     assert forget(shard, A, B, C) == [("voided", "protected"), ("voided", "protected"), ("forgotten", "quorum")]
-    shard.protect(accepted(codec, "spare", A, 9, reference="reap"))
+    shard.protect(accepted(codec, "spare", A, 9, reference="reap", ends=order_id(1)))
     shard.protect(accepted(codec, "pin", B, 10))
-    shard.protect(accepted(codec, "spare", B, 11, reference="sow"))
+    shard.protect(accepted(codec, "spare", B, 11, reference="sow", ends=order_id(7)))
     shard.tick(12_000)
     assert forget(shard, A, B) == [("forgotten", "quorum"), ("voided", "protected")]
     assert kinds(publish(shard).audit(store=True, accepted=True)) == []
@@ -307,11 +365,25 @@ def test_what_a_goal_needs_is_kept_until_it_ends(client: TestClient, service: Se
     service.carries_out = False
     late = client.post("/goals?wait_ms=0", json=asked | {"memory_ids": [HERS]})
     assert (late.status_code, late.json()["status"]) == (202, "ordered")
-    # The store does not know of it yet, and it is ended all the same.
-    assert client.post("/goals/end", json=asked | {"memory_ids": [HERS]}).json()["status"] == "ended"
-    assert len(service.sent) == sent + 2
+    # The store does not know of it yet, so there is no order to name: ask again.
+    early = client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]})
+    assert (early.status_code, early.json()["status"], len(service.sent)) == (202, "not yet", sent + 1)
+    store: Any = service.reads
+    _, begun = open_protection(service.codec, service.genesis, service.sent[-1][2])
+    store.protect(begun)
+    assert client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]}).json()["status"] == "ordered"
     _, last = open_protection(service.codec, service.genesis, service.sent[-1][2])
-    assert (last.action, last.memory_id, last.reference) == ("spare", HERS, "sow")
+    assert (last.action, last.memory_id, last.reference, last.ends) == ("spare", HERS, "sow", begun.order_id)
+
+
+def test_a_pin_that_the_operator_set_the_operator_ends(client: TestClient, service: Served) -> None:
+    store: Any = service.reads
+    store.protect(replace(wanted("pin", HERS), namespace="greenhouse"))
+    asked = {"namespace": "greenhouse", "memory_id": HERS}
+    refused = client.post("/unpin", json=asked)
+    assert (refused.status_code, refused.json()["error"]) == (400, "not_entitled")
+    assert "python -m infra hold --unpin" in refused.json()["detail"] and service.sent == []
+    assert client.post("/pin", json=asked).json()["status"] == "pinned" and service.sent == []
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_an_erasure_that_lands_between_request_and_decision_has_the_last_word(sh
     change = shard.restore(ORDER, KEPT)
     assert outcome(change) == [("voided", "key gone")] and not change.restored
     assert shard.rows.memories[A].tier == "gone" and A not in shard.rows.strengths
-    assert shard.ask(ORDER, 1_200).entry.effect == "declined"
+    assert shard.ask(replace(ORDER, ordered_at=7), 1_200).entry.effect == "declined"
 
 
 def test_after_the_grace_time_nothing_comes_back(shard: Shard) -> None:
@@ -123,7 +123,7 @@ def test_after_the_grace_time_nothing_comes_back(shard: Shard) -> None:
     # Its key may be gone by now, whether that is journalled already or not.
     assert outcome(shard.restore(ORDER, KEPT)) == [("voided", "grace over")]
     shard.destroy(A, B)
-    assert shard.ask(ORDER, 1_600).entry.effect == "declined"
+    assert shard.ask(replace(ORDER, ordered_at=7), 1_600).entry.effect == "declined"
     assert outcome(shard.restore(ORDER, KEPT)) == [("voided", "key gone")]
 
 

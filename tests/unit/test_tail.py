@@ -45,6 +45,7 @@ def shard(codec: Codec) -> Shard:
     made.erase(order, [], repeated=True)
     asked = votes.restore(GENESIS, A)
     made.ask(asked, 3_000)
+    asked = replace(asked, ordered_at=7)
     made.work._memories[A] = replace(made.rows.memories[A], tier="sealed", sealed_until=2_000_000_000)
     made.ask(asked, 3_000)
     made.restore(asked, Restored(A, 600_000, 0, 0, 0, 0))
@@ -80,7 +81,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-01-12 13:46:40  0/11    reencoded   {B}  in greenhouse: by bert/1 instead of hashing",
         f"1970-01-12 13:46:40  0/12    erased      the keys of 2 episodes in greenhouse, by order {erasures.ORDER}",
         *(f"                               erased    {one}, {was}" for one, was in sorted(took.items())),
-        f"1970-01-12 13:46:40  0/13    repeated    order {erasures.ORDER} in greenhouse: it was carried out before and "
+        f"1970-01-12 13:46:40  0/13    repeated    order {erasures.ORDER} in greenhouse: it was answered before and "
         "changes nothing",
         f"1970-01-12 13:46:40  0/14    declined    request {asked} in greenhouse: there is nothing to vote on",
         f"1970-01-12 13:46:40  0/15    requested   request {asked} in greenhouse: to be voted on",
@@ -89,7 +90,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-01-12 13:46:40  0/17    protected   {A}  in greenhouse: hold by counsel",
         f"1970-01-12 13:46:40  0/18    protected   {A}  in greenhouse: hold by counsel, which changes nothing",
         f"1970-01-12 13:46:40  0/19    withheld    order {memory_id('orders')} in greenhouse: nothing is erased, 1 of "
-        "what it names is held",
+        "what it names is held; after the release it has to be ordered again",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

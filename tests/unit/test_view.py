@@ -12,6 +12,7 @@ import pytest
 from db.view import View
 from db.view_rows import Known, Recent
 from memquorum.core.consensus.events import Progress, Reached
+from tests.unit.protections import wanted
 
 CLUSTER = b"c" * 32
 KNOWN = Known("m1", "space", "ann", 100, 100, 5, 600_000, 0, None, 900_000, None, b"c", b"content", b"vector", "minilm")
@@ -260,13 +261,13 @@ def test_what_was_forgotten_rests_sealed_until_its_grace_time_is_over(view: View
 
 def test_what_another_namespace_orders_protects_nothing_and_ends_nothing(view: View) -> None:
     view.remember(KNOWN)
-    view.protect(0, "m1", "elsewhere", "pin", on=True)
-    view.protect(0, "made up", "space", "pin", on=True)
+    view.protect(0, wanted("pin", "m1", 1, namespace="elsewhere", cluster=b""), "operator")
+    view.protect(0, wanted("pin", "made up", 1, namespace="space", cluster=b""), "operator")
     assert view._db.execute("SELECT count(*) FROM protected").fetchone() == (0,)
-    view.protect(0, "m1", "space", "pin", on=True)
-    view.protect(0, "m1", "elsewhere", "pin", on=False)
+    view.protect(0, wanted("pin", "m1", 1, namespace="space", cluster=b""), "operator")
+    view.protect(0, wanted("unpin", "m1", 2, namespace="elsewhere", cluster=b""), "operator")
     assert view.protected(["m1"]) == {"m1"}
-    view.protect(0, "m1", "space", "pin", on=False)
+    view.protect(0, wanted("unpin", "m1", 2, namespace="space", cluster=b""), "operator")
     assert view.protected(["m1"]) == set()
 
 
@@ -275,14 +276,14 @@ def test_what_rests_sealed_is_held_by_its_own_namespace_alone(view: View) -> Non
     for epoch in (1, 2, 3):
         decide(view, epoch, *(["m1"] if epoch == 1 else []))
     assert view.known(["m1"]) == {}
-    view.protect(0, "m1", "elsewhere", "hold", on=True)
+    view.protect(0, wanted("hold", "m1", 1, namespace="elsewhere", cluster=b""), "operator")
     assert view.protected(["m1"]) == set()
-    view.protect(0, "m1", "space", "hold", on=True)
+    view.protect(0, wanted("hold", "m1", 1, namespace="space", cluster=b""), "operator")
     assert view.protected(["m1"]) == {"m1"}
     view.ticked(0, 20, 1_000, b"")
     # Its content is gone from here; the release is followed all the same.
     assert held(view) == set()
-    view.protect(0, "m1", "space", "hold", on=False)
+    view.protect(0, wanted("release", "m1", 2, namespace="space", cluster=b""), "operator")
     assert view.protected(["m1"]) == set()
 
 
@@ -327,14 +328,14 @@ def test_what_was_never_read_cannot_be_restored(view: View) -> None:
 
 
 def test_only_an_order_that_stands_where_it_was_said_to_is_answered(view: View) -> None:
-    for offset in (7, 9):
-        view.ordered(0, offset, b"digest", 500)
-    view.ordered(0, 8, b"other", 500)
+    # Sent twice, it is one order, and stands where it stood first.
+    assert [view.ordered(0, offset, b"digest", 500) for offset in (7, 9)] == [True, False]
+    assert view.ordered(0, 8, b"other", 500) and view.ordered(1, 8, b"digest", 500)
     view.answer(0, 8, b"digest", 500)
     view.answer(0, 7, b"digest", 501)
-    assert [view.order_at(0, at) for at in (7, 8, 9)] == [(b"digest", 500), (b"other", 500), (b"digest", 500)]
-    # Sent twice, it is one order; and it may be read after it was decided on.
-    view.answer(0, 9, b"digest", 500)
+    assert [view.order_at(0, at) for at in (7, 8, 9)] == [(b"digest", 500), (b"other", 500), None]
+    # It may be read after it was decided on.
+    view.answer(0, 7, b"digest", 500)
     view.answer(0, 10, b"late", 600)
     view.ordered(0, 10, b"late", 600)
     assert [view.order_at(0, at) for at in (7, 8, 9, 10)] == [None, (b"other", 500), None, None]

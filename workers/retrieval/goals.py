@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 
@@ -42,7 +42,7 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
     needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
     # Said again it would touch the memories, and change nothing else.
     known = await needed()
-    await _order(service, caller, goal, NEED, [one for one in goal.memory_ids if one not in known])
+    await _order(service, caller, goal, NEED, {one: None for one in goal.memory_ids if one not in known})
     holds = set(goal.memory_ids).issubset
     now = await ordering.until(seconds, needed, holds)
     return _told(goal, "active" if holds(now) else "ordered", now)
@@ -54,29 +54,34 @@ async def end_goal(service: Service, request: Request, caller: Caller) -> Respon
     seconds = ordering.wait_s(request)
     sight = caller.at(goal.namespace, FORGET)
     needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
-    # What was ordered a moment ago is not in the store yet; the end comes after it in the stream, if it is named.
-    ending = dict.fromkeys([*await needed(), *goal.memory_ids])
-    if not ending:
-        return _told(goal, "nothing to end", ())
-    await _order(service, caller, goal, SPARE, [*ending])
+    # What was ordered a moment ago is not in the store yet, and an end names the order that it ends.
+    named = set(goal.memory_ids)
+    standing = await ordering.until(seconds, needed, named.issubset)
+    known = named.issubset(standing)
+    if not standing:
+        return _told(goal, "nothing to end" if known else "not yet", ())
+    await _order(service, caller, goal, SPARE, standing)
     left = await ordering.until(seconds, needed, lambda found: not found)
-    return _told(goal, "ordered" if left else "ended", left)
+    return _told(goal, "ordered" if left else "ended" if known else "not yet", left)
 
 
-async def _order(service: Service, caller: Caller, goal: Goal, action: str, memory_ids: Sequence[str]) -> None:
+async def _order(service: Service, caller: Caller, goal: Goal, action: str, wanted: Mapping[str, str | None]) -> None:
+    """`wanted`: memory → the order that is to end, if this ends one."""
     seed, by, now = ordering.seed(service, "order", None), ordering.by(caller), ordering.now_ms()
 
     async def one(memory_id: str) -> None:
         order = ProtectionOrdered(
-            service.genesis.cluster, str(uuid.uuid4()), goal.namespace, memory_id, action, by, now, goal.name
-        )
+            service.genesis.cluster, str(uuid.uuid4()), goal.namespace, memory_id, action, by, now, goal.name,
+            wanted[memory_id],
+        )  # fmt: skip
         await ordering.publish(service, topics.ERASURES, orders.make, seed, order)
 
     # In slices: each is signed, and others are answered in between.
+    memory_ids = list(wanted)
     for first in range(0, len(memory_ids), _SLICE):
         await asyncio.gather(*map(one, memory_ids[first : first + _SLICE]))
 
 
-def _told(goal: Goal, status: str, needed: Sequence[str]) -> Response:
+def _told(goal: Goal, status: str, needed: Iterable[str]) -> Response:
     told = Needed(goal.namespace, goal.name, status, tuple(needed))
-    return JSONResponse(asdict(told), 202 if status == "ordered" else 200)
+    return JSONResponse(asdict(told), 202 if status in ("ordered", "not yet") else 200)

@@ -15,8 +15,10 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import FORGET, Caller, Sight
+from memquorum.core.orders import SERVICE
 from memquorum.core.protection import orders
-from memquorum.core.protection.orders import HOLD, PIN, UNPIN
+from memquorum.core.protection.orders import HOLD, PIN, UNPIN, may_end
+from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval.pinning import read_pin
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval import ordering
@@ -37,24 +39,37 @@ async def unpin(service: Service, request: Request, caller: Caller) -> Response:
 
 async def _order(service: Service, request: Request, caller: Caller, action: str) -> Response:
     genesis, order_id = service.genesis, str(uuid.uuid4())
-    asked = read_pin(await body(request), action, genesis.cluster, order_id)
+    asked = read_pin(await body(request), genesis.cluster, order_id)
     seconds = ordering.wait_s(request)
     sight = caller.at(asked.namespace, FORGET)
     found = await service.reads.memory(sight, asked.memory_id)
     if found is None or found["namespace"] != asked.namespace or found["tier"] not in ("short-term", "long-term"):
         return unknown("memory_id", f"no memory {asked.memory_id} is alive in {asked.namespace!r}")
     seed = ordering.seed(service, "order", None)
+    by_whom = await protectors(service, sight, [asked.memory_id])
+    stands = next((one for one in by_whom if one.kind == PIN), None)
+    if (stands is not None) == (action == PIN):  # nothing to begin, or to end
+        return _told(asked, action, by_whom, stands.order_id if stands is not None else None)
     order = replace(asked, ordered_by=ordering.by(caller), ordered_at=ordering.now_ms())
+    if action == UNPIN and stands is not None:
+        if not may_end(SERVICE, stands.signer):
+            told = f"the operator pinned it ({stands.ordered_by}), and ends it alone: `python -m infra hold --unpin`"
+            raise BadRequest("not_entitled", "memory_id", told)
+        order = replace(order, action=UNPIN, ends=stands.order_id)
     await ordering.publish(service, topics.ERASURES, orders.make, seed, order)
 
     def holds(protecting: list[Protector]) -> bool:
         return any(one.kind == PIN for one in protecting) == (action == PIN)
 
     by_whom = await ordering.until(seconds, lambda: protectors(service, sight, [order.memory_id]), holds)
-    done = holds(by_whom)
-    status = {PIN: "pinned", UNPIN: "unpinned"}[action] if done else "ordered"
+    return _told(order, action if holds(by_whom) else None, by_whom, order_id)
+
+
+def _told(order: ProtectionOrdered, done: str | None, by_whom: list[Protector], order_id: str | None) -> Response:
+    """`done`: the action that holds now; None where it does not yet."""
+    status = {PIN: "pinned", UNPIN: "unpinned", None: "ordered"}[done]
     told = Pinned(order.namespace, order.memory_id, status, order_id, tuple(by_whom))
-    return JSONResponse(asdict(told), 200 if done else 202)
+    return JSONResponse(asdict(told), 202 if done is None else 200)
 
 
 async def protectors(service: Service, sight: Sight, memory_ids: Sequence[str]) -> list[Protector]:

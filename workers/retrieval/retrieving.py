@@ -79,7 +79,7 @@ async def _anchors(service: Service, sight: Sight, wanted: Recall) -> list[str]:
     if wanted.memory_id is not None:
         return [wanted.memory_id]
     if wanted.goal is not None:
-        return (await service.reads.needed(sight, namespace, goal_kind(wanted.goal)))[: wanted.anchors]
+        return [*await service.reads.needed(sight, namespace, goal_kind(wanted.goal))][: wanted.anchors]
     ranked, _ = await answering(service, sight, namespace, wanted.query or "", wanted.filters)
     return [one.candidate.hit.memory_id for one in ranked[: wanted.anchors]]
 

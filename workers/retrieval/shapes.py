@@ -207,7 +207,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class Protector:
-    """An order that protects a memory: a pin or a hold (`kind`)."""
+    """An order that protects a memory: a pin or a hold (`kind`). What the operator signed nobody else ends."""
 
     memory_id: str
     kind: str
@@ -215,24 +215,26 @@ class Protector:
     ordered_by: str
     reference: str | None
     accepted_at: int
+    signer: str
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What became of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; `protected_by`: all that
-    protects the memory now."""
+    """What became of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; `order_id`: the order, or, where
+    there was nothing to order, the one that stands, if one does; `protected_by`: all that protects the memory now."""
 
     namespace: str
     memory_id: str
     status: str
-    order_id: str
+    order_id: str | None
     protected_by: tuple[Protector, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """A goal, and all that it needs now. `status`: "active", "ended", "ordered", or "nothing to end" where nothing is
-    known to be needed: a goal that was begun a moment ago has to be ended with its `memory_ids`."""
+    """A goal, and all that it needs now. `status`: "active", "ended", "ordered", "nothing to end" where nothing is
+    known to be needed, or "not yet" where what was named with the end is not known to be needed: if it was begun a
+    moment ago, ask again."""
 
     namespace: str
     goal: str

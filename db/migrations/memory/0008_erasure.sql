@@ -47,10 +47,9 @@ CREATE TABLE erasure (
     residue_until   bigint  NOT NULL,
     epoch           bigint,           -- in which the members attested it
     head            bytea,            -- signed head of the journal at last_seq; a rebuild has none
-    PRIMARY KEY (shard, order_id)
+    PRIMARY KEY (shard, first_seq)
 );
 CREATE INDEX erasure_order ON erasure (order_id);
-CREATE INDEX erasure_seq ON erasure (shard, first_seq);
 
 ALTER TABLE provenance OWNER TO memquorum_owner;
 ALTER TABLE erased OWNER TO memquorum_owner;

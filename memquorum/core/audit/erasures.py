@@ -14,7 +14,7 @@ from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
 from memquorum.core.erasure.orders import MEMORY, open_order
 from memquorum.core.erasure.tombstones import Episode, Tombstone, Tombstones
-from memquorum.core.journal.effects import ERASED, Rules
+from memquorum.core.journal.effects import ERASED, REPEATED, Rules
 from memquorum.core.journal.rows import GONE, Change, Dropped, ErasureRow, EventKey, Memory, Protection
 from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import HOLD
@@ -48,7 +48,7 @@ class Erasures:
     def __init__(self, rules: Rules) -> None:
         self.tombstones = Tombstones()
         self.erased: set[EventKey] = set()
-        self.orders: dict[str, ErasureRow] = {}
+        self.orders: dict[int, ErasureRow] = {}
         self._rules = rules
         self._ids: dict[str, list[str]] = {}
         self._said: dict[str, tuple[str, str, str | None]] = {}
@@ -70,13 +70,9 @@ class Erasures:
     def judge(self, entry: JournalEntry, detail: Erased, known: Known) -> None:
         """An entry of an order. Raises Impossible."""
         order = self._order(entry, detail)
-        if entry.effect == "repeated":
-            if not self.tombstones.carried_out(order.order_id):
-                raise Impossible(Kind.EFFECT_IMPOSSIBLE, "an order carried out", "repeated")
-            return
+        if entry.effect == REPEATED:
+            return  # that it was answered before the history has judged
         if detail.part == 0:
-            if self.tombstones.carried_out(order.order_id):
-                raise Impossible(Kind.EFFECT_IMPOSSIBLE, "repeated: the order was carried out", "erased")
             named = self._named(order, known)
             if held := _held(named, known):
                 raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"withheld: {len(held)} that it names are held", "erased")
@@ -100,7 +96,7 @@ class Erasures:
     def judge_withheld(self, entry: JournalEntry, detail: Withheld, known: Known) -> None:
         """An order that was not carried out, because of what is held of all that it names. Raises Impossible."""
         order = self._order(entry, detail)
-        held = () if self.tombstones.carried_out(order.order_id) else _held(self._named(order, known), known)
+        held = _held(self._named(order, known), known)
         if not held or held != detail.held:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"held of what order {order.order_id} names: {held}", detail.held)
 
@@ -125,12 +121,14 @@ class Erasures:
             self._children.setdefault((made.namespace, made.parent), []).append(made.child)
         if change.erasure is not None:
             one = change.erasure
-            known = self.orders.get(one.order_id)
-            self.orders[one.order_id] = one if known is None else known.with_part(one)
+            known = self.orders.get(one.first_seq)
+            self.orders[one.first_seq] = one if known is None else known.with_part(one)
             self.tombstones.add(Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at))
 
-        if change.attested in self.orders and change.decision is not None:
-            self.orders[change.attested] = replace(self.orders[change.attested], epoch=change.decision.epoch)
+        if change.attested is not None and change.decision is not None:
+            epoch = change.decision.epoch
+            named = [seq for seq, one in self.orders.items() if one.order_id == change.attested]
+            self.orders |= {seq: replace(self.orders[seq], epoch=epoch) for seq in named}
 
     def _order(self, entry: JournalEntry, detail: Erased | Withheld) -> ErasureOrdered:
         try:

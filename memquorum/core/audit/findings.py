@@ -49,6 +49,8 @@ class Kind(StrEnum):
     """An erasure whose order nobody had to follow, or that it is not about."""
     ERASURE_INCOMPLETE = "erasure_incomplete"
     """An erasure that left out what its order names, or has too few entries."""
+    ORDER_REPEATED = "order_repeated"
+    """An order that was answered before, and had an effect again."""
 
     # The accepted stream, held against the journal.
     RECORD_SKIPPED = "record_skipped"

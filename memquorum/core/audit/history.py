@@ -29,8 +29,9 @@ from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.journal import decisions, links
-from memquorum.core.journal.effects import EFFECTS, Rules, needs, perform
+from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
+from memquorum.core.orders import order_digest
 from memquorum.core.records import (
     Accessed,
     ClockTicked,
@@ -69,6 +70,8 @@ class History:
         self.erasures = Erasures(rules)
         self.restores = Restores(rules)
         self.protections = Protections(rules)
+        # Digests of the orders that were answered.
+        self._answered: set[bytes] = set()
         self._accepted = self._reencoded = -1
         self._texts: dict[str, str] = {}
         self._tick_offsets = array("q")
@@ -86,8 +89,12 @@ class History:
 
     def rows(self, entry: JournalEntry, detail: Any) -> Rows:
         """The rows as they are now, for an entry; without events, which are kept as digests only."""
-        protected = self.protections.of(needs(entry, detail).protected) if self.protections.standing else {}
-        return Rows(self.state, self.memories, self.strengths, quotas=self.quotas, protected=protected)
+        standing = self.protections.standing
+        protected = self.protections.of(needs(self._rules.codec, entry, detail).protected) if standing else {}
+        return Rows(
+            self.state, self.memories, self.strengths,
+            quotas=self.quotas, protected=protected, answered=self._answered,
+        )  # fmt: skip
 
     def feed(self, link: Link) -> Change | None:
         """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
@@ -98,7 +105,7 @@ class History:
             self._skip(link)
             return None
         possible = True
-        for judge in (History._judge_row, History._judge_time, History._judge_source, _JUDGES[entry.effect]):
+        for judge in (*_OF_ALL, _JUDGES[entry.effect]):
             try:
                 judge(self, entry, detail)
             except Impossible as wrong:
@@ -168,6 +175,17 @@ class History:
         if isinstance(detail, Stored) and detail.accepted_offset != entry.source_offset:
             raise _source(f"accepted offset {entry.source_offset}", detail.accepted_offset)
 
+    def _judge_once(self, entry: JournalEntry, detail: Any) -> None:
+        """An order applies once; what comes again is repeated, and nothing else is."""
+        data = order_in(detail)
+        if data is None or (isinstance(detail, Erased) and detail.part > 0):
+            return  # of one with several entries the first says it; that the others follow, `Erasures` judges
+        answered = order_digest(self._rules.codec, data) in self._answered
+        if answered and entry.effect != REPEATED:
+            raise Impossible(Kind.ORDER_REPEATED, f"{REPEATED}: order {entry.event_id} was answered", entry.effect)
+        if not answered and entry.effect == REPEATED:
+            raise _effect(f"an effect of order {entry.event_id}, which comes for the first time", entry.effect)
+
     def _judge_episode(self, entry: JournalEntry, detail: Stored) -> None:
         self._judge_place(entry)
         namespace, own = entry.namespace or "", ids.memory_id(entry.namespace or "", entry.event_id)
@@ -201,13 +219,19 @@ class History:
         if (entry.effect, detail.applied) != expected:
             raise _effect(f"{expected[0]}, applied {expected[1]}", f"{entry.effect}, applied {detail.applied}")
 
-    def _judge_repeated(self, entry: JournalEntry, detail: Stored | Accessed | Erased) -> None:
-        if isinstance(detail, Erased):
-            self._judge_erased(entry, detail)
-        elif isinstance(detail, Stored):
+    def _judge_repeated(self, entry: JournalEntry, detail: Any) -> None:
+        if isinstance(detail, Stored):
             self._judge_episode(entry, detail)
-        else:
+        elif isinstance(detail, Accessed):
             self._judge_access(entry, detail)
+        elif isinstance(detail, Erased):
+            self._judge_erased(entry, detail)
+        elif isinstance(detail, Protected):
+            self._judge_protected(entry, detail)
+        elif isinstance(detail, RestoreRequested):
+            self._judge_requested(entry, detail)
+        else:
+            raise _effect(f"{REPEATED} of an order as it came in", type(detail).__name__)
 
     def _judge_erased(self, entry: JournalEntry, detail: Erased) -> None:
         self.erasures.judge(entry, detail, self._known)
@@ -312,6 +336,8 @@ class History:
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
+        if change.answered is not None:
+            self._answered.add(change.answered.digest)
         if change.dropped is not None:
             self.dropped[change.dropped.memory_id] = change.dropped
         for memory_id in change.destroyed:
@@ -367,12 +393,13 @@ class History:
         self._findings.add(kind, entry.seq, f"effect {entry.effect!r}", expected, found)
 
 
+_OF_ALL = (History._judge_row, History._judge_time, History._judge_source, History._judge_once)
 _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingProxyType(
     {
         "stored": History._judge_episode,
         "reinforced": History._judge_episode,
         "dropped": History._judge_episode,
-        "repeated": History._judge_repeated,
+        REPEATED: History._judge_repeated,
         "accessed": History._judge_access,
         "ticked": History._judge_tick,
         "decided": History._judge_decided,

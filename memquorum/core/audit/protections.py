@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal import protections
-from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, Protection, Rows
 from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import HOLD, open_protection
@@ -29,14 +29,15 @@ class Protections:
     def judge(self, entry: JournalEntry, detail: Protected, rows: Rows) -> None:
         """An order to protect. Raises Impossible."""
         try:
-            _, order = open_protection(self._rules.codec, self._rules.genesis, detail.order)
+            signed, order = open_protection(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
             raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
         shard = ids.shard_of(order.namespace, self._rules.genesis.shards)
         told = (entry.event_id, entry.namespace, entry.memory_id, entry.shard)
         if told != (order.order_id, order.namespace, order.memory_id, shard):
             raise Impossible(Kind.ORDER_INVALID, f"order {order.order_id} about {order.memory_id}", told)
-        if detail.applied != protections.applies(rows, order):
+        applied = entry.effect != REPEATED and protections.applies(rows, signed.signer, order)
+        if detail.applied != applied:
             told_of = f"order {order.order_id} to {order.action} {order.memory_id}"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{told_of}, applied {not detail.applied}", detail.applied)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import restores
-from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import SEALED, Change, Memory, Strength
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested
@@ -36,7 +36,7 @@ class Restores:
         if shard_of(order.namespace, self._rules.genesis.shards) != entry.shard:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"a namespace of shard {entry.shard}", order.namespace)
         expected = "requested" if restores.votable(order, memories, as_of) else "declined"
-        if entry.effect != expected:
+        if entry.effect not in (expected, REPEATED):
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, expected, entry.effect)
 
     def judge_restored(self, detail: Decided) -> None:

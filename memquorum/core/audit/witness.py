@@ -14,6 +14,7 @@ from memquorum.core.audit.chain import Link
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.audit.history import History
 from memquorum.core.journal.rows import (
+    Answered,
     BallotRow,
     Change,
     DecisionRow,
@@ -35,7 +36,7 @@ Row = Mapping[str, Any]
 # The column that names the journal entry behind a row.
 _ENTRY_COLUMN = {
     "journal": "seq", "event": "seq", "memory": "seq", "decision": "journal_seq", "provenance": "seq", "erased": "seq",
-    "erasure": "first_seq",
+    "erasure": "first_seq", "answered": "seq",
 }  # fmt: skip
 
 
@@ -46,7 +47,7 @@ class Store:
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. Ids are text,
     arrays lists. The keys: `journal` and `event` by seq, `decision` by epoch, `outcome` by (epoch, position), `ballot`
     by (epoch, position, member), `memory` by id, `provenance` by (seq, parent), `erased` by (seq, memory_id),
-    `erasure` by first_seq, `living` by namespace, `let_go` by (epoch, namespace), `protection` by
+    `erasure` by first_seq, `living` by namespace, `let_go` by (epoch, namespace), `answered` by seq, `protection` by
     (memory_id, kind), the others by memory_id.
     `content` and `embedding` say which memories have one: memory_id,
     its namespace, and of content its number of characters.
@@ -69,6 +70,7 @@ class Store:
     living: Iterable[Row] = ()
     let_go: Iterable[Row] = ()
     protection: Iterable[Row] = ()
+    answered: Iterable[Row] = ()
 
     @property
     def seq(self) -> int | None:
@@ -149,6 +151,7 @@ class Witness:
         self._provenance = Table("provenance", ("seq", "parent"), store.provenance, findings)
         self._erased = Table("erased", ("seq", "memory_id"), store.erased, findings)
         self._let_go = Table("let_go", ("epoch", "namespace"), store.let_go, findings)
+        self._answered = Table("answered", ("seq",), store.answered, findings)
 
     def entry(self, link: Link) -> None:
         """The journal's row of an entry: the bytes, and the columns that repeat them for SQL."""
@@ -165,6 +168,8 @@ class Witness:
             self._provenance.expect(_columns(made, _PROVENANCE), seq)
         for one in sorted(change.erased, key=lambda row: row.memory_id):
             self._erased.expect(_columns(one, _ERASED), seq)
+        if change.answered is not None:
+            self._answered.expect(_columns(change.answered, _ANSWERED), seq)
         for took in change.let_go:
             self._let_go.expect(_columns(took, _LET_GO), seq)
 
@@ -197,7 +202,7 @@ class Witness:
     def finish(self, whole: bool) -> None:
         """After the last entry. `whole`: the chain reached the snapshot's end, so no further row can be right."""
         grown = (self._journal, self._event, self._decision, self._outcome, self._ballot)
-        for table in (*grown, self._provenance, self._erased, self._let_go):
+        for table in (*grown, self._provenance, self._erased, self._let_go, self._answered):
             table.finish(whole)
 
     def finish_journal(self, whole: bool) -> None:
@@ -237,6 +242,7 @@ _DROPPED = _names(Dropped)
 _PROVENANCE = _names(Provenance)
 _ERASED = _names(ErasedRow)
 _LET_GO = _names(LetGo)
+_ANSWERED = _names(Answered)
 _PROTECTION = _names(Protection)
 # A head is a signature beside the chain; a rebuild has none.
 _ERASURE = _names(ErasureRow, "head")

@@ -24,7 +24,8 @@ from memquorum.core.facets import BadFacet, check
 from memquorum.core.journal import decisions, links
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
-from memquorum.core.orders import BadOrder
+from memquorum.core.ordered import Ordered
+from memquorum.core.orders import BadOrder, order_digest
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
@@ -284,22 +285,26 @@ def _alive(rows: Rows, namespace: str, memory_id: str | None) -> bool:
     return memory is not None and memory.id in rows.strengths and memory.namespace == namespace
 
 
-def touches(record: Accepted | Checked, scored: Scored | None = None, *, since: int = 0) -> Keys:
-    """The rows that judging a record touches; of an order, whose rows the store finds, none. Ids that are no UUIDs
-    touch nothing: no row can have them. `since`: the time after which what was forgotten counts (core/caps)."""
-    if isinstance(record, ClockTicked | ErasureAccepted):
+def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = None, *, since: int = 0) -> Keys:
+    """The rows that judging a record touches; of an order to erase, whose rows the store finds, none but whether it was
+    answered. Ids that are no UUIDs touch nothing: no row can have them. `since`: the time after which what was
+    forgotten counts (core/caps)."""
+    if isinstance(record, ClockTicked):
         return Keys()
-    if isinstance(record, RestoreAccepted):
-        return Keys(frozenset(record.memory_ids))
+    if isinstance(record, Ordered):
+        orders = frozenset({order_digest(codec, record.order)})
+        if isinstance(record, ErasureAccepted):
+            return Keys(orders=orders)
+        if isinstance(record, RestoreAccepted):
+            return Keys(frozenset(record.memory_ids), orders=orders)
+        memories = frozenset(filter(ids.is_uuid, [record.memory_id]))
+        return Keys(memories, protected=memories, orders=orders)
     if isinstance(record, Checked):
         proposals = record.nomination.proposals
         # No namespace has NUL in its name, and no database would be asked for it.
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
         memories = frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in proposals)))
         return Keys(memories, quotas=frozenset((namespace, since) for namespace in capped), protected=memories)
-    if isinstance(record, ProtectionAccepted):
-        memories = frozenset(filter(ids.is_uuid, [record.memory_id]))
-        return Keys(memories, protected=memories)
     related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
     if scored is not None and scored.record.reinforces:
         related.add(scored.record.reinforces)
@@ -314,7 +319,7 @@ def touches(record: Accepted | Checked, scored: Scored | None = None, *, since: 
 def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
     """What keeps a record from being applied, or None: it cannot be stored, or is an order that does not hold."""
     wrong = storable(record)
-    if wrong is not None or not isinstance(record, ErasureAccepted | RestoreAccepted | ProtectionAccepted):
+    if wrong is not None or not isinstance(record, Ordered):
         return wrong
     if isinstance(record, RestoreAccepted):
         return unfit_request(codec, genesis, record)

@@ -1,4 +1,7 @@
-"""Judging what was ordered or asked for: erasures, protections, restores → what happens, as a journal entry."""
+"""Judging what was ordered or asked for: erasures, protections, restores → what happens, as a journal entry.
+
+Each is answered once, whatever the answer was: what comes again is `repeated`, and changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from dataclasses import dataclass
 from memquorum.core.commit.applying import Place, apply_entry
 from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.journal import protections, restores
-from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.orders import order_digest
 from memquorum.core.protection.orders import open_protection
 from memquorum.core.records import (
     Erased,
@@ -28,7 +32,7 @@ def apply_erasure(
     rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, *, part: Part, residue_until: int
 ) -> Change:
     """One entry of an order whose keys are destroyed: the vault comes first. Naming nothing, it has one too."""
-    effect = "repeated" if part.repeated else "erased"
+    effect = REPEATED if part.repeated else "erased"
     detail = Erased(record.order, record.accepted_at, part.number, part.parts, residue_until, part.episodes)
     return apply_entry(
         rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=record.namespace
@@ -36,14 +40,16 @@ def apply_erasure(
 
 
 def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionAccepted) -> Change:
-    """An order to protect a memory, or to protect it no longer. Given twice it changes nothing the second time."""
-    _, order = open_protection(rules.codec, rules.genesis, record.order)
-    detail = Protected(record.order, record.accepted_at, protections.applies(rows, order))
+    """An order to protect a memory, or to protect it no longer."""
+    signed, order = open_protection(rules.codec, rules.genesis, record.order)
+    repeated = order_digest(rules.codec, record.order) in rows.answered
+    applied = not repeated and protections.applies(rows, signed.signer, order)
+    detail = Protected(record.order, record.accepted_at, applied)
     return apply_entry(
         rules,
         rows,
         place,
-        effect="protected",
+        effect=REPEATED if repeated else "protected",
         detail=detail,
         event_id=record.event_id,
         namespace=record.namespace,
@@ -52,7 +58,7 @@ def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionA
 
 
 def apply_withheld(rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, held: Sequence[str]) -> Change:
-    """An order to erase that names what is held: nothing of it is carried out."""
+    """An order to erase that names what is held: nothing of it is carried out, now or after the release."""
     detail = Withheld(record.order, record.accepted_at, tuple(sorted(held)))
     return apply_entry(
         rules, rows, place, effect="withheld", detail=detail, event_id=record.event_id, namespace=record.namespace
@@ -63,7 +69,7 @@ def apply_withheld(rules: Rules, rows: Rows, place: Place, record: ErasureAccept
 class Part:
     """What one entry of an order says: its number of so many, from 0, and the episodes.
 
-    `repeated`: the order was carried out before, and changes nothing."""
+    `repeated`: the order was answered before, and changes nothing."""
 
     number: int
     parts: int
@@ -82,5 +88,7 @@ def apply_restore(rules: Rules, rows: Rows, place: Place, record: RestoreAccepte
     """A request to restore, or to forget: it changes nothing before it is voted on."""
     _, order = restoring.open_order(rules.codec, rules.genesis, record.order)
     effect = "requested" if restores.votable(order, rows.memories, rows.state.as_of) else "declined"
+    if order_digest(rules.codec, record.order) in rows.answered:
+        effect = REPEATED
     detail, namespace = RestoreRequested(record.order, record.accepted_at), record.namespace
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)

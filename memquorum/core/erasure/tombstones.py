@@ -43,7 +43,6 @@ class Tombstones:
     """The orders of one shard. Costs what was ordered, not what was erased."""
 
     def __init__(self, known: Iterable[Tombstone] = ()) -> None:
-        self._orders: set[str] = set()
         self._until: dict[tuple[str, str, str], int] = {}
         self._latest: dict[str, int] = {}
         for tombstone in known:
@@ -51,14 +50,9 @@ class Tombstones:
 
     def add(self, one: Tombstone) -> None:
         """An order was carried out."""
-        self._orders.add(one.order_id)
         key = one.namespace, one.selector, one.value
         self._until[key] = max(one.accepted_at, self._until.get(key, 0))
         self._latest[one.namespace] = max(one.accepted_at, self._latest.get(one.namespace, 0))
-
-    def carried_out(self, order_id: str) -> bool:
-        """Whether an order of this id was: the same again changes nothing."""
-        return order_id in self._orders
 
     def stand_in(self, namespace: str) -> bool:
         """Whether there is any in the namespace."""

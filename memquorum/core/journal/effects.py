@@ -26,6 +26,7 @@ from memquorum.core.journal.rows import (
     GONE,
     SEALED,
     SHORT_TERM,
+    Answered,
     Change,
     Dropped,
     Event,
@@ -35,7 +36,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders import BadOrder, order_digest
 from memquorum.core.quick import evolver, maker
 from memquorum.core.records import (
     Accessed,
@@ -57,6 +58,7 @@ _memory, _strength, _event_row, _blank = maker(Memory), maker(Strength), maker(E
 _changed, _evolved, _stronger, _moved = evolver(Change), evolver(Memory), evolver(Strength), evolver(ShardState)
 
 
+REPEATED = "repeated"
 ERASED = "erased"
 """The outcome of an episode that an order to erase keeps out."""
 
@@ -83,7 +85,7 @@ def redo(rules: Rules, rows: Rows, link: JournalAppended) -> Change:
     return perform(rules, rows, entry, rules.codec.decode(entry.detail), link)
 
 
-def needs(entry: JournalEntry, detail: Any) -> Keys:
+def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     """The rows that `redo` touches: what must be loaded before it."""
     memories = {entry.memory_id} if entry.memory_id else set()
     if isinstance(detail, Destroyed):
@@ -98,7 +100,14 @@ def needs(entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Protected | Erased | Decided):
         protected |= memories
     events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
-    return Keys(frozenset(memories), frozenset(events), protected=frozenset(protected))
+    data = order_in(detail)
+    orders = frozenset[bytes]() if data is None else frozenset({order_digest(codec, data)})
+    return Keys(frozenset(memories), frozenset(events), protected=frozenset(protected), orders=orders)
+
+
+def order_in(detail: Any) -> bytes | None:
+    """The order, or the request, that an entry with this detail answers: the Signed as received; None of any other."""
+    return detail.order if isinstance(detail, _ORDERS) else None
 
 
 def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: JournalAppended) -> Change:
@@ -115,12 +124,28 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
     state = links.advance(rows.state, entry, link)
     blank = _blank(entry=entry, appended=link, state=state, cursors=_cursors(entry))
     try:
-        return effect.rule(rules, rows, blank, detail)
+        return effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
     except (KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder) as error:
         raise links.BrokenChain(
             f"journal of shard {entry.shard}, sequence {entry.seq}: {entry.effect!r} does not fit the state before it "
             f"({type(error).__name__}: {error})"
         ) from error
+
+
+def _answering(codec: Codec, rows: Rows, change: Change, detail: Any) -> Change:
+    """The change with the order that the entry answers. Raises NotTheOrder where one is answered for the second time,
+    or is said to be repeated and is not."""
+    data, entry = order_in(detail), change.entry
+    if data is None:
+        return change
+    digest = order_digest(codec, data)
+    further = isinstance(detail, Erased) and detail.part > 0
+    if (digest in rows.answered) != (entry.effect == REPEATED or further):
+        told = "not answered before" if entry.effect == REPEATED or further else "answered before: it applies once"
+        raise erasures.NotTheOrder(f"order {entry.event_id} was {told}")
+    if entry.effect == REPEATED or further:
+        return change
+    return _changed(change, answered=Answered(entry.shard, digest, entry.seq, entry.namespace or "", entry.effect))
 
 
 def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
@@ -300,6 +325,10 @@ def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Ch
     return _changed(change, memories=(changed,), reencoded=memory.id)
 
 
+_ORDERS = (Erased, Withheld, Protected, RestoreRequested)
+"""The details of entries that answer an order."""
+
+
 @dataclass(frozen=True, slots=True)
 class Effect:
     """The records that an effect's detail may be, and what the effect does."""
@@ -315,7 +344,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "dropped": Effect((Stored,), _do_dropped),
         "accessed": Effect((Accessed,), _do_accessed),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),
-        "repeated": Effect((Stored, Accessed, Erased), _do_nothing),
+        REPEATED: Effect((Stored, Accessed, *_ORDERS), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),

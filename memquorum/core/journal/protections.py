@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.consensus.membership import OPERATOR, Genesis
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.erasures import NotTheOrder
 from memquorum.core.journal.rows import GONE, SEALED, Change, Protection, Rows
-from memquorum.core.protection.orders import ENDS, HOLD, kind_of, open_protection
+from memquorum.core.protection.orders import ENDS, HOLD, kind_of, may_end, open_protection
 from memquorum.core.records import Protected, ProtectionOrdered, Withheld
 
 Standing = Mapping[tuple[str, str], Protection]
@@ -22,15 +22,19 @@ def protects(standing: Standing, memory_id: str) -> bool:
     return any(protected == memory_id for protected, _ in standing)
 
 
-def applies(rows: Rows, order: ProtectionOrdered) -> bool:
-    """Whether an order changes anything: a pin or a goal is for what is alive, a hold for what has its key
-    still."""
+def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:
+    """Whether an order changes anything: a pin or a goal is for what is alive, a hold for what has its key still; what
+    ends one names the order that stands. What the operator ordered nobody else ends, and it takes another's place."""
     kind = kind_of(order)
     if order.action in ENDS:
         found = rows.protected.get((order.memory_id, kind))
-        return found is not None and found.namespace == order.namespace
+        named = found is not None and (found.namespace, found.order_id) == (order.namespace, order.ends)
+        return named and found is not None and may_end(signer, found.signer)
     memory = rows.memories.get(order.memory_id)
-    if memory is None or memory.namespace != order.namespace or (order.memory_id, kind) in rows.protected:
+    if memory is None or memory.namespace != order.namespace:
+        return False
+    stands = rows.protected.get((order.memory_id, kind))
+    if stands is not None and (signer != OPERATOR or stands.signer == OPERATOR):
         return False
     if memory.tier == SEALED:
         # Once its grace time is over, the key may go at any moment, or went before a crash.
@@ -47,7 +51,7 @@ def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
         raise NotTheOrder(f"order {order.order_id} about {order.memory_id}, not {entry.event_id}")
     if not detail.applied:
         return change
-    if not applies(rows, order):
+    if not applies(rows, signed.signer, order):
         raise NotTheOrder(f"order {order.order_id} to {order.action} {order.memory_id} changes nothing there")
     if order.action in ENDS:
         return replace(change, unprotected=((order.memory_id, kind_of(order)),))

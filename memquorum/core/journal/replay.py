@@ -100,6 +100,7 @@ class Replay:
         self._memories: dict[str, Memory] = {}
         self._strengths: dict[str, Strength] = {}
         self._protected: dict[tuple[str, str], Protection] = {}
+        self._answered: set[bytes] = set()
 
     @property
     def codec(self) -> Codec:
@@ -149,11 +150,12 @@ class Replay:
         """The rows that the links touch; events decide nothing any more once an entry is written."""
         wanted = Keys()
         for read in batch:
-            wanted |= needs(read.entry, read.detail)
+            wanted |= needs(self._rules.codec, read.entry, read.detail)
         memories = {i: self._memories[i] for i in wanted.memories if i in self._memories}
         strengths = {i: self._strengths[i] for i in memories if i in self._strengths}
         protected = {key: one for key, one in self._protected.items() if key[0] in wanted.protected}
-        return Rows(self.state, memories, strengths, protected=protected)
+        answered = self._answered & wanted.orders
+        return Rows(self.state, memories, strengths, protected=protected, answered=answered)
 
     def _keep(self, net: Net) -> None:
         self.state = net.after
@@ -165,6 +167,7 @@ class Replay:
             del self._strengths[memory_id]
         for key in net.unprotected:
             self._protected.pop(key, None)
+        self._answered.update(one.digest for one in net.answered)
         self._protected |= {(one.memory_id, one.kind): one for one in net.protected}
 
     def _narrowed(self, net: Net) -> Net:
@@ -190,6 +193,7 @@ class Replay:
             erasures=tuple(e for e in net.erasures if e.namespace == self._namespace),
             let_go=tuple(one for one in net.let_go if one.namespace == self._namespace),
             protected=tuple(one for one in net.protected if one.namespace == self._namespace),
+            answered=tuple(one for one in net.answered if one.namespace == self._namespace),
             living={name: count for name, count in net.living.items() if name == self._namespace},
         )
 

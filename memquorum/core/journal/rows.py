@@ -262,6 +262,18 @@ class Protection:
     accepted_at: int
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An order, or a request, that was answered, by its digest (`core.orders.order_digest`); it applies once. `effect`:
+    how, by the journal entry `seq`, an erasure by its first one."""
+
+    shard: int
+    digest: bytes
+    seq: int
+    namespace: str
+    effect: str
+
+
 EventKey = tuple[str, str]
 
 
@@ -279,6 +291,8 @@ class Rows:
     """Where namespaces stand of which a decision may take something: before the batch that begins with it."""
     protected: Mapping[tuple[str, str], Protection] = field(default_factory=dict)
     """By (memory id, kind), the orders that protect those asked for."""
+    answered: Collection[bytes] = frozenset()
+    """Of the orders asked for, by their digests, those that were answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,6 +306,8 @@ class Keys:
     """(namespace, time): where it stands, with what was forgotten there after that time."""
     protected: frozenset[str] = frozenset()
     """Memories: which orders protect them."""
+    orders: frozenset[bytes] = frozenset()
+    """Digests of orders: which were answered."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -300,6 +316,7 @@ class Keys:
             self.erased | other.erased,
             self.quotas | other.quotas,
             self.protected | other.protected,
+            self.orders | other.orders,
         )
 
 
@@ -316,6 +333,7 @@ class Change:
     decisions are taken, where the entry changes that. `attested`: the order to erase that the members
     found genuine. `let_go`: what a decision took of each namespace.
     `protected`: orders to protect that stand from here on; `unprotected`: (memory id, kind) of those that do no more.
+    `answered`: the order that the entry answers.
     """
 
     entry: JournalEntry
@@ -340,3 +358,4 @@ class Change:
     let_go: tuple[LetGo, ...] = ()
     protected: tuple[Protection, ...] = ()
     unprotected: tuple[tuple[str, str], ...] = ()
+    answered: Answered | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memquorum.core.journal.rows import (
+    Answered,
     Change,
     DecisionRow,
     Dropped,
@@ -35,6 +36,7 @@ class Net:
     with the counts of this batch's entries alone. `attested`: of orders, the epochs in which the members attested them.
     `let_go`: what its decisions took of each namespace; `living`: by namespace, how many more memories are alive.
     `protected`, `unprotected`: the orders to protect that stand now and did not before, and those that do no more.
+    `answered`: the orders that were.
     """
 
     before: ShardState
@@ -58,6 +60,7 @@ class Net:
     let_go: tuple[LetGo, ...]
     protected: tuple[Protection, ...]
     unprotected: tuple[tuple[str, str], ...]
+    answered: tuple[Answered, ...]
     living: dict[str, int]
     cursors: dict[str, int]
 
@@ -84,11 +87,13 @@ class Workset:
         self._provenance: list[Provenance] = []
         self._erased: list[ErasedRow] = []
         self._erased_ids: set[EventKey] = set(rows.erased)
-        self._erasures: dict[str, ErasureRow] = {}
+        self._erasures: dict[int, ErasureRow] = {}
         self._attested: list[tuple[str, int]] = []
         self._let_go: list[LetGo] = []
         self._protected: dict[tuple[str, str], Protection] = dict(rows.protected)
         self._turned: dict[tuple[str, str], None] = {}
+        self._answered: list[Answered] = []
+        self._digests: set[bytes] = set(rows.answered)
         self._cursors: dict[str, int] = {}
 
     @property
@@ -102,6 +107,7 @@ class Workset:
             self._erased_ids,
             self._stored.quotas,
             self._protected,
+            self._digests,
         )
 
     def absorb(self, change: Change) -> None:
@@ -131,6 +137,9 @@ class Workset:
                 self._destroyed[memory_id] = None
         self._provenance += change.provenance
         self._let_go += change.let_go
+        if change.answered is not None:
+            self._answered.append(change.answered)
+            self._digests.add(change.answered.digest)
         self._absorb_protection(change)
         self._absorb_erasure(change)
         self._journal.append((change.entry, change.appended))
@@ -164,8 +173,8 @@ class Workset:
         part = change.erasure
         if part is None:
             return
-        known = self._erasures.get(part.order_id)
-        self._erasures[part.order_id] = part if known is None else known.with_part(part)
+        known = self._erasures.get(part.first_seq)
+        self._erasures[part.first_seq] = part if known is None else known.with_part(part)
 
     def net(self) -> Net:
         """What is to be written."""
@@ -197,6 +206,7 @@ class Workset:
             let_go=tuple(self._let_go),
             protected=tuple(self._protected[key] for key in self._turned if key in self._protected),
             unprotected=tuple(key for key in self._turned if key not in self._protected),
+            answered=tuple(self._answered),
             living=self._living([s.memory_id for s in new], removed),
             cursors=dict(self._cursors),
         )

@@ -15,7 +15,7 @@ from memquorum.core.records import ProtectionOrdered, Signed
 
 PIN, UNPIN, HOLD, RELEASE, NEED, SPARE = ACTIONS = ("pin", "unpin", "hold", "release", "need", "spare")
 ENDS = {UNPIN: PIN, RELEASE: HOLD, SPARE: NEED}
-"""What takes back which."""
+"""What takes back which; the order names the one that it ends."""
 GOAL = "goal:"
 """How the kind of protection begins that an active goal gives; its name follows, so each goal's stands for itself."""
 _OF_OPERATOR = (HOLD, RELEASE)
@@ -33,6 +33,11 @@ def kind_of(order: ProtectionOrdered) -> str:
     """What an order begins or ends: a pin, a hold, or what the goal needs that is its reference."""
     begun = ENDS.get(order.action, order.action)
     return goal_kind(order.reference or "") if begun == NEED else begun
+
+
+def may_end(signer: str, began: str) -> bool:
+    """Whether who signs may end what somebody began: the operator's own only the operator."""
+    return signer == OPERATOR or began != OPERATOR
 
 
 def goal_kind(goal: str) -> str:
@@ -68,6 +73,13 @@ def check(order: ProtectionOrdered) -> None:
         raise BadOrder("bad_order", "action", f"must be one of {', '.join(ACTIONS)}")
     if order.action in (NEED, SPARE) and order.reference is None:
         raise BadOrder("missing_field", "reference", "which goal? Name it")
+    if order.action in ENDS:
+        if order.ends is None:
+            raise BadOrder("missing_field", "ends", "which order is to end? Name the one that stands by its order_id")
+        if names.uuid(order.ends) != order.ends:
+            raise BadOrder("bad_id", "ends", "not a UUID in lower case; send the order_id of the order that stands")
+    elif order.ends is not None:
+        raise BadOrder("bad_order", "ends", f"must be left out: {order.action} ends nothing")
 
 
 def _check_entitled(genesis: Genesis, signer: str, order: ProtectionOrdered) -> None:

@@ -17,6 +17,7 @@ class ProtectionOrdered:
     ordered_by: str
     ordered_at: int
     reference: str | None = None
+    ends: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,11 +53,11 @@ class Goal:
         return orders.goal_kind(self.name)
 
 
-def read_pin(body: bytes, action: str, cluster: bytes, order_id: str) -> ProtectionOrdered:
-    """The order that a JSON body asks for; who gives it and when is not said yet. Raises BadRequest."""
+def read_pin(body: bytes, cluster: bytes, order_id: str) -> ProtectionOrdered:
+    """The pin that a JSON body asks for; who gives it and when is not said yet. Raises BadRequest."""
     asked = read_body(body, PinRequest)
     order = ProtectionOrdered(
-        cluster, order_id, read_namespace(asked.namespace), read_memory_id(asked.memory_id), action, "x", 0,
+        cluster, order_id, read_namespace(asked.namespace), read_memory_id(asked.memory_id), orders.PIN, "x", 0,
         asked.reference,
     )  # fmt: skip
     try:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.journal.decisions import CAP
+from memquorum.core.journal.effects import REPEATED, order_in
 from memquorum.core.records import (
     Accessed,
     Decided,
@@ -75,18 +76,17 @@ class Tail:
 
     def _episode_or_access(self, entry: JournalEntry) -> str:
         detail, where = self._codec.decode(entry.detail), f"in {entry.namespace}"
+        if entry.effect == REPEATED:
+            kind, came = ("event", "came") if order_in(detail) is None else ("order", "was answered")
+            return f"repeated    {kind} {entry.event_id} {where}: it {came} before and changes nothing"
         if isinstance(detail, RestoreRequested):
             what = "to be voted on" if entry.effect == "requested" else "there is nothing to vote on"
             return f"{entry.effect:<11} request {entry.event_id} {where}: {what}"
         if isinstance(detail, Withheld):
             told = f"nothing is erased, {len(detail.held):,} of what it names is held"
-            return f"withheld    order {entry.event_id} {where}: {told}"
+            return f"withheld    order {entry.event_id} {where}: {told}; after the release it has to be ordered again"
         if isinstance(detail, Protected):
             return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
-        if entry.effect == "repeated" and isinstance(detail, Erased):
-            return f"repeated    order {entry.event_id} {where}: it was carried out before and changes nothing"
-        if entry.effect == "repeated":
-            return f"repeated    event {entry.event_id} {where}: it came before and changes nothing"
         said = f"{entry.effect:<11} {entry.memory_id}"
         if isinstance(detail, Accessed):
             return f"{said}  by {detail.agent} {where}{'' if detail.applied else ': it was gone already'}"
