@@ -9,13 +9,16 @@ TORCH_READY := $(TORCH)/.ready
 # mem0 and LangGraph, for `bench-peers` alone: some 310 MB.
 PEERS       := .tools/peers
 PEERS_READY := $(PEERS)/.ready
+# matplotlib, for the charts of the pages alone: some 130 MB.
+CHARTS       := .tools/charts
+CHARTS_READY := $(CHARTS)/.ready
 INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside
+.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside charts
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,7 +74,7 @@ bench: setup  ## what the line costs on this machine, against its goals; ONLY="N
 backpressure: setup  ## MINUTES=10 of publishing at five times the capacity, and five times as long until all is drained
 	@$(BIN)/python -m tests.benchmarks.backpressure --minutes $(or $(MINUTES),10)
 
-bench-page: setup  ## draws docs/performance.md and docs/measured.md from what `bench`, `backpressure` and `bench-peers` kept
+bench-page: setup charts  ## draws docs/performance.md and docs/measured.md from what `bench`, `backpressure` and `bench-peers` kept
 	@$(BIN)/python -m tests.benchmarks.page
 	@$(BIN)/python -m tests.benchmarks.measured
 
@@ -83,6 +86,14 @@ $(PEERS_READY): requirements-peers.lock
 	@echo "bench-peers: the packages of requirements-peers.lock"
 	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv --without-pip $(PEERS)
 	@$(UV) pip sync --quiet --python $(PEERS)/bin/python --require-hashes requirements-peers.lock
+	@touch $@
+
+charts: $(CHARTS_READY)  ## an environment with matplotlib in .tools/charts, which draws the charts of the pages
+
+$(CHARTS_READY): $(READY) requirements-charts.lock
+	@echo "charts: the packages of requirements-charts.lock"
+	@test -x $(CHARTS)/bin/python || $(PYTHON) -m venv --without-pip $(CHARTS)
+	@$(UV) pip sync --quiet --python $(CHARTS)/bin/python --require-hashes requirements-charts.lock
 	@touch $@
 
 torch: $(TORCH_READY)  ## an environment with torch in .venv-torch, for any Hugging Face encoder; downloads 3 GB
@@ -132,7 +143,7 @@ format: setup  ## rewrite what `lint` would only complain about
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in and -peers.in into their own
+lock: setup  ## compile requirements.in into requirements.lock, requirements-torch.in, -peers.in and -charts.in into their own
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements.lock requirements.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -140,6 +151,8 @@ lock: setup  ## compile requirements.in into requirements.lock, requirements-tor
 	  --output-file requirements-torch.lock requirements-torch.in
 	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --no-header --quiet --output-file requirements-peers.lock requirements-peers.in
+	@$(UV) pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --no-header --quiet --output-file requirements-charts.lock requirements-charts.in
 
 clean: setup  ## stop everything and remove the installation's data in .memquorum
 	@$(INFRA) down

@@ -40,8 +40,8 @@ def latest(runs: Sequence[dict[str, Any]]) -> Latest:
     return {row["name"]: (run, row) for run in runs for row in run["rows"]}
 
 
-def render(rows: Latest) -> dict[Path, str]:
-    """The files: path below docs → content."""
+def render(rows: Latest) -> dict[Path, str | plot.Chart]:
+    """The files: path below docs → text or chart."""
     plots = dict(_plots(rows))
     page = [
         "# What it costs",
@@ -121,7 +121,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1_000 or value == int(value) else f"{value:,.3g}"
 
 
-def _plots(rows: Latest) -> Iterator[tuple[Path, str]]:
+def _plots(rows: Latest) -> Iterator[tuple[Path, plot.Chart]]:
     folder = Path("performance")
     spread = {name: rows[name][1]["series"]["ms"] for name in ("searchable", "epoch") if name in rows}
     if spread:
@@ -165,10 +165,7 @@ def _plots(rows: Latest) -> Iterator[tuple[Path, str]]:
 
 def draw() -> None:
     """Writes the page and its plots, and says which files."""
-    for path, content in render(latest(kept.read())).items():
-        file = PAGE.parent / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
+    for file in plot.write(PAGE.parent, render(latest(kept.read()))):
         print(file.relative_to(kept.ROOT))
 
 

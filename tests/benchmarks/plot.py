@@ -1,115 +1,91 @@
-"""Two kinds of plots as plain SVG: lines over a scale, and stacked bars. The same numbers give the same bytes."""
+"""Charts of the pages, as data; matplotlib draws them, in an environment of its own (`make charts`), by `draw.py`.
+
+A page is made of kept results, and so are its charts. A file of a chart says of which data it was drawn and by what
+drawing code, so that a test without matplotlib sees one that is not what the results say now.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from html import escape
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DRAW = Path(__file__).with_name("draw.py")
+LOCK = ROOT / "requirements-charts.lock"
+PYTHON = ROOT / ".tools" / "charts" / "bin" / "python"
 
 Points = Sequence[tuple[float, float]]
 
-_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 720, 320, 64, 168, 34, 40
-_COLOURS = (
-    "#4269d0",
-    "#efb118",
-    "#ff725c",
-    "#6cc5b0",
-    "#3ca951",
-    "#ff8ab7",
-    "#a463f2",
-    "#97bbf5",
-    "#9c6b4e",
-    "#9498a0",
-)
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Lines, points (x, y) by name, with upright `marks` by name; or a stacked bar a row, parts by name."""
+
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, Points] = field(default_factory=dict)
+    bars: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    marks: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def data(self) -> str:
+        """What `draw.py` reads."""
+        return json.dumps(asdict(self), sort_keys=False)
+
+    @property
+    def digest(self) -> str:
+        """Of the data, the drawing code and the versions that it draws with."""
+        parts = (self.data.encode(), DRAW.read_bytes(), LOCK.read_bytes())
+        return hashlib.sha256(b"\0".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
 
 
-def lines(title: str, x: str, y: str, series: Mapping[str, Points], marks: Mapping[str, float] | None = None) -> str:
-    """A line for each series, with its name at the right; `marks`: names of upright dashed lines by x."""
-    marks = marks or {}
-    xs = [p[0] for points in series.values() for p in points] + list(marks.values())
-    ys = [p[1] for points in series.values() for p in points]
-    right, top = _nice(max(xs)), _nice(max(ys))
-    out = [*_frame(title, x, y), *_ticks(right, top)]
-    for name, at in marks.items():
-        px = _x(at, right)
-        out.append(
-            f'<line x1="{px}" y1="{_TOP}" x2="{px}" y2="{_HEIGHT - _BOTTOM}" stroke="#888" stroke-dasharray="4 3"/>'
-        )
-        out.append(f'<text x="{px}" y="{_TOP - 3}" text-anchor="middle" fill="#666">{escape(name)}</text>')
-    for number, (name, points) in enumerate(series.items()):
-        colour = _COLOURS[number % len(_COLOURS)]
-        path = " ".join(f"{_x(px, right)},{_y(py, top)}" for px, py in points)
-        out.append(f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="1.8"/>')
-        out.append(_legend(number, name, colour))
-    return _svg(out)
+Files = Mapping[Path, "str | Chart"]
+"""Path below docs → text, or chart."""
 
 
-def bars(title: str, unit: str, rows: Mapping[str, Mapping[str, float]]) -> str:
+def lines(title: str, x: str, y: str, series: Mapping[str, Points], marks: Mapping[str, float] | None = None) -> Chart:
+    """A line for each series; `marks`: names of upright dashed lines by x."""
+    return Chart(title, x, y, lines=series, marks=marks or {})
+
+
+def bars(title: str, unit: str, rows: Mapping[str, Mapping[str, float]]) -> Chart:
     """A bar for each row, made of its parts; the parts have the same colours in every row."""
-    parts = list(dict.fromkeys(part for row in rows.values() for part in row))
-    right = _nice(max(sum(row.values()) for row in rows.values()))
-    out = [*_frame(title, unit, ""), *_ticks(right, None)]
-    step = (_HEIGHT - _TOP - _BOTTOM) / len(rows)
-    for number, (name, row) in enumerate(rows.items()):
-        top, start = _TOP + number * step + step * 0.35, 0.0
-        out.append(f'<text x="{_LEFT + 4}" y="{top - 4:.1f}">{escape(name)}: {sum(row.values()):,.1f}</text>')
-        for part in parts:
-            value = row.get(part, 0.0)
-            a, b = _x(start, right), _x(start + value, right)
-            colour = _COLOURS[parts.index(part) % len(_COLOURS)]
-            out.append(f'<rect x="{a}" y="{top:.1f}" width="{b - a:.1f}" height="{step * 0.5:.1f}" fill="{colour}"/>')
-            start += value
-    out += [_legend(number, part, _COLOURS[number % len(_COLOURS)]) for number, part in enumerate(parts)]
-    return _svg(out)
+    return Chart(title, unit, "", bars=rows)
 
 
-def _svg(inner: Sequence[str]) -> str:
-    box = f'viewBox="0 0 {_WIDTH} {_HEIGHT}"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {box} font-family="sans-serif" font-size="11">'
-    return "\n".join([head, f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="white"/>', *inner, "</svg>"]) + "\n"
+def stale(folder: Path, files: Files) -> list[str]:
+    """What in the folder is not what the files say."""
+    return [str(path) for path, content in files.items() if not _fresh(folder / path, content)]
 
 
-def _frame(title: str, x: str, y: str) -> list[str]:
-    bottom, right = _HEIGHT - _BOTTOM, _WIDTH - _RIGHT
-    return [
-        f'<text x="{_LEFT}" y="16" font-size="13" font-weight="bold">{escape(title)}</text>',
-        f'<path d="M{_LEFT},{_TOP}V{bottom}H{right}" fill="none" stroke="#444"/>',
-        f'<text x="{(_LEFT + right) / 2}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(x)}</text>',
-        f'<text x="14" y="{(_TOP + bottom) / 2}" text-anchor="middle" '
-        f'transform="rotate(-90 14 {(_TOP + bottom) / 2})">{escape(y)}</text>',
-    ]
+def write(folder: Path, files: Files) -> Iterator[Path]:
+    """Writes the files, and yields which; charts that are drawn already stay. Says so where it cannot draw."""
+    for path, content in files.items():
+        file = folder / path
+        if not _fresh(file, content):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, str):
+                file.write_text(content, encoding="utf-8")
+            elif not PYTHON.exists():
+                print(f"{path} is not drawn: there is no matplotlib; run `make charts`, then again", file=sys.stderr)
+                continue
+            else:
+                said = [str(PYTHON), str(DRAW), str(file), content.digest]
+                subprocess.run(said, input=content.data, text=True, check=True)
+        yield file
 
 
-def _ticks(right: float, top: float | None) -> list[str]:
-    out = []
-    for part in range(5):
-        px = _x(right * part / 4, right)
-        out.append(f'<text x="{px}" y="{_HEIGHT - _BOTTOM + 14}" text-anchor="middle">{right * part / 4:,.4g}</text>')
-        if top is not None:
-            py = _y(top * part / 4, top)
-            out.append(f'<text x="{_LEFT - 5}" y="{py + 4:.1f}" text-anchor="end">{top * part / 4:,.4g}</text>')
-            out.append(f'<line x1="{_LEFT}" y1="{py}" x2="{_WIDTH - _RIGHT}" y2="{py}" stroke="#eee"/>')
-    return out
-
-
-def _legend(number: int, name: str, colour: str) -> str:
-    y = _TOP + 10 + number * 17
-    x = _WIDTH - _RIGHT + 12
-    box = f'<rect x="{x}" y="{y - 8}" width="9" height="9" fill="{colour}"/>'
-    return f'{box}<text x="{x + 14}" y="{y}">{escape(name)}</text>'
-
-
-def _x(value: float, right: float) -> float:
-    return round(_LEFT + (_WIDTH - _LEFT - _RIGHT) * value / right, 1)
-
-
-def _y(value: float, top: float) -> float:
-    return round(_HEIGHT - _BOTTOM - (_HEIGHT - _TOP - _BOTTOM) * value / top, 1)
-
-
-def _nice(value: float) -> float:
-    """The next of 1, 2, 4, 8 times a power of ten."""
-    if value <= 0:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 4, 8, 10) if value <= step * power)
+def _fresh(file: Path, content: str | Chart) -> bool:
+    if not file.exists():
+        return False
+    there = file.read_text(encoding="utf-8")
+    if isinstance(content, str):
+        return there == content
+    return re.findall(r"<dc:identifier>(\w+)</dc:identifier>", there) == [content.digest]

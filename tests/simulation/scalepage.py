@@ -22,8 +22,8 @@ _TITLES = {
 }
 
 
-def render(run: dict[str, Any]) -> dict[Path, str]:
-    """The files: path below docs → content."""
+def render(run: dict[str, Any]) -> dict[Path, str | plot.Chart]:
+    """The files: path below docs → text or chart."""
     costs, about = run["costs"], run["machine"]
     page = [
         "# What more members cost",
@@ -57,7 +57,7 @@ def render(run: dict[str, Any]) -> dict[Path, str]:
         "",
     ]
     page += [line for file in _FILES.values() for line in (f"![{file[:-4]}](scale/{file})", "")]
-    files = {Path("scale.md"): "\n".join(page).rstrip() + "\n"}
+    files: dict[Path, str | plot.Chart] = {Path("scale.md"): "\n".join(page).rstrip() + "\n"}
     for name, file in _FILES.items():
         title, unit = _TITLES[name]
         curve = {"core alone": [(float(c["n"]), float(c[name])) for c in costs]}
@@ -68,9 +68,8 @@ def render(run: dict[str, Any]) -> dict[Path, str]:
 def draw() -> None:
     """Writes them, and says which."""
     run = json.loads(max(RESULTS.glob("*.json")).read_text(encoding="utf-8"))
-    for path, content in render(run).items():
-        (DOCS / path).write_text(content, encoding="utf-8")
-        print(path)
+    for file in plot.write(DOCS, render(run)):
+        print(file.relative_to(DOCS))
 
 
 if __name__ == "__main__":

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from xml.etree import ElementTree
 
-from tests.benchmarks import kept, measured, page
+import pytest
+
+from tests.benchmarks import kept, measured, page, plot
 from tests.benchmarks.kept import Row
 
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:
     made = page.render(page.latest(kept.read()))
-    there = {path: (page.PAGE.parent / path).read_text(encoding="utf-8") for path in made}
-    assert there == made, "run `make bench-page`"
+    assert plot.stale(page.PAGE.parent, made) == [], "run `make bench-page`"
     plots = {Path("performance") / file.name for file in (page.PAGE.parent / "performance").glob("*.svg")}
     assert plots == made.keys() - {Path("performance.md")}
 
@@ -51,6 +51,20 @@ def test_the_latest_run_of_each_row_counts_and_quick_ones_do_not(tmp_path: Path)
     assert rows["epoch"][1]["goals"][0] == {"figure": "p50", "limit": 60, "at_least": False, "met": True}
     made = page.render(rows)
     assert "| a row: p50 | 50 ms | ≤ 60 | met | 25 |" in made[Path("performance.md")]
-    for path, content in made.items():
-        if path.suffix == ".svg":
-            ElementTree.fromstring(content)
+    chart = made[Path("performance/latency.svg")]
+    assert isinstance(chart, plot.Chart)
+    assert chart.lines == {"searchable": [(50, 50.0), (51, 100.0)], "epoch": [(20, 50.0), (21, 100.0)]}
+
+
+def test_a_chart_of_other_data_or_by_other_code_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chart = plot.lines("t", "ms", "%", {"a": [(0, 0), (1, 1)]})
+    files = {Path("a.svg"): chart, Path("a.md"): "text"}
+    assert plot.stale(tmp_path, files) == ["a.svg", "a.md"]
+    (tmp_path / "a.svg").write_text(f"<svg><dc:identifier>{chart.digest}</dc:identifier></svg>")
+    (tmp_path / "a.md").write_text("text")
+    assert plot.stale(tmp_path, files) == []
+    assert plot.stale(tmp_path, {Path("a.svg"): plot.lines("t", "ms", "%", {"a": [(0, 0), (1, 2)]})}) == ["a.svg"]
+    other = tmp_path / "draw.py"
+    other.write_text("")
+    monkeypatch.setattr(plot, "DRAW", other)
+    assert plot.stale(tmp_path, files) == ["a.svg"]

@@ -58,7 +58,13 @@ def test_the_peers_have_the_same_encoder_and_the_same_way_to_postgres() -> None:
 
 
 def test_locks_hold_a_hash_for_all_and_name_no_host() -> None:
-    for file in ("requirements.lock", "requirements-torch.lock", "requirements-peers.lock", "infra/bootstrap.lock"):
+    for file in (
+        "requirements.lock",
+        "requirements-torch.lock",
+        "requirements-peers.lock",
+        "requirements-charts.lock",
+        "infra/bootstrap.lock",
+    ):
         text = (ROOT / file).read_text()
         blocks = re.split(r"\n(?=\S)", text.strip())
         assert all("--hash=sha256:" in block for block in blocks), file

@@ -33,11 +33,11 @@ def latest(runs: Sequence[dict[str, Any]]) -> Latest:
     return {name: (run, part | {"rows": run["rows"][name]}) for run in runs for name, part in run["parts"].items()}
 
 
-def render(parts: Latest) -> dict[Path, str]:
-    """The files: path below docs → content."""
+def render(parts: Latest) -> dict[Path, str | plot.Chart]:
+    """The files: path below docs → text or chart."""
     lines = [(_BESIDE / "intro.md").read_text(encoding="utf-8").rstrip(), ""]
     lines += _machines(parts)
-    files = {}
+    files: dict[Path, str | plot.Chart] = {}
     for name, write in PARTS.items():
         if name in parts:
             lines += [*write(parts[name][1]), ""]
@@ -50,11 +50,7 @@ def render(parts: Latest) -> dict[Path, str]:
 
 def draw(parts: Latest) -> Iterator[Path]:
     """Writes the page and its plot."""
-    for path, content in render(parts).items():
-        file = PAGE.parent / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
-        yield file
+    yield from plot.write(PAGE.parent, render(parts))
 
 
 def _machines(parts: Latest) -> Iterator[str]:
@@ -179,7 +175,7 @@ PARTS: Mapping[str, Callable[[Mapping[str, Any]], list[str]]] = {
 """Each part as Markdown."""
 
 
-def _drawn(part: Mapping[str, Any]) -> str:
+def _drawn(part: Mapping[str, Any]) -> plot.Chart:
     """Memories over epochs, means over the seeds."""
     ends = range(_EVERY - 1, part["epochs"], _EVERY)
 
