@@ -43,7 +43,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, *["int4"] * 3, "int8", "int4", "int8"),
         "event_copy": ("text", "text", "int4", "text", "bytea", "int8", *["text"] * 4),
         "dropped_copy": ("bytea", "int4", "text", "int8"),
-        "provenance_copy": ("int4", "int8", "text", "bytea", "bytea", "bool"),
+        "provenance_copy": ("int4", "int8", "text", "bytea", "bytea", "bool", "bool", "text"),
         "erased_copy": ("bytea", "int4", "int8", "text", "text"),
         "let_go_copy": ("int4", "text", *["int8"] * 4),
         "journal_copy": (
@@ -130,7 +130,8 @@ def dropped(row: Dropped) -> Row:
 
 def provenance(row: Provenance) -> Row:
     """A row of `provenance_copy`."""
-    return row.shard, row.seq, row.namespace, raw_id(row.child), raw_id(row.parent), row.echo
+    ids = raw_id(row.child), raw_id(row.parent)
+    return row.shard, row.seq, row.namespace, *ids, row.echo, row.follows, row.agent
 
 
 def erased(row: ErasedRow) -> Row:

@@ -51,11 +51,28 @@ def found(
             said[_SAID[selector]] = value
         rows = connection.execute(QUERIES["erasure_roots"], {"namespace": namespace} | said)
         roots = [ids.memory_id(namespace, event_id) for (event_id,) in rows]
-    rows = connection.execute(QUERIES["erasure_family"], {"namespace": namespace, "ids": roots})
+    taken = _taken(connection, namespace, roots, alone=selector == NAMESPACE)
+    rows = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)})
     return [
-        Found(ErasedEpisode(memory_id, was, commitment), agent, created, because)
-        for memory_id, was, commitment, agent, created, because in rows
+        Found(ErasedEpisode(memory_id, was, commitment), agent, created, taken[memory_id])
+        for memory_id, was, commitment, agent, created in rows
     ]
+
+
+def _taken(
+    connection: psycopg.Connection, namespace: str, roots: Sequence[str], *, alone: bool
+) -> dict[str, str | None]:
+    """The roots and all that goes with them, each with that because of which it does; core/erasure/naming says what
+    does. `alone`: the roots are all that there is."""
+    taken: dict[str, str | None] = {}
+    more: dict[str, str | None] = dict.fromkeys(roots)
+    while more:
+        rows = connection.execute(QUERIES["erasure_family"], {"namespace": namespace, "ids": list(more)})
+        family = {memory_id: because or more[memory_id] for memory_id, because in rows}
+        taken = family | taken
+        wanted = {"namespace": namespace, "ids": list(taken)}
+        more = {} if alone else dict(connection.execute(QUERIES["erasure_unsupported"], wanted).fetchall())
+    return taken
 
 
 def shown(row: Sequence[Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from db.store import Clear, Published, Start, check_standing
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
+from memquorum.core.erasure.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.erasure.orders import MEMORY
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
@@ -43,6 +43,7 @@ from memquorum.core.journal.rows import (
     Strength,
 )
 from memquorum.core.journal.workset import Net
+from memquorum.core.merging import Marks
 from memquorum.core.protection.orders import HOLD
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
 from memquorum.core.restoring import asking
@@ -155,11 +156,12 @@ class InMemoryStore:
             named = matches(selector, value, id=own, agent=agent, subject=subject, source=event.source)
             if where == namespace and event.agent is not None and named:
                 roots.append(own)
-        children: dict[str, list[str]] = {}
+        kin = Kin()
         for made in self.provenance.values():
             if made.namespace == namespace:
-                children.setdefault(made.parent, []).append(made.child)
-        found = ((one, self._was(namespace, one)) for one in sorted(family(roots, children)))
+                kin.add(made)
+        taken = kin.taken(roots, self.memories, self.erased)
+        found = ((one, self._was(namespace, one)) for one in sorted(taken))
         memories = self.memories
         return [
             ErasedEpisode(one, was, memories[one].commitment if one in memories else None)
@@ -401,4 +403,6 @@ class InMemoryNeighbourhoods:
     def _neighbour(self, memory: Memory) -> Neighbour:
         clear = self._store.contents[memory.id]
         vector = clear.vector.astype(np.float16).astype(np.float32)
-        return Neighbour(memory.id, memory.agent, vector, clear.text, memory.encoder)
+        m = memory
+        marks = Marks(m.subject, m.source, m.sensitivity_ppm, m.purposes, m.jurisdictions)
+        return Neighbour(memory.id, memory.agent, vector, clear.text, memory.encoder, marks)

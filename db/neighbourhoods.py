@@ -10,6 +10,7 @@ import psycopg
 
 from db.connection import READER, Link
 from db.queries import QUERIES
+from memquorum.core.merging import Marks
 from memquorum.ports import JournalChange, Neighbour, StoreUnavailable
 
 
@@ -49,5 +50,5 @@ class PostgresNeighbourhoods:
 
 
 def _neighbour(row: tuple[Any, ...]) -> Neighbour:
-    memory_id, agent, vector, text, encoder = row
-    return Neighbour(memory_id, agent, vector.to_numpy().astype(np.float32), text, encoder)
+    memory_id, agent, vector, text, encoder, *marked = row
+    return Neighbour(memory_id, agent, vector.to_numpy().astype(np.float32), text, encoder, Marks(*marked))

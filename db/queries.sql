@@ -237,7 +237,7 @@ DELETE FROM dropped WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name provenance_copy
 -- What episodes were made of, and which memories they repeated.
-COPY provenance (shard, seq, namespace, child, parent, echo) FROM STDIN (FORMAT BINARY)
+COPY provenance (shard, seq, namespace, child, parent, echo, follows, agent) FROM STDIN (FORMAT BINARY)
 
 -- :name erased_copy
 -- Episodes whose keys an order destroyed, and those that came after it.
@@ -361,17 +361,59 @@ WHERE namespace = %(namespace)s AND agent IS NOT NULL AND outcome <> 'erased'
   AND (%(source)s::text IS NULL OR source = %(source)s)
 
 -- :name erasure_family
--- Those ids and all that was made of them in the namespace, or repeated it, of which there are keys still: memories that
--- are not gone, episodes that were dropped, echoes of memories that are not gone. A path may be a ring.
+-- Those ids and all that goes where they go in the namespace: what was made of them, and their echoes. A path may be a
+-- ring.
 WITH RECURSIVE family (id, because) AS (
     SELECT root.id, NULL::uuid FROM unnest(%(ids)s::uuid[]) AS root (id)
     UNION
-    SELECT p.child, p.parent FROM family f JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = f.id
+    SELECT p.child, p.parent
+    FROM family f JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = f.id AND p.follows
 )
-SELECT DISTINCT ON (f.id) f.id::text,
+SELECT DISTINCT ON (id) id::text, because::text FROM family ORDER BY id, because NULLS FIRST
+
+-- :name erasure_unsupported
+-- Of memories that say the same as what is taken and are not taken, those that nothing else supports, and because of
+-- what (core/erasure/naming): everybody who said one, in its own episode or in an echo, is among those of whom something
+-- is taken that says the same, of the same subject and source where the memory says one.
+WITH taken AS MATERIALIZED (
+    SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS t (id)
+), said AS (
+    SELECT p.parent AS id, p.child AS because, p.agent, c.subject, c.source, c.id IS NULL AS one
+    FROM taken t
+    JOIN provenance p ON p.child = t.id AND p.namespace = %(namespace)s AND p.echo
+    LEFT JOIN memory c ON c.id = p.child
+    UNION ALL
+    SELECT p.child, p.parent, c.agent, c.subject, c.source, false
+    FROM taken t
+    JOIN provenance p ON p.parent = t.id AND p.namespace = %(namespace)s AND p.echo
+    JOIN memory c ON c.id = p.parent
+), silent AS (
+    SELECT m.id, min(s.because::text) AS because, array_agg(DISTINCT s.agent) AS agents
+    FROM said s
+    JOIN memory m ON m.id = s.id AND m.namespace = %(namespace)s AND m.tier <> 'gone'
+    WHERE s.one OR (m.subject IN (s.subject, m.agent) AND (m.source IS NULL OR m.source = s.source))
+    GROUP BY m.id
+)
+SELECT s.id::text, s.because
+FROM silent s
+JOIN memory m ON m.id = s.id
+WHERE m.agent = ANY(s.agents)
+  AND NOT EXISTS (SELECT FROM taken t WHERE t.id = s.id)
+  AND NOT EXISTS (
+    SELECT FROM provenance p
+    WHERE p.namespace = %(namespace)s AND p.parent = s.id AND p.echo AND p.agent <> ALL(s.agents)
+      AND NOT EXISTS (SELECT FROM taken t WHERE t.id = p.child)
+      AND NOT EXISTS (SELECT FROM memory c WHERE c.id = p.child)
+      AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = p.child))
+ORDER BY s.id
+
+-- :name erasure_found
+-- Of those ids what there are keys of still: memories that are not gone, episodes that were dropped, echoes of memories
+-- that are not gone.
+SELECT f.id::text,
     CASE WHEN m.id IS NOT NULL THEN m.tier WHEN d.memory_id IS NOT NULL THEN 'dropped' ELSE 'reinforced' END,
-    m.commitment, m.agent, m.created, f.because::text
-FROM family f
+    m.commitment, m.agent, m.created
+FROM unnest(%(ids)s::uuid[]) AS f (id)
 LEFT JOIN memory m ON m.id = f.id
 LEFT JOIN dropped d ON d.memory_id = f.id AND d.namespace = %(namespace)s
 LEFT JOIN LATERAL (
@@ -383,7 +425,7 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) echo ON m.id IS NULL
 WHERE (m.tier <> 'gone' AND m.namespace = %(namespace)s) OR d.memory_id IS NOT NULL OR echo.child IS NOT NULL
-ORDER BY f.id, f.because NULLS FIRST
+ORDER BY f.id
 
 -- :name memory_update
 -- Changes of tier, or of the encoder: all of a batch at once.
@@ -609,7 +651,8 @@ SELECT seq FROM shard WHERE shard = %(shard)s
 
 -- :name neighbourhood_all
 -- Everything in short-term memory.
-SELECT m.id::text, m.agent, e.vector, c.body, m.encoder
+SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.subject, m.source, m.sensitivity_ppm, m.purposes,
+    m.jurisdictions
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -627,7 +670,8 @@ ORDER BY m.seq
 
 -- :name neighbourhood_some
 -- Those of the memories that are in short-term memory.
-SELECT m.id::text, m.agent, e.vector, c.body, m.encoder
+SELECT m.id::text, m.agent, e.vector, c.body, m.encoder, m.subject, m.source, m.sensitivity_ppm, m.purposes,
+    m.jurisdictions
 FROM memory m
 JOIN embedding e ON e.memory_id = m.id
 JOIN content c ON c.memory_id = m.id
@@ -1087,14 +1131,14 @@ WITH RECURSIVE anchor AS MATERIALIZED (
     UNION
     SELECT s.anchor, p.parent, s.links + (NOT p.echo)::integer
     FROM source s
-    JOIN provenance p ON p.child = s.id AND p.namespace = %(namespace)s
+    JOIN provenance p ON p.child = s.id AND p.namespace = %(namespace)s AND p.follows
     WHERE s.links + (NOT p.echo)::integer <= %(links)s
 ), derived (anchor, id, links) AS (
     SELECT id, id, 0 FROM anchor
     UNION
     SELECT d.anchor, p.child, d.links + (NOT p.echo)::integer
     FROM derived d
-    JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = d.id
+    JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = d.id AND p.follows
     WHERE d.links + (NOT p.echo)::integer <= %(links)s
 ), beside AS (
     SELECT id AS anchor, id, 'anchor' AS way, 0::bigint AS apart FROM anchor
@@ -1349,7 +1393,7 @@ ORDER BY dropped.memory_id
 
 -- :name audit_provenance
 -- What episodes were made of, in the order of the journal.
-SELECT shard, seq, namespace, child::text, parent::text, echo
+SELECT shard, seq, namespace, child::text, parent::text, echo, follows, agent
 FROM provenance
 WHERE shard = %(shard)s
 ORDER BY seq, parent

@@ -367,6 +367,8 @@ CREATE TABLE provenance (
     child     uuid    NOT NULL,
     parent    uuid    NOT NULL,
     echo      boolean NOT NULL,
+    follows   boolean NOT NULL, -- goes where the parent goes; what says the same and is a memory of its own does not
+    agent     text    NOT NULL, -- who said the child
     PRIMARY KEY (namespace, parent, child)
 );
 CREATE INDEX provenance_child ON provenance (child);

@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,13 @@ from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
 from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.consensus.membership import OPERATOR
+from memquorum.core.merging import Marks
 from memquorum.core.protection.orders import ENDS, kind_of
 from memquorum.core.records import ProtectionOrdered
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
+_MARKS = len(fields(Marks))
 
 
 class View:
@@ -240,7 +243,7 @@ class View:
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""
-        written = self._write(sql.REMEMBER, known)
+        written = self._write(sql.REMEMBER, (*known[:-1], *astuple(known.marks)))
         if written.rowcount != 1:
             return False
         self._write(sql.KEEP_ID, (known.memory_id, written.lastrowid))
@@ -279,7 +282,12 @@ class View:
     def known(self, memory_ids: Iterable[str]) -> dict[str, Known]:
         """What is known about those of the memories that are."""
         rows = self._db.execute(sql.KNOWN, (json.dumps(list(memory_ids)),))
-        return {row[0]: Known._make(row) for row in rows}
+        return {row[0]: Known._make((*row[:-_MARKS], Marks(*row[-_MARKS:]))) for row in rows}
+
+    def marks(self, namespace: str, memory_ids: Iterable[str]) -> dict[str, Marks]:
+        """What memories of the namespace are marked with, of those that are known; sealed ones too."""
+        rows = self._db.execute(sql.MARKS, (json.dumps(list(memory_ids)), namespace))
+        return {memory_id: Marks(*said) for memory_id, *said in rows}
 
     def fading(self, memory_ids: Sequence[str]) -> list[Fading]:
         """Of those of the memories that are known, what a vote needs that looks at no content."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from memquorum.core.merging import Marks
+
 
 class Known(NamedTuple):
     """What the replica has read about a memory; content and embedding sealed. Times in milliseconds."""
@@ -25,6 +27,8 @@ class Known(NamedTuple):
     encoder: str
     sealed_signed: bytes | None = None
     """What the agent signed, where the namespace takes nothing unsigned; elsewhere nobody asks."""
+    marks: Marks = Marks("")
+    """What a repetition of it has to agree on."""
 
 
 class Recent(NamedTuple):

@@ -11,8 +11,17 @@ LEFT JOIN anew a ON a.memory_id = m.memory_id AND a.first = m.encoder
 KNOWN = f"""
 SELECT m.memory_id, namespace, agent, created, last_access, touched, salience_ppm, reinforced,
        reward_ppm, confidence_ppm, uncertainty_ppm, commitment, sealed_content,
-       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed
+       coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder), sealed_signed,
+       subject, source, sensitivity_ppm, purposes, jurisdictions
 {FACTS}"""
+# Of those that are sealed too: what was made of them is no freer than they are.
+MARKS = """
+SELECT m.memory_id, subject, source, sensitivity_ppm, purposes, jurisdictions
+FROM json_each(?1) w
+CROSS JOIN place p ON p.memory_id = w.value
+CROSS JOIN memory m ON m.memory_id = p.memory_id AND m.at = abs(p.at)
+WHERE m.namespace = ?2
+"""
 FADING = f"""
 SELECT w.key, m.memory_id, namespace, last_access,
        coalesce(a.sealed_embedding, m.sealed_embedding), coalesce(a.encoder, m.encoder)
@@ -97,7 +106,7 @@ WHERE s.shard = ?1 AND s.until <= ?2
 """
 PURGE = "DELETE FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"
 REMEMBER = f"""
-INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 17))}
+INSERT INTO memory SELECT NULL, {", ".join(f"?{n}" for n in range(1, 22))}
 WHERE NOT EXISTS (SELECT 1 FROM place WHERE memory_id = ?1)
 """
 # Only the id stays, some 40 bytes: a record of it that comes again must not bring the memory back.

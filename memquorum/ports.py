@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota
 from memquorum.core.erasure.records import ErasureFound
+from memquorum.core.merging import Marks
 
 Vector = NDArray[np.float32]
 
@@ -90,13 +91,14 @@ class Vault(Protocol):
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A memory as salience sees it. `text` only where the duplicate check asks for it. `encoder`: who made the vector;
-    those of two encoders say nothing about each other."""
+    those of two encoders say nothing about each other. `marks`: what a repetition of it has to agree on."""
 
     memory_id: str
     agent: str
     vector: Vector
     text: str
     encoder: str
+    marks: Marks
 
 
 @dataclass(frozen=True, slots=True)

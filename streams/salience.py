@@ -19,6 +19,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.crypto import sealing
 from memquorum.core.crypto.stamps import Writer
+from memquorum.core.merging import marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, ErasureAccepted
 from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
@@ -173,7 +174,7 @@ class Salience:
             if memory.encoder != self._encoder.name:
                 continue
             try:
-                surroundings.arrived(memory.memory_id, memory.agent, memory.vector, memory.text)
+                surroundings.arrived(memory.memory_id, memory.agent, memory.vector, memory.text, memory.marks)
             except ValueError as error:
                 log.warning("salience: memory %s is no neighbour: %s", memory.memory_id, error)
         surroundings.seq = change.seq
@@ -203,7 +204,9 @@ class Salience:
     def _judge(self, case: _Case, given: Signals, vector: Vector) -> Judgement:
         accepted = case.accepted
         surroundings = self._surroundings[case.arrival.partition, accepted.namespace]
-        return surroundings.judge(Episode(accepted.memory_id, accepted.agent, case.text, vector, given))
+        # What it was made of is not known here. Whoever applies the score asks that too (infra/decisions/0042).
+        said = Episode(accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted))
+        return surroundings.judge(said)
 
     def _fail(self, case: _Case, error: Exception) -> None:
         case.failure = f"none: {type(error).__name__}"

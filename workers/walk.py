@@ -16,6 +16,7 @@ from memquorum.core.commit.applying import Accepted, Scored, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.ordered import Ordered
 from memquorum.core.orders import order_digest
 from memquorum.core.protection.orders import ENDS, open_protection
@@ -28,6 +29,7 @@ from memquorum.core.records import (
     ProtectionAccepted,
     RestoreAccepted,
 )
+from memquorum.core.salience import REINFORCED
 
 _STEP = 1_000
 
@@ -126,12 +128,15 @@ class Walk:
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:
         if scored.sealed_embedding is None:  # below the threshold
             return
+        asked = {*episode.derives_from, scored.reinforces or episode.memory_id}
+        known = self._view.marks(episode.namespace, asked)
+        said = marks(episode, [known[parent] for parent in episode.derives_from if parent in known])
         # What only repeats is remembered too: whoever applies decisions stores it as a memory of its own where the
         # repeated one was gone by then (infra/decisions/0008). That order is not the one read here, and one day it may
         # be voted on.
         # Elsewhere nobody asks for it.
         signed = episode.sealed_signed if episode.namespace in self._genesis.signed else None
-        if not self._view.remember(_known(offset, episode, scored, signed)):
+        if not self._view.remember(_known(offset, episode, scored, signed, said)):
             return  # delivered twice: as in the journal, it changes nothing
         if self._genesis.member_of(episode.agent) == self._me:
             recent = Recent(
@@ -145,7 +150,9 @@ class Walk:
             # Twice as many as a vote uses: it may speak of a moment that lies some episodes back.
             keep = 2 * self._genesis.policy.salience.buffer_size
             self._view.experienced(episode.namespace, offset, recent, keep=keep)
-        if scored.reinforces is not None:
+        repeated = known.get(scored.reinforces or "") if scored.outcome == REINFORCED else None
+        # As whoever applies it judges: what may not become one with what it repeats does not strengthen it.
+        if scored.reinforces is not None and repeated is not None and merges(said, repeated):
             self._view.touch(
                 scored.reinforces,
                 episode.namespace,
@@ -156,7 +163,7 @@ class Walk:
             )
 
 
-def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed: bytes | None) -> Known:
+def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed: bytes | None, said: Marks) -> Known:
     return Known(
         memory_id=episode.memory_id,
         namespace=episode.namespace,
@@ -174,4 +181,5 @@ def _known(offset: int, episode: EpisodeAccepted, scored: EpisodeScored, signed:
         sealed_embedding=scored.sealed_embedding,
         encoder=scored.encoder,
         sealed_signed=signed,
+        marks=said,
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.text.agreement import agree, gist, personal
 
@@ -42,7 +43,8 @@ class Signals:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What becomes of an episode, and why. `reinforces` with the outcome `reinforced` only."""
+    """What becomes of an episode, and why. `reinforces`: the memory that it says again; with the outcome `stored` the
+    two may not become one."""
 
     outcome: str
     salience_ppm: int
@@ -84,17 +86,26 @@ def gates_open(policy: SaliencePolicy, signals: Signals) -> bool:
     return confident and certain
 
 
-def judge(policy: SaliencePolicy, signals: Signals, repeats: str | None) -> Judgement:
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """The memory that an episode says again. `merges`: the two may become one (core/merging)."""
+
+    memory_id: str
+    merges: bool = True
+
+
+def judge(policy: SaliencePolicy, signals: Signals, repeats: Repeated | None) -> Judgement:
     """What becomes of an episode. `repeats`: the memory that it says again, if there is one.
 
     The gates come first (Alg. 10), then the repetition (Alg. 11: merge and reinforce), then the threshold: what repeats
-    a memory has next to no novelty and would never reach it.
+    a memory has next to no novelty and would never reach it. What repeats one that it may not become one with is
+    stored beside it: nothing else would hold that it was said of somebody else, or for less.
     """
     salience = salience_ppm(policy, signals)
     early = salience >= round(policy.early_threshold * PPM)
     if gates_open(policy, signals):
         if repeats is not None:
-            return Judgement(REINFORCED, salience, early, signals, repeats)
+            return Judgement(REINFORCED if repeats.merges else STORED, salience, early, signals, repeats.memory_id)
         if salience >= round(policy.encode_threshold * PPM):
             return Judgement(STORED, salience, early, signals)
     return Judgement(BELOW_THRESHOLD, salience, early, signals)
@@ -115,13 +126,15 @@ def as_kept(vector: Vector) -> Vector:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a neighbourhood knows of a memory beside its vector: whose it is, and the gist of its text."""
+    """What a neighbourhood knows of a memory beside its vector: who said it, the gist of its text, and what it is
+    marked with."""
 
     agent: str
     gist: str
+    marks: Marks
 
 
-_NOTHING = Seen("", "")
+_NOTHING = Seen("", "", Marks(""))
 
 
 class Neighbourhood:
@@ -226,13 +239,15 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """An episode as salience sees it: opened and encoded. `vector`: shape (d,), any length but 0."""
+    """An episode as salience sees it: opened and encoded. `vector`: shape (d,), any length but 0. `marks`: what it says
+    of itself."""
 
     memory_id: str
     agent: str
     text: str
     vector: Vector
     signals: Signals
+    marks: Marks
 
 
 class Surroundings:
@@ -255,11 +270,11 @@ class Surroundings:
     def __len__(self) -> int:
         return len(self.memories) + sum(len(buffer) for buffer in self._buffers.values())
 
-    def arrived(self, memory_id: str, agent: str, vector: Vector, text: str) -> None:
+    def arrived(self, memory_id: str, agent: str, vector: Vector, text: str, marks: Marks) -> None:
         """A memory is in short-term memory, says the journal. ValueError if another encoder made its vector."""
         if memory_id in self.memories:  # most are: they were judged here
             return
-        self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text)))
+        self.memories.add(memory_id, as_kept(vector), Seen(agent, gist(text), marks))
 
     def recall(self, memory_id: str, agent: str, vector: Vector) -> None:
         """An episode of the agent that was judged before, by whoever judged then. ValueError for another length."""
@@ -271,7 +286,7 @@ class Surroundings:
         An episode seen before does not count among its own surroundings, so a second delivery is judged as new.
         """
         policy, vector = self._policy, as_kept(episode.vector)
-        seen = Seen(episode.agent, gist(episode.text))
+        seen = Seen(episode.agent, gist(episode.text), episode.marks)
         buffer = self._buffer(episode.agent)
         remembered = self.memories.look(vector, without=episode.memory_id)
         nearest = max(buffer.look(vector, without=episode.memory_id).nearest(), remembered.nearest())
@@ -283,13 +298,17 @@ class Surroundings:
             self.memories.add(episode.memory_id, vector, seen)
         return judgement
 
-    def _repeated(self, episode: Episode, remembered: Look, seen: Seen) -> str | None:
-        """The most similar memory that says the same; "I" and "you" are others when another agent says them."""
+    def _repeated(self, episode: Episode, remembered: Look, seen: Seen) -> Repeated | None:
+        """The most similar memory that says the same, if it can be one that it may become one with; "I" and "you" are
+        others when another agent says them."""
         alike = remembered.alike(self._policy.duplicate_threshold)
+        apart: Repeated | None = None
         for _, (memory_id, other) in zip(range(_ASKED_MAX), alike, strict=False):
             if agree(seen.gist, other.gist) and (other.agent == episode.agent or not personal(episode.text)):
-                return memory_id
-        return None
+                if merges(seen.marks, other.marks):
+                    return Repeated(memory_id)
+                apart = apart or Repeated(memory_id, merges=False)
+        return apart
 
     def _buffer(self, agent: str) -> Neighbourhood:
         """The agent's last 64 episodes, stored or not: an episodic trace. Vectors only."""

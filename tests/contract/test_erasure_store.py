@@ -18,6 +18,7 @@ from tests.contract.stores import KINDS, World, make
 from tests.unit import genesis, votes
 from tests.unit.erasures import accepted, among, entitled, ordered, signed
 from tests.unit.shard import NAMESPACE, Shard, memory_id
+from tests.unit.test_merging import CASES, told
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 BESIDE = "n0"
@@ -36,7 +37,8 @@ def shard(world: World, codec: Codec) -> Shard:
     shard.tick(1_000)
     shard.episode("a", subject="ada", source="feed", derives_from=(memory_id("child"),))
     shard.episode("b", subject="ada")
-    shard.episode("echo", agent="reviewer", outcome="reinforced", reinforces=A, derives_from=(A,))
+    same = {"subject": "ada", "source": "feed", "derives_from": (A,)}
+    shard.episode("echo", agent="reviewer", outcome="reinforced", reinforces=A, **same)
     shard.episode("child", agent="reviewer", derives_from=(memory_id("echo"),))
     shard.episode("faint", agent="ada", outcome="below_threshold", derives_from=(memory_id("child"),))
     shard.episode("c", agent="reviewer", derives_from=(B,))
@@ -81,6 +83,15 @@ FAMILY = {"a": "short-term", "echo": "reinforced", "child": "short-term", "faint
 )
 def test_what_is_named(world: World, shard: Shard, selector: str, value: str, expected: dict[str, str]) -> None:
     assert of(selector, value, world) == expected
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_what_says_the_same_goes_where_nothing_else_supports_it(world: World, codec: Codec, case: Any) -> None:
+    first, again, (selector, value), expected = case
+    shard = told(world.shard(codec, GENESIS), first, again)
+    shard.episode("d", derives_from=(A,))
+    world.flush(shard)
+    assert set(of(selector, value, world)) == expected | ({memory_id("d")} if "a" in expected else set())
 
 
 def test_another_namespaces_is_never_named(world: World, shard: Shard) -> None:

@@ -88,7 +88,7 @@ async def test_it_holds_what_the_agent_said_in_the_order_of_acceptance(
 async def test_what_repeats_a_memory_is_a_trace_of_it(reads: Reads, world: World, shard: Shard) -> None:
     shard.episode("a", agent="reviewer", session="s0")
     shard.episode("b")
-    shard.episode("again", outcome="reinforced", reinforces=memory_id("a"))
+    shard.episode("again", outcome="reinforced", reinforces=memory_id("a"), subject="reviewer")
     world.flush(shard)
     assert await told(reads, "s1") == await told(reads) == by_name("b", "a")
     assert await told(reads, "s0", agent="reviewer") == by_name("a")
@@ -120,7 +120,7 @@ async def test_what_is_erased_is_gone_from_it_and_so_is_what_only_repeated(
 ) -> None:
     shard.episode("a", agent="reviewer")
     shard.episode("b")
-    shard.episode("again", outcome="reinforced", reinforces=memory_id("a"))
+    shard.episode("again", outcome="reinforced", reinforces=memory_id("a"), subject="reviewer")
     shard.episode("c")
     said = erasures.ordered(GENESIS, "agent", "planner")
     record = erasures.accepted(said, erasures.signed(codec, GENESIS, said), 1_500)

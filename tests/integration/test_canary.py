@@ -34,9 +34,9 @@ from workers import loop, outside
 
 START = 1_750_000_000_000
 NAMESPACE, SUBJECT = "canary", "ada"
-WAYS = ("json", "avro", "http", "echo", "derived", "dropped", "refused")
+WAYS = ("json", "avro", "http", "echo", "bare", "derived", "dropped", "refused")
 TEXTS = {way: f"canary-{way}-5e1f the {way} key of cellar {n} is under stone {n + 40}" for n, way in enumerate(WAYS)}
-TEXTS["echo"] = TEXTS["json"]  # says the same again
+TEXTS["echo"] = TEXTS["bare"] = TEXTS["json"]  # says the same again, and once more without saying of whom
 
 
 @pytest.fixture
@@ -72,7 +72,8 @@ def publish(line: Settings, topic: str, value: bytes) -> None:
 def put_in(line: Settings, memory: Memory) -> dict[str, str]:
     """By every way in; the ids of what became of them."""
     first = memory.add(TEXTS["json"], subject=SUBJECT, session="s1", source="notebook", reward=0.9, wait=True)
-    again = memory.add(TEXTS["echo"], subject="somebody else", wait=True)
+    again = memory.add(TEXTS["echo"], subject=SUBJECT, source="notebook", wait=True)
+    bare = memory.add(TEXTS["bare"], wait=True)
     derived = memory.add(TEXTS["derived"], subject="nobody", derives_from=[first.memory_id], reward=0.9, wait=True)
     record = EpisodeRecorded("planner", TEXTS["avro"], NAMESPACE, "avro-1", subject=SUBJECT, reward=0.9)
     publish(line, topics.EPISODES, load_codec().encode(record))
@@ -85,8 +86,9 @@ def put_in(line: Settings, memory: Memory) -> dict[str, str]:
     assert {found["outcome"] for found in became.values()} == {"stored"}, became
     ids = {way: found["memory_id"] for way, found in became.items()}
     dropped = memory.add(TEXTS["dropped"], subject=SUBJECT, reward=0.0, wait=True)
-    assert (again.outcome, dropped.outcome, derived.outcome) == ("reinforced", "below_threshold", "stored")
-    return {"json": first.memory_id, "derived": derived.memory_id} | ids
+    assert (again.outcome, bare.outcome, dropped.outcome) == ("reinforced", "stored", "below_threshold")
+    assert derived.outcome == "stored"
+    return {"json": first.memory_id, "bare": bare.memory_id, "derived": derived.memory_id} | ids
 
 
 def told(memory: Memory, ids: dict[str, str]) -> str:

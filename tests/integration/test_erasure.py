@@ -63,7 +63,7 @@ def fill(flow: Flow) -> dict[str, str]:
     names = {name: memory_id(mine, name) for name in ("a", "b", "c", "d", "echo", "faint", "late")}
     flow.tick(SHARD, 900)
     flow.episodes(SHARD, ["a", "b"], subject="ada")
-    flow.episodes(SHARD, ["echo"], outcome="reinforced", reinforces=names["a"])
+    flow.episodes(SHARD, ["echo"], outcome="reinforced", reinforces=names["a"], subject="ada")
     flow.episodes(SHARD, ["faint"], outcome="below_threshold", subject="ada")
     flow.episodes(SHARD, ["c"], derives_from=(names["a"],))
     flow.episodes(SHARD, ["d"])

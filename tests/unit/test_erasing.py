@@ -39,7 +39,7 @@ def filled(shard: Shard) -> Shard:
     shard.tick(1_000)
     for name in "ab":
         shard.episode(name, subject="ada", source="handbook.pdf")
-    shard.episode("echo", outcome="reinforced", reinforces=A)
+    shard.episode("echo", outcome="reinforced", reinforces=A, subject="ada", source="handbook.pdf")
     shard.episode("faint", outcome="below_threshold", subject="ada")
     shard.episode("c", derives_from=(A, memory_id("nowhere")))
     shard.episode("d")

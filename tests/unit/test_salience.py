@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from memquorum.core.merging import Marks
 from memquorum.core.policy import PPM, SaliencePolicy
 from memquorum.core.salience import (
     BELOW_THRESHOLD,
@@ -16,6 +17,7 @@ from memquorum.core.salience import (
     STORED,
     Episode,
     Neighbourhood,
+    Repeated,
     Seen,
     Signals,
     Surroundings,
@@ -28,7 +30,8 @@ from memquorum.core.salience import (
 )
 
 POLICY = SaliencePolicy()
-NOBODY = Seen("", "")
+ANN = Marks("ann")
+NOBODY = Seen("", "", Marks(""))
 SIGNALS = st.builds(Signals, *[st.none() | st.integers(0, PPM)] * 4)
 
 
@@ -39,8 +42,10 @@ def at(degrees: float, dimensions: int = 8) -> NDArray[np.float32]:
     return vector
 
 
-def episode(name: str, degrees: float, text: str = "", agent: str = "ann", **signals: int) -> Episode:
-    return Episode(name, agent, text or name, at(degrees), Signals(**signals))
+def episode(
+    name: str, degrees: float, text: str = "", agent: str = "ann", marks: Marks = ANN, **signals: int
+) -> Episode:
+    return Episode(name, agent, text or name, at(degrees), Signals(**signals), marks)
 
 
 def test_the_worked_example() -> None:
@@ -90,7 +95,7 @@ def test_gates(confidence: int | None, uncertainty: int | None, opens: bool) -> 
     signals = Signals(PPM, confidence_ppm=confidence, uncertainty_ppm=uncertainty)
     assert gates_open(POLICY, signals) is opens
     assert judge(POLICY, signals, None).outcome == (STORED if opens else BELOW_THRESHOLD)
-    assert judge(POLICY, signals, "other").outcome == (REINFORCED if opens else BELOW_THRESHOLD)
+    assert judge(POLICY, signals, Repeated("other")).outcome == (REINFORCED if opens else BELOW_THRESHOLD)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +177,7 @@ def test_a_neighbourhood_is_a_bounded_ordered_dictionary(limit: int, steps: list
             if len(model) == limit:
                 model.pop(next(iter(model)))  # the oldest
             model[name] = 17 * number
-            near.add(name, at(17 * number), Seen("ann", name))
+            near.add(name, at(17 * number), Seen("ann", name, ANN))
         assert len(near) == len(model)
         assert all(name in near for name in model)
     cosines = {name: float(at(degrees) @ at(where)) for name, degrees in model.items()}
@@ -240,7 +245,7 @@ def test_what_only_looks_alike_does_not_reinforce() -> None:
 def test_the_most_similar_agreeing_memory_is_reinforced() -> None:
     around = Surroundings(POLICY, 8)
     for name, degrees, text in (("a", 0, "The sync is at 3."), ("b", 20, "Sync: at 3"), ("c", 12, "The sync is at 4.")):
-        around.arrived(name, "ann", at(degrees), text)
+        around.arrived(name, "ann", at(degrees), text, ANN)
     assert around.judge(episode("d", 13, "Our sync is at 3")).reinforces == "b"
 
 
@@ -270,7 +275,7 @@ def test_below_the_threshold_is_still_lived_through_by_its_agent_alone() -> None
 
 def test_a_second_delivery_is_judged_as_the_first() -> None:
     around = Surroundings(POLICY, 8)
-    around.arrived("old", "bob", at(140), "old")
+    around.arrived("old", "bob", at(140), "old", Marks("bob"))
     first = [around.judge(episode(name, degrees)) for name, degrees in (("a", 0), ("b", 70))]
     # Only the last is certain to find the same surroundings: what came after "a" is known by now. Outcomes are written
     # in order, so where "b" is known, the first outcome of "a" was written, and that one counts.
@@ -308,7 +313,7 @@ def test_the_least_lately_active_agent_is_dropped_first() -> None:
 def test_memories_leave_and_the_oldest_is_dropped_at_the_limit() -> None:
     around = Surroundings(POLICY, 8, memories_max=2)
     for name, degrees in (("a", 0), ("b", 45), ("c", 90)):
-        around.arrived(name, "ann", at(degrees), name)
+        around.arrived(name, "ann", at(degrees), name, ANN)
     assert ["a" in around.memories, "b" in around.memories, "c" in around.memories] == [False, True, True]
     around.memories.remove("c")
     assert around.judge(episode("d", 90)).signals.novelty_ppm == pytest.approx(292_893, abs=500)

@@ -455,6 +455,10 @@ def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_i
     table.episode("m2", agent="bob", at=20, outcome="reinforced", reinforces="m1")
     table.turn()
     assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
+    # Of somebody else: no repetition that the two could be one by.
+    table.episode("other", at=25, outcome="reinforced", reinforces="m1")
+    table.turn()
+    assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
     # Known all the same: where the decision to forget m1 was applied before m2, m2 is stored (decision 8).
     assert table.view.known(["m2"])["m2"].created == 20
     table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=["m1"], accepted_offset=50, read=3)

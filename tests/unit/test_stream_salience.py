@@ -16,6 +16,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
+from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, ErasureAccepted
 from memquorum.encoders.hashing import HashingEncoder
@@ -26,6 +27,7 @@ from streams.stage import Arrival, Output
 NOW = 1_700_000_000_000
 SHARD = 1
 NOTHING = JournalChange(0, (), ())
+ANN = Marks("ann")
 
 
 @dataclass
@@ -160,7 +162,7 @@ def test_what_is_not_new_enough_is_below_the_threshold_and_has_no_vector(line: L
 def test_the_journal_brings_memories_and_takes_them_away(line: Line) -> None:
     vector = line.encoder.encode(["The valve is stuck again."])[0].astype(np.float16).astype(np.float32)
     line.journal.answers = [
-        JournalChange(7, (Neighbour("old", "bob", vector, "The valve is stuck again.", "hashing-384/1"),), ()),
+        JournalChange(7, (Neighbour("old", "bob", vector, "The valve is stuck again.", "hashing-384/1", ANN),), ()),
         JournalChange(9, (), ("old",)),
     ]
     (scored,) = line.process(line.episode("The valve is stuck again!", agent="ann"))
@@ -296,7 +298,7 @@ def test_an_outage_of_the_store_is_no_episodes_fault(line: Line, error: Exceptio
 def test_a_memory_of_another_encoder_is_no_neighbour_until_it_is_encoded_anew(line: Line) -> None:
     text = "The valve is stuck again."
     vector = line.encoder.encode([text])[0].astype(np.float16).astype(np.float32)
-    old = Neighbour("old", "bob", vector, text, "minilm/1")
+    old = Neighbour("old", "bob", vector, text, "minilm/1", ANN)
     line.journal.answers = [
         JournalChange(3, (old,), ()),
         JournalChange(4, (replace(old, encoder="hashing-384/1"),), ()),
@@ -308,7 +310,7 @@ def test_a_memory_of_another_encoder_is_no_neighbour_until_it_is_encoded_anew(li
 
 
 def test_a_vector_that_is_none_of_its_encoders_is_no_neighbour(line: Line, caplog: pytest.LogCaptureFixture) -> None:
-    foreign = Neighbour("old", "bob", np.ones(8, np.float32), "The valve is stuck again.", "hashing-384/1")
+    foreign = Neighbour("old", "bob", np.ones(8, np.float32), "The valve is stuck again.", "hashing-384/1", ANN)
     line.journal.answers = [JournalChange(3, (foreign,), ())]
     (scored,) = line.process(line.episode("The valve is stuck again."))
     assert (scored.outcome, scored.novelty_ppm) == ("stored", 1_000_000)

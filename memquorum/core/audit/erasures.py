@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
-from memquorum.core.erasure.naming import DROPPED, REINFORCED, family, matches
+from memquorum.core.erasure.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.erasure.orders import MEMORY, open_order
 from memquorum.core.erasure.tombstones import Episode, Tombstone, Tombstones
 from memquorum.core.journal.effects import ERASED, REPEATED, Rules
@@ -52,7 +52,7 @@ class Erasures:
         self._rules = rules
         self._ids: dict[str, list[str]] = {}
         self._said: dict[str, tuple[str, str, str | None]] = {}
-        self._children: dict[EventKey, list[str]] = {}
+        self._kin: dict[str, Kin] = {}
         self._under_way: _UnderWay | None = None
 
     def judge_late(self, entry: JournalEntry, detail: Stored, memories: Mapping[str, Memory]) -> None:
@@ -118,7 +118,7 @@ class Erasures:
             if entry.effect != "stored" and not change.erased:
                 self._said[own] = detail.agent, detail.subject, detail.source
         for made in change.provenance:
-            self._children.setdefault((made.namespace, made.parent), []).append(made.child)
+            self._kin.setdefault(made.namespace, Kin()).add(made)
         if change.erasure is not None:
             one = change.erasure
             known = self.orders.get(one.first_seq)
@@ -156,11 +156,9 @@ class Erasures:
         else:
             mine = self._ids.get(order.namespace, ())
             roots = [own for own in mine if self._matches(order, own, known)]
-        children: dict[str, list[str]] = {}
-        for (namespace, parent), made in self._children.items():
-            if namespace == order.namespace:
-                children[parent] = made
-        found = {own: self._was(order.namespace, own, known) for own in family(roots, children)}
+        kin = self._kin.get(order.namespace, Kin())
+        gone = {own for namespace, own in self.erased if namespace == order.namespace}
+        found = {own: self._was(order.namespace, own, known) for own in kin.taken(roots, known.memories, gone)}
         return {own: was for own, was in found.items() if was is not None}
 
     def _matches(self, order: ErasureOrdered, own: str, known: Known) -> bool:

@@ -28,7 +28,7 @@ from memquorum.core.audit.restores import Restores
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
 from memquorum.core.consensus.membership import Genesis
-from memquorum.core.journal import decisions, links
+from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
 from memquorum.core.orders import order_digest
@@ -190,13 +190,7 @@ class History:
         self._judge_place(entry)
         namespace, own = entry.namespace or "", ids.memory_id(entry.namespace or "", entry.event_id)
         seen = self._seen(entry) or own in self.memories
-        target = self.memories.get(detail.reinforces or "")
-        reinforcing = (
-            detail.outcome == "reinforced"
-            and target is not None
-            and target.id in self.strengths
-            and target.namespace == namespace
-        )
+        reinforcing = repetitions.reinforces(self.rows(entry, detail), namespace, detail)
         if not seen:
             self.erasures.judge_late(entry, detail, self.memories)
         if seen:

@@ -21,7 +21,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.erasure.tombstones import Episode
 from memquorum.core.facets import BadFacet, check
-from memquorum.core.journal import decisions, links
+from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.ordered import Ordered
@@ -96,10 +96,11 @@ def apply_episode(
         effect = "repeated"
     elif detail.outcome not in ("stored", "reinforced"):
         effect = "dropped"
-    elif detail.outcome == "reinforced" and _alive(rows, episode.namespace, detail.reinforces):
+    elif repetitions.reinforces(rows, episode.namespace, detail):
         effect, memory_id = "reinforced", detail.reinforces or ""
     else:
-        # Also where the memory to be reinforced is not there any more: what was said again is remembered anew.
+        # Also where the memory to be reinforced is not there any more, or may not be one with it (core/merging): what
+        # was said again is remembered anew.
         effect = "stored"
     return apply_entry(
         rules,

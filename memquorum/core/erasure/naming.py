@@ -2,15 +2,22 @@
 
 An order is about episodes and not only about memories: what only repeated a memory, or became none, lies sealed in the
 accepted topic under a key of its own. From an episode it goes on to all that derives from it, and from a memory to its
-echoes, the episodes that repeated it: they say nearly the same.
+echoes, the episodes that repeated it and became one with it: they say nearly the same. And it goes on to the other
+memories that say the same as what it takes, where nothing else supports them (infra/decisions/0042).
+
+What supports a memory is one of those who said it, in its own episode or in an echo, as long as the order does not take
+that: an agent that the order takes no episode of that says the same, or only one that is about somebody else or from
+elsewhere. A memory that names no subject and no source is not about somebody else, nor from elsewhere.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.journal.rows import GONE, Memory, Provenance
 
 # Episodes that one journal entry names: some 100 bytes each.
 PART_MOST = 1_000
@@ -26,13 +33,79 @@ def matches(selector: str, value: str, *, id: str, agent: str, subject: str, sou
     return selector == NAMESPACE or (value != "" and said.get(selector) == value)
 
 
-def family(roots: Iterable[str], children: Mapping[str, Collection[str]]) -> set[str]:
-    """The roots and everything that descends from them. `children`: parent → those made of it."""
-    found = set(roots)
-    waiting = deque(found)
-    while waiting:
-        for child in children.get(waiting.popleft(), ()):
-            if child not in found:
-                found.add(child)
-                waiting.append(child)
-    return found
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An episode that is taken, and says the same as a memory."""
+
+    agent: str
+    subject: str
+    source: str | None
+
+
+class Kin:
+    """Of one namespace: what was made of what, and what says the same."""
+
+    def __init__(self) -> None:
+        self._children: dict[str, list[str]] = {}
+        self._echoes: dict[str, dict[str, str]] = {}
+        self._repeated: dict[str, str] = {}
+
+    def add(self, made: Provenance) -> None:
+        """An episode was made of a memory, or says it again."""
+        if made.follows:
+            self._children.setdefault(made.parent, []).append(made.child)
+        if made.echo:
+            self._echoes.setdefault(made.parent, {})[made.child] = made.agent
+            self._repeated[made.child] = made.parent
+
+    def taken(self, roots: Iterable[str], memories: Mapping[str, Memory], erased: Collection[str]) -> set[str]:
+        """All that an order takes that names the roots, gone or not. `memories`: the rows that there are; `erased`: the
+        episodes that an order took before."""
+        found: set[str] = set()
+        waiting = list(roots)
+        while waiting:
+            found |= self._family(waiting)
+            beside = {other for one in found for other in self._beside(one)} - found
+            waiting = [one for one in sorted(beside) if self._unsupported(one, found, memories, erased)]
+        return found
+
+    def _family(self, roots: Iterable[str]) -> set[str]:
+        """The roots and everything that descends from them."""
+        found = set(roots)
+        waiting = deque(found)
+        while waiting:
+            for child in self._children.get(waiting.popleft(), ()):
+                if child not in found:
+                    found.add(child)
+                    waiting.append(child)
+        return found
+
+    def _beside(self, one: str) -> Iterator[str]:
+        """What it says again, and what says it again."""
+        if one in self._repeated:
+            yield self._repeated[one]
+        yield from self._echoes.get(one, ())
+
+    def _unsupported(
+        self, one: str, found: Collection[str], memories: Mapping[str, Memory], erased: Collection[str]
+    ) -> bool:
+        memory = memories.get(one)
+        if memory is None or memory.tier == GONE:
+            return False
+        echoes = self._echoes.get(one, {})
+        said = [_Said(agent, *_about(memories.get(echo, memory))) for echo, agent in echoes.items() if echo in found]
+        repeated = memories.get(self._repeated.get(one, ""))
+        if repeated is not None and repeated.id in found:
+            said.append(_Said(repeated.agent, *_about(repeated)))
+        silent = {each.agent for each in said if _covers(each, memory)}
+        living = (a for echo, a in echoes.items() if echo not in found and echo not in erased and echo not in memories)
+        return {memory.agent, *living} <= silent
+
+
+def _about(memory: Memory) -> tuple[str, str | None]:
+    return memory.subject, memory.source
+
+
+def _covers(said: _Said, memory: Memory) -> bool:
+    """Whether what is taken says the memory of the same, or the memory does not say of whom and from where it is."""
+    return memory.subject in (said.subject, memory.agent) and memory.source in (said.source, None)

@@ -21,7 +21,7 @@ from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
 from memquorum.core.facets import facets
-from memquorum.core.journal import decisions, erasures, links, protections
+from memquorum.core.journal import decisions, erasures, links, protections, repetitions
 from memquorum.core.journal.rows import (
     GONE,
     SEALED,
@@ -92,6 +92,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
         memories.update(detail.memory_ids)
     if isinstance(detail, Stored):
         memories.update(detail.derives_from)
+        memories.update([detail.reinforces] if detail.reinforces else [])
     if isinstance(detail, Erased):
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
@@ -219,12 +220,14 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         strengths=(strength,),
         revealed=memory.id,
         event=_event(entry, "stored", detail),
-        provenance=erasures.provenance(entry, detail),
+        provenance=repetitions.provenance(rows, entry, detail),
     )
 
 
 def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     strength = rows.strengths[change.entry.memory_id or ""]
+    if not repetitions.reinforces(rows, change.entry.namespace or "", detail):
+        raise KeyError("a memory that the repetition may become one with")
     stronger = _stronger(
         _touched(rules, strength, detail.occurred_at, detail.accepted_offset),
         reinforced=strength.reinforced + 1,
@@ -235,11 +238,11 @@ def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> 
         state=_interaction(change.state),
         strengths=(stronger,),
         event=_event(change.entry, "reinforced", detail),
-        provenance=erasures.provenance(change.entry, detail),
+        provenance=repetitions.provenance(rows, change.entry, detail),
     )
 
 
-def _do_dropped(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change:
+def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     """What became no memory keeps its key for the grace time of one that is forgotten; what is kept out, none."""
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
@@ -251,7 +254,7 @@ def _do_dropped(rules: Rules, _: Rows, change: Change, detail: Stored) -> Change
     return _changed(
         change,
         dropped=Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),
-        provenance=erasures.provenance(entry, detail),
+        provenance=repetitions.provenance(rows, entry, detail),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.naming import LATE
@@ -14,14 +13,10 @@ from memquorum.core.journal.rows import (
     Change,
     ErasedRow,
     ErasureRow,
-    Provenance,
     Rows,
 )
 from memquorum.core.protection.orders import HOLD
-from memquorum.core.quick import maker
-from memquorum.core.records import Erased, JournalEntry, Stored
-
-_provenance = maker(Provenance)
+from memquorum.core.records import Erased, JournalEntry
 
 
 class NotTheOrder(ValueError):
@@ -97,15 +92,3 @@ def kept_out(entry: JournalEntry) -> tuple[ErasedRow, ...]:
     """The row of an episode that came after the order that names it; its entry names its own memory id."""
     assert entry.namespace is not None and entry.memory_id is not None
     return (ErasedRow(entry.memory_id, entry.shard, entry.seq, entry.namespace, LATE),)
-
-
-def provenance(entry: JournalEntry, detail: Stored) -> tuple[Provenance, ...]:
-    """What an episode was made of: what it says itself, and the memory that it repeated."""
-    echo = entry.effect == "reinforced"
-    if not echo and not detail.derives_from:
-        return ()
-    namespace, target = entry.namespace or "", entry.memory_id or ""
-    own = ids.memory_id(namespace, entry.event_id) if echo else target
-    parents = dict.fromkeys(detail.derives_from, False) | ({target: True} if echo else {})
-    parents.pop(own, None)
-    return tuple(_provenance(entry.shard, entry.seq, namespace, own, parent, said) for parent, said in parents.items())

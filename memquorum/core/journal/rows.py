@@ -118,7 +118,8 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """An episode was made of a memory, or (`echo`) it repeated it; `child` is the episode's own memory id."""
+    """An episode was made of a memory, or (`echo`) said it again; `child` is the episode's own memory id, `agent` who
+    said it. `follows`: it goes where the parent goes. Not so what only says it again and is a memory of its own."""
 
     shard: int
     seq: int
@@ -126,6 +127,8 @@ class Provenance:
     child: str
     parent: str
     echo: bool
+    follows: bool
+    agent: str
 
 
 @dataclass(frozen=True, slots=True)

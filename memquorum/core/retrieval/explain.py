@@ -119,6 +119,7 @@ class Birth:
     encoder: str
     derives_from: tuple[str, ...] = ()
     source: str | None = None
+    repeats: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +304,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         encoder=told.encoder,
         derives_from=told.derives_from,
         source=told.source,
+        repeats=told.reinforces,
     )
 
 

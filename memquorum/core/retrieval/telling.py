@@ -96,11 +96,12 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         f"offset {born.accepted_offset} of its accepted stream."
     )
     limit = policy.salience.encode_threshold
+    outcome = "reinforced" if born.outcome == "stored" and born.repeats is not None else born.outcome
     verdict = {
         "stored": f"reached {number(limit)}, so it was stored",
-        "reinforced": "said what a memory said that is gone now, so it was stored anew",
+        "reinforced": "said what another memory says that is gone now or that it may not be one with, so it was stored",
         "below_threshold": f"did not open the gates or reach {number(limit)}, so it was dropped",
-    }.get(born.outcome, f"could not be stored: {born.outcome}")
+    }.get(outcome, f"could not be stored: {born.outcome}")
     early = ", and early enough for a nomination at once" if born.early and born.outcome == "stored" else ""
     yield f"  Salience {share(born.salience_ppm)}{_sum(born)} {verdict}{early}."
     if born.uncertainty_ppm is not None:
@@ -111,6 +112,8 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
 def _made(born: Birth) -> Iterator[str]:
     if born.source is not None:
         yield f"  It comes from {born.source}."
+    if born.repeats is not None:
+        yield f"  It says again what {born.repeats} says."
     if born.derives_from:
         yield f"  It was made of {', '.join(born.derives_from)}."
 

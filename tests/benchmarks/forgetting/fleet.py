@@ -22,9 +22,10 @@ from memquorum.core.ballots.evidence import MemberContext
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.membership import Genesis, Member
 from memquorum.core.consensus.tally import needed_ppm, tally
+from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
-from memquorum.core.salience import Episode, Judgement, Signals, Surroundings, as_kept
+from memquorum.core.salience import REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
 from memquorum.ports import Candidate, DueMemory, Vector
 
 WEIGHTS = (1_500, 1_500, 1_000, 1_000)
@@ -111,8 +112,9 @@ class Fleet:
         self._interactions += 1
         salience, early, repeats, held = 0, False, None, as_kept(vector)
         if self._around is not None:
-            judgement = self._around.judge(Episode(memory_id, agent, text, vector, Signals()))
+            judgement = self._around.judge(Episode(memory_id, agent, text, vector, Signals(), Marks(agent)))
             salience, early, repeats = judgement.salience_ppm, judgement.early, judgement.reinforces
+            repeats = repeats if judgement.outcome == REINFORCED else None
             self.judged[memory_id] = judgement
             if judgement.outcome == "below_threshold":
                 return None

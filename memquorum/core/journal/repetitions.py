@@ -1,0 +1,52 @@
+"""What an episode repeats: whether the two become one memory, and what is noted where they do not.
+
+Salience says what an episode says again. Whether it may become one with that is asked here once more, of what the
+shard's own rows say, by whoever applies the score, rebuilds or audits: a stage that claims it wrongly merges nothing.
+"""
+
+from __future__ import annotations
+
+from memquorum.core import ids
+from memquorum.core.journal.rows import GONE, Memory, Provenance, Rows
+from memquorum.core.merging import marks, merges
+from memquorum.core.quick import maker
+from memquorum.core.records import JournalEntry, Stored
+
+_provenance = maker(Provenance)
+
+
+def reinforces(rows: Rows, namespace: str, detail: Stored) -> bool:
+    """Whether an episode only strengthens what it repeats: a memory that is alive, and that it may become one with.
+
+    `rows`: with what it repeats, and with what it was made of.
+    """
+    memory = _repeated(rows, namespace, detail)
+    if detail.outcome != "reinforced" or memory is None or memory.id not in rows.strengths:
+        return False
+    made_of = (rows.memories.get(parent) for parent in detail.derives_from)
+    return merges(marks(detail, [one for one in made_of if one is not None and one.namespace == namespace]), memory)
+
+
+def provenance(rows: Rows, entry: JournalEntry, detail: Stored) -> tuple[Provenance, ...]:
+    """What an episode was made of: what it says itself, and the memory that it says again."""
+    repeated = None if entry.effect == "dropped" else _repeated(rows, entry.namespace or "", detail)
+    if repeated is None and not detail.derives_from:
+        return ()
+    namespace = entry.namespace or ""
+    own = ids.memory_id(namespace, entry.event_id)
+    follows = dict.fromkeys(detail.derives_from, True)
+    if repeated is not None and repeated.tier != GONE:
+        follows[repeated.id] = entry.effect == "reinforced" or repeated.id in follows
+    follows.pop(own, None)
+    return tuple(
+        _provenance(
+            entry.shard, entry.seq, namespace, own, parent,
+            repeated is not None and parent == repeated.id, goes, detail.agent,
+        )
+        for parent, goes in follows.items()
+    )  # fmt: skip
+
+
+def _repeated(rows: Rows, namespace: str, detail: Stored) -> Memory | None:
+    memory = rows.memories.get(detail.reinforces or "")
+    return memory if memory is not None and memory.namespace == namespace else None

@@ -1,0 +1,67 @@
+"""A repetition becomes one memory with what it repeats only where nothing is lost by it (infra/decisions/0042).
+
+Subject and source have to be equal, so that an erasure by either finds every copy of a text; and the gates of the
+newcomer may be no stricter than the memory's, since from then on it is the memory that is served.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from memquorum.core.facets import Kept, Said, facets, names
+
+
+class Marked(Kept, Protocol):
+    """A memory as the store keeps it, or what a neighbourhood knows of one."""
+
+    @property
+    def subject(self) -> str:
+        """Whom it is about."""
+
+    @property
+    def source(self) -> str | None:
+        """Where it came from."""
+
+
+class Saying(Said, Protocol):
+    """What a record says of an episode."""
+
+    @property
+    def subject(self) -> str:
+        """Whom it is about."""
+
+    @property
+    def source(self) -> str | None:
+        """Where it came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What two memories must agree on to be one; see `Marked`."""
+
+    subject: str
+    source: str | None = None
+    sensitivity_ppm: int = 0
+    purposes: str | None = None
+    jurisdictions: str = ""
+
+
+def marks(said: Saying, sources: Iterable[Kept] = ()) -> Marks:
+    """What a memory would be marked with that says this and was made of these."""
+    holds = facets(said, sources)
+    return Marks(said.subject, said.source, holds.sensitivity_ppm, holds.purposes, holds.jurisdictions)
+
+
+def merges(newcomer: Marked, memory: Marked) -> bool:
+    """Whether a newcomer that says the same becomes one with the memory."""
+    if (newcomer.subject, newcomer.source) != (memory.subject, memory.source):
+        return False
+    if newcomer.sensitivity_ppm > memory.sensitivity_ppm:
+        return False
+    if not set(names(newcomer.jurisdictions)) <= set(names(memory.jurisdictions)):
+        return False
+    if newcomer.purposes is None:
+        return True
+    return memory.purposes is not None and set(names(memory.purposes)) <= set(names(newcomer.purposes))
