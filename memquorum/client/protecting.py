@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from memquorum.client.errors import Invalid
+
 if TYPE_CHECKING:
     from memquorum.client import Memory
 
@@ -68,6 +70,7 @@ def goal_options(command: argparse.ArgumentParser) -> None:
 
 def goal(parsed: argparse.Namespace) -> int:
     """Orders and waits. 1 where it did not hold in time: it will."""
+    _unsigned(parsed)
     with _opened(parsed) as memory:
         found = memory.end_goal(parsed.goal) if parsed.end else memory.begin_goal(parsed.goal, parsed.needs)
     if parsed.json:
@@ -79,6 +82,7 @@ def goal(parsed: argparse.Namespace) -> int:
 
 def run(parsed: argparse.Namespace) -> int:
     """Orders and waits. 1 where it did not hold in time: it will."""
+    _unsigned(parsed)
     with _opened(parsed) as memory:
         found = getattr(memory, parsed.action)(parsed.memory_id, reference=parsed.reference)
     if parsed.json:
@@ -87,6 +91,11 @@ def run(parsed: argparse.Namespace) -> int:
         by = ", ".join(f"{one['kind']} by {one['ordered_by']}" for one in found["protected_by"]) or "nothing"
         print(f"{found['status']} {found['memory_id']}: protected by {by}; order {found['order_id']}")
     return NOT_YET if found["status"] == "ordered" else DONE
+
+
+def _unsigned(parsed: argparse.Namespace) -> None:
+    if parsed.sign is not None:
+        raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
 
 
 def _opened(parsed: argparse.Namespace) -> Memory:

@@ -44,6 +44,7 @@ def fault(
     said = (record.namespace or ids.DEFAULT_NAMESPACE, record.agent, record.content)
     if said != (namespace, agent, text):
         return "what was signed says something else"
-    if record.event_id is not None and ids.memory_id(namespace, record.event_id) != memory_id:
+    event_id = record.event_id if record.event_id is not None else ids.signed_event_id(topics.EPISODES, value)
+    if ids.memory_id(namespace, event_id) != memory_id:
         return "what was signed is another event"
     return None

@@ -23,6 +23,12 @@ def origin_event_id(topic: str, partition: int, offset: int) -> str:
     return str(uuid.uuid5(_MEMORIES, f"{topic}/{partition}/{offset}"))
 
 
+def signed_event_id(topic: str, value: bytes) -> str:
+    """The event id of a record that carries none and that its agent signed: its signed bytes, so that whoever publishes
+    them again says nothing new."""
+    return str(uuid.uuid5(_MEMORIES, f"signed/{topic}/{hashlib.sha256(value).hexdigest()}"))
+
+
 def is_uuid(text: str) -> bool:
     """Whether the text is a UUID in its canonical lower-case form."""
     return _UUID.fullmatch(text) is not None

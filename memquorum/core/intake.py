@@ -147,6 +147,9 @@ def accept(
             return _tick(record, origin, clock)
         if isinstance(record, Signed):
             return _ordered(codec, genesis, data or b"", origin, clock)
+        if record.event_id is None and _proven(genesis, origin.topic, record, data or b"", signature):
+            # Its place would make of one saying as many as there are strangers who publish it again.
+            record = replace(record, event_id=ids.signed_event_id(origin.topic, data or b""))
         intent = (
             _episode(record, origin, clock) if isinstance(record, EpisodeRecorded) else _access(record, origin, clock)
         )
@@ -312,6 +315,16 @@ def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin,
         return ordered.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
     except BadOrder as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
+
+
+def _proven(
+    genesis: Genesis | None, topic: str, record: EpisodeRecorded | AccessRecorded, data: bytes, signature: bytes | None
+) -> bool:
+    """Whether the agent signed these bytes: its signature is here, it has a key, and the signature is of that."""
+    if genesis is None or signature is None or record.agent not in genesis.agent_keys:
+        return False
+    namespace = ids.DEFAULT_NAMESPACE if record.namespace is None else record.namespace
+    return signatures.fault(genesis, topic, namespace, record.agent, value=data, signature=signature) is None
 
 
 def _check_signature(

@@ -230,3 +230,18 @@ def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -
 def test_it_is_a_module_too() -> None:
     ran = subprocess.run([sys.executable, "-m", "memquorum", "--version"], capture_output=True, text=True, check=True)
     assert ran.stdout.startswith("memquorum ")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["pin", "M"], ["unpin", "M"], ["goal", "sow", "--end"], ["goal", "sow", "--needs", "M"],
+        ["restore", "M"], ["forget", "M"], ["erase", "--memory", "M"],
+    ],
+)  # fmt: skip
+def test_the_service_signs_orders_and_a_key_of_ones_own_is_refused(
+    client: Recorded, capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
+) -> None:
+    (tmp_path / "key").write_text("00" * 32, encoding="ascii")
+    assert cli.main([*command, "--sign", str(tmp_path / "key")]) == cli.FAILED
+    assert "leave out --sign" in capsys.readouterr().err

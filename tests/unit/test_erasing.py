@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from memquorum import topics
+from memquorum.core import intake
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
+from memquorum.core.crypto import signatures
+from memquorum.core.intake import EpisodeIntent, Origin
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.replay import Replay
@@ -17,11 +20,13 @@ from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Erased, ErasureAccepted, Stored
 from tests.unit import genesis, votes
 from tests.unit.erasures import NAMESPACE, ORDER, accepted, among, entitled, ordered, signed
+from tests.unit.genesis import seed_of
 from tests.unit.shard import Shard, memory_id
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 A, B, C, D = (memory_id(name) for name in "abcd")
 AT = 5_000
+NOW = 1_750_000_000_000
 
 
 @pytest.fixture
@@ -210,3 +215,21 @@ def test_a_journals_entry_is_redone_from_its_bytes(shard: Shard, codec: Codec) -
     rows = Rows(shard.rows.state, dict(shard.rows.memories), dict(shard.rows.strengths))
     (change,) = shard.erase(order(codec), among(NAMESPACE, ALL))
     assert redo(shard.rules, rows, change.appended) == change
+
+
+def test_what_was_erased_stays_out_when_somebody_publishes_its_signed_bytes_again(codec: Codec) -> None:
+    strict = genesis.make(**entitled())
+    said = b'{"namespace": "greenhouse", "agent": "planner", "content": "ada has diabetes", "subject": "ada"}'
+    signature = signatures.sign(strict.cluster, topics.EPISODES, seed_of("agent:planner"), said)
+    made = Shard(codec, strict)
+    for offset in (5, 9):
+        # It comes without a time of its own, long after the order.
+        origin, now = Origin(topics.EPISODES, 0, offset, NOW + offset), NOW + offset
+        intent = intake.accept(codec, said, origin, now, False, genesis=strict, signature=signature)
+        assert isinstance(intent, EpisodeIntent)
+        change = made.episode(intent.event_id, intent.occurred_at, subject=intent.subject)
+        if offset == 5:
+            gone = ordered(strict)
+            record = accepted(gone, signed(codec, strict, gone), NOW + 7)
+            made.erase(record, among(NAMESPACE, {intent.event_id: "short-term"}))
+    assert (change.entry.effect, made.rows.state.alive) == ("repeated", 0)

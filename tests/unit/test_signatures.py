@@ -85,3 +85,29 @@ def test_nobody_guesses_a_signature(signature: bytes) -> None:
 def test_a_client_that_knows_no_cluster_asks_for_no_signature() -> None:
     origin = Origin(topics.EPISODES, 0, 0, NOW)
     assert isinstance(intake.accept(Codec([]), json.dumps(LEDGER).encode(), origin, NOW, False), EpisodeIntent)
+
+
+def came(value: dict[str, str], signature: bytes | None, offset: int) -> str:
+    data = json.dumps(value).encode()
+    origin = Origin(topics.EPISODES, 0, offset, NOW + offset)
+    found = intake.accept(Codec([]), data, origin, NOW + offset, False, genesis=CLUSTER, signature=signature)
+    assert isinstance(found, EpisodeIntent)
+    return found.event_id
+
+
+def test_what_is_signed_and_names_no_event_is_named_by_its_bytes() -> None:
+    """Anybody may publish it once more, and from another place it would be another event."""
+    assert came(LEDGER, signed(LEDGER), 5) == came(LEDGER, signed(LEDGER), 6)
+    other = LEDGER | {"content": "d"}
+    assert came(other, signed(other), 5) != came(LEDGER, signed(LEDGER), 5)
+    named = LEDGER | {"event_id": "e"}
+    assert came(named, signed(named), 5) == "e"
+
+
+def test_what_nobody_signed_is_named_by_its_place_so_that_ok_twice_is_two_episodes() -> None:
+    ok = {"agent": "planner", "content": "ok", "namespace": "free"}
+    assert came(ok, None, 5) != came(ok, None, 6)
+    # A signature that an agent without a key sends proves nothing.
+    mine = ok | {"agent": "nobody"}
+    assert came(mine, bytes(64), 5) != came(mine, bytes(64), 6)
+    assert came(ok, signed(ok), 5) == came(ok, signed(ok), 6)

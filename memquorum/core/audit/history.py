@@ -316,7 +316,7 @@ class History:
 
     def _make(self, change: Change, detail: Any) -> None:
         self.state = change.state
-        self.restores.absorb(change, self.strengths)
+        self.restores.absorb(change, detail, self.strengths)
         for memory in change.memories:
             self.memories[memory.id] = self._compact(memory)
         for strength in change.strengths:

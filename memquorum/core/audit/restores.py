@@ -1,6 +1,7 @@
 """Requests to restore and what came back, judged by the journal's own history.
 
-Kept: of each memory that rests sealed, what its use had made of it when it was forgotten.
+Kept: of each memory that rests sealed, what its use had made of it when it was forgotten, and of each that is not gone
+where its content and its embedding lie.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import restores
 from memquorum.core.journal.effects import REPEATED, Rules
-from memquorum.core.journal.rows import SEALED, Change, Memory, Strength
+from memquorum.core.journal.rows import GONE, SEALED, Change, Memory, Strength
 from memquorum.core.orders import BadOrder
-from memquorum.core.records import Decided, JournalEntry, RestoreRequested
+from memquorum.core.records import Decided, JournalEntry, RestoreRequested, Stored
 from memquorum.core.restoring.orders import open_order
 
 
@@ -23,6 +24,8 @@ class Restores:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._resting: dict[str, tuple[int, int, int]] = {}
+        # Offsets: accepted, scored, and of the record that made the embedding anew, or -1.
+        self._lies: dict[str, tuple[int, int, int]] = {}
 
     def judge(self, entry: JournalEntry, detail: RestoreRequested, memories: Mapping[str, Memory], as_of: int) -> None:
         """A request is one, and it is voted on if there is anything to vote on. Raises Impossible."""
@@ -42,17 +45,28 @@ class Restores:
     def judge_restored(self, detail: Decided) -> None:
         """What comes back is as it was. Raises Impossible."""
         for told in detail.restored:
-            expected = self._resting.get(told.memory_id)
-            found = (told.salience_ppm, told.accesses, told.reinforced)
-            if expected != found:
-                where = f"memory {told.memory_id} with (salience, accesses, reinforced)"
-                raise Impossible(Kind.RESULTS_WRONG, f"{where} {expected}", found)
+            where = f"memory {told.memory_id} with (salience, accesses, reinforced)"
+            _same(where, self._resting.get(told.memory_id), (told.salience_ppm, told.accesses, told.reinforced))
+            lies = (told.accepted_offset, told.scored_offset, told.reencoded_offset)
+            where = f"memory {told.memory_id} at offsets (accepted, scored, re-encoded)"
+            _same(where, self._lies.get(told.memory_id), lies)
 
-    def absorb(self, change: Change, strengths: Mapping[str, Strength]) -> None:
+    def absorb(self, change: Change, detail: object, strengths: Mapping[str, Strength]) -> None:
         """An entry's change; `strengths` as they were before it."""
+        if change.revealed is not None and isinstance(detail, Stored):
+            self._lies[change.revealed] = detail.accepted_offset, detail.scored_offset, -1
+        if change.reencoded is not None and change.reencoded in self._lies:
+            self._lies[change.reencoded] = (*self._lies[change.reencoded][:2], change.entry.source_offset)
         for memory in change.memories:
             lost = strengths.get(memory.id)
             if memory.tier == SEALED and lost is not None:
                 self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced)
             else:
                 self._resting.pop(memory.id, None)
+            if memory.tier == GONE:
+                self._lies.pop(memory.id, None)
+
+
+def _same(where: str, expected: tuple[int, ...] | None, found: tuple[int, ...]) -> None:
+    if expected != found:
+        raise Impossible(Kind.RESULTS_WRONG, f"{where} {expected}", found)
