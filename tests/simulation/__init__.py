@@ -1,7 +1,7 @@
 """The real consensus core under a seeded scheduler: liars, faults, crashes. Read in this order:
 
 1. `plan`: what can happen in a simulation, drawn from its seed; `dice`: how it is drawn;
-2. `world`: the scheduler, the two phases, and what stands around the members;
+2. `world`: the scheduler, the two phases, and what stands around the members; `ordered`: what is ordered in it;
 3. `node`, `disk`, `broker`, `faults`: a member's process, what it writes to, and what can break;
 4. `liars`, `behaviours`, `mutations`: members that lie;
 5. `invariants`: what must hold after every event;

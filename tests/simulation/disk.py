@@ -16,11 +16,16 @@ class DiskError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class ViewFile:
-    """The rebuildable part: progress, where to read on in each log, and the configurations that were decided."""
+    """The rebuildable part: progress, where to read on in each log, and the configurations that were decided.
+
+    `shown`: (sequence, whose ballots its decision shows); `answered`: the orders that a decision answered, as signed.
+    """
 
     progress: Progress = field(default_factory=Progress)
     positions: tuple[int, ...] = (0,) * len(LOGS)
     configured: tuple[Genesis, ...] = ()
+    shown: tuple[tuple[int, frozenset[int]], ...] = ()
+    answered: frozenset[bytes] = frozenset()
 
     def at_log(self, message: Message) -> int:
         """Where to read on in a log."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from memquorum.core.consensus.certificate import BadCertificate, looked_back
 from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.messages import BadMessage
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
@@ -133,9 +134,11 @@ def _prune(world: World) -> None:
 def _number(world: World, log: Message, data: bytes) -> int:
     """The sequence or the epoch of a record of its kind, which are one in this world; 0 for anything else."""
     try:
+        if log == Message.NOMINATION:
+            return looked_back(world.codec, world.genesis, data).epoch
         signed, record = world.signatures.read(world.codec, world.genesis, data, PRUNED[log])
         world.signatures.verify(world.genesis, signed)
-    except BadMessage:
+    except (BadMessage, BadCertificate):
         return 0
     return int(record.seq if hasattr(record, "seq") else record.epoch)
 

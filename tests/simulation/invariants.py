@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, decider
@@ -13,6 +14,7 @@ from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charg
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest, open_signed
 from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
+from tests.simulation.ordered import answered
 
 if TYPE_CHECKING:
     from tests.simulation.node import Node
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 _VIEWS, _ONCE, _HALTS = "views never regress", "one digest per slot", "no honest member halts"
 _PROVEN, _AGREEMENT, _ORDER, _HISTORY = "a decision is proven", "agreement", "order", "one history"
 _BALLOTS, _MAJORITY, _STABLE = "ballots are their members'", "an honest majority", "what is stable is true"
+_NOMINATED, _ANSWERED = "what is decided was nominated", "an order is answered once"
 _CONVICTS, _PROVES = "evidence convicts no honest member", "evidence proves"
 FAILS, PROGRESS, ENDS = "the core does not fail", "progress", "every open nomination ends"
 _OF_A_DECISION = (_PROVEN, _AGREEMENT, _ORDER, _HISTORY)
@@ -59,6 +62,7 @@ class Watch:
         self._said: dict[tuple[Any, ...], bytes] = {}
         self._asked: dict[tuple[int, int], int] = {}  # (member, configuration) → highest view that it asked for
         self._views: dict[int, tuple[Any, int]] = {}
+        self._answered: dict[bytes, int] = {}  # order → the sequence that answered it
         self._convicted: set[tuple[str, int, tuple[bytes, ...]]] = set()
         self._proven: set[tuple[bytes, tuple[bytes, ...]]] = set()
 
@@ -129,6 +133,7 @@ class Watch:
             except BadCertificate as error:
                 raise Violation(_PROVEN, f"member {node.me}, sequence {effect.seq}: {error}") from None
             self._honest_majority(checked, by)
+            self._ordered(checked)
             self._proven.add(proof)
         found = effect.checked.digest
         if (effect.checked.body.seq, effect.checked.body.epoch) != (effect.seq, effect.epoch):
@@ -169,8 +174,23 @@ class Watch:
                 raise Violation(_BALLOTS, f"member {ballot.member} never cast a ballot of {checked}")
         for outcome in checked.outcomes:
             honest = [m for m in outcome.yes if m not in self._liars]
-            if outcome.decided and len(honest) <= by.f:
-                raise Violation(_MAJORITY, f"{outcome.memory_id} is forgotten by {len(honest)} honest votes")
+            # What another vote undoes takes f + 1 members, so one of them is honest.
+            least = 1 if outcome.kind == RESTORE.name else by.f + 1
+            if outcome.decided and len(honest) < least:
+                raise Violation(_MAJORITY, f"{outcome.memory_id}: {outcome.outcome} by {len(honest)} honest votes")
+
+    def _ordered(self, checked: Any) -> None:
+        """What is decided was nominated by who has the key now, and an order is answered once."""
+        self.asked.update((_NOMINATED, _ANSWERED))
+        world, seq = self._world, checked.body.seq
+        if checked.nomination_digest not in world.nominations:
+            raise Violation(_NOMINATED, f"sequence {seq}: its nomination is not the service's")
+        order = answered(world.codec, checked)
+        if order is None:
+            return
+        decided = any(outcome.decided for outcome in checked.outcomes)
+        if self._answered.setdefault(order, seq) != seq and decided:
+            raise Violation(_ANSWERED, f"sequence {seq} answers what sequence {self._answered[order]} has answered")
 
     def noted(self, node: Node, effect: t.Noted) -> None:
         """Evidence convicts liars only, and convinces a third party."""

@@ -18,6 +18,7 @@ from memquorum.core.quick import maker
 from memquorum.ports import SignConflict
 from tests.simulation.broker import LOGS
 from tests.simulation.disk import Disk, DiskError, ViewFile
+from tests.simulation.ordered import answered
 from tests.simulation.plan import MS
 
 if TYPE_CHECKING:
@@ -341,7 +342,11 @@ class Node:
         after = replace(
             before, seq=effect.seq + 1, epoch=effect.epoch + 1, commits=effect.commits, decisions=effect.decisions
         )
-        self.view = replace(self.view, progress=after)
+        shown = (*self.view.shown, (effect.seq, frozenset(ballot.member for ballot in effect.checked.ballots)))
+        self.view = replace(self.view, progress=after, shown=shown)
+        order = answered(self.world.codec, effect.checked)
+        if order is not None:
+            self.view = replace(self.view, answered=self.view.answered | {order})
         configures = effect.checked.configures
         if configures is not None:
             self.next, self.lived = self.world.known(configures), self.live

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from memquorum.core.consensus.events import Timings
 from tests.simulation.dice import Dice
+from tests.simulation.ordered import further
 
 SHARDS = 4
 SIZES = (4,) * 44 + (5,) * 3 + (7,) * 2 + (10, 13)
@@ -112,7 +113,7 @@ class Plan:
 
     `heal_by`: when the faults end at the latest (µs). `gap`: from a decision to the next nomination. `repent`: the
     liars are silent once the faults end. `forks`: the broker is the liars' friend and shows their records to some only.
-    `yes_permille`: how often an honest member says yes. `orders`: (epoch, what is ordered of the members in it).
+    `yes_permille`: how often an honest member says yes. `orders`: (epoch, what is ordered in it).
     """
 
     seed: int
@@ -130,6 +131,11 @@ class Plan:
     refused_permille: int = 0
     yes_permille: int = 900
     orders: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def added(self) -> int:
+        """How many may be added to the members: they listen from the beginning."""
+        return sum(action == "add" for _, action in self.orders)
 
     @property
     def honest(self) -> tuple[int, ...]:
@@ -184,11 +190,12 @@ def draw(seed: int, behaviours: tuple[str, ...], *, epochs: int | None = None, n
 
 
 def _orders(dice: Dice, epochs: int) -> tuple[tuple[int, str], ...]:
-    """In some worlds the members change, now and then as the last thing that is decided."""
-    if not dice.chance(250, "orders"):
-        return ()
-    wanted = ((epoch, dice.roll(10, "an order", epoch)) for epoch in range(1, epochs + 1))
-    return tuple((epoch, "remove" if roll < 2 else "weight") for epoch, roll in wanted if roll < 5)
+    """In some worlds the members change, now and then as the last thing that is decided; in some more is ordered."""
+    found: tuple[tuple[int, str], ...] = ()
+    if dice.chance(250, "orders"):
+        wanted = ((epoch, dice.roll(10, "an order", epoch)) for epoch in range(1, epochs + 1))
+        found = tuple((epoch, "remove" if roll < 2 else "weight") for epoch, roll in wanted if roll < 5)
+    return (*found, *further(dice, epochs, frozenset(epoch for epoch, _ in found)))
 
 
 def _timings(dice: Dice) -> Timings:

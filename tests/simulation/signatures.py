@@ -50,6 +50,25 @@ def genesis(n: int, shards: int) -> Genesis:
     return make(n, shards=shards)
 
 
+def key_name(genesis: Genesis, signer: str) -> str:
+    """Whose seed signs for somebody in a configuration: a stroke more for each time that the key was replaced."""
+    return _named(signer, genesis.key_of(signer))
+
+
+def next_key(genesis: Genesis, signer: str) -> bytes:
+    """The public key that replaces somebody's; the first one of somebody who has none yet."""
+    known = genesis.key_of(signer) is not None
+    return bytes(_key(key_name(genesis, signer) + "'" * known).verify_key)
+
+
+@lru_cache(maxsize=256)
+def _named(signer: str, key: bytes | None) -> str:
+    if key is None:
+        return signer
+    names = (signer + "'" * count for count in range(16))
+    return next((name for name in names if bytes(_key(name).verify_key) == key), signer)
+
+
 class Signatures:
     """Signs for every identity of the tests, reads and verifies."""
 
@@ -61,12 +80,12 @@ class Signatures:
         self._held: set[tuple[str, bytes, bytes]] = set()
         self._read: dict[tuple[bytes, type], tuple[Signed, Any] | str] = {}
 
-    def sign(self, cluster: bytes, signer: str, body: bytes) -> Signed:
-        """As `messages.sign`, with the signer's key of the tests."""
+    def sign(self, cluster: bytes, signer: str, body: bytes, *, key: str = "") -> Signed:
+        """As `messages.sign`, with the signer's first key of the tests, or another one by its name."""
         said = messages._signed_bytes(cluster, signer, body)
         if self.cheap:
-            return Signed(signer, self._cheap(signer, said), body)
-        return Signed(signer, _key(signer).sign(said).signature, body)
+            return Signed(signer, self._cheap(key or signer, said), body)
+        return Signed(signer, _key(key or signer).sign(said).signature, body)
 
     def verify(self, world: Genesis, signed: Signed) -> None:
         """As `messages.verify`: raises BadMessage."""
@@ -76,7 +95,8 @@ class Signatures:
             return
         if self.cheap:
             said = messages._signed_bytes(world.cluster, signed.signer, signed.body)
-            if world.key_of(signed.signer) is None or self._cheap(signed.signer, said) != signed.signature:
+            known = world.key_of(signed.signer) is not None
+            if not known or self._cheap(key_name(world, signed.signer), said) != signed.signature:
                 raise messages.BadMessage(f"the signature is not {signed.signer[:40]!r}'s")
         else:
             _VERIFY(world, signed)

@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memquorum.core.ballots.columns import BadBallot, places_of, read
-from memquorum.core.ballots.kinds import CONFIGURE, FORGET
+from memquorum.core.ballots.kinds import CONFIGURE, ERASE, FORGET, RESTORE
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
 from memquorum.core.consensus.events import Message
-from memquorum.core.consensus.membership import Genesis, GenesisError
+from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import digest
-from memquorum.core.consensus.orders import apply, configuration_digest, order_id
+from memquorum.core.consensus.orders import configuration_digest
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.decay import decay_ppm
 from memquorum.core.ids import shard_of
 from memquorum.core.policy import PPM
-from memquorum.core.records import BallotCast, MembersOrdered, NominationProposed, Opinion, Proposal, Signed
+from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
 from tests.simulation import faults
 from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker
@@ -33,11 +33,14 @@ from tests.simulation.disk import ViewFile
 from tests.simulation.invariants import ENDS, FAILS, PROGRESS, Violation, Watch
 from tests.simulation.liars import Liar, Said
 from tests.simulation.node import WINDOW, Node
+from tests.simulation.ordered import Desk
 from tests.simulation.plan import MS, SHARDS, Plan
-from tests.simulation.signatures import SharedCodec, Signatures, genesis
+from tests.simulation.signatures import SharedCodec, Signatures, genesis, key_name
 from tests.simulation.story import Story
 
 AS_OF = 1_000_000_000
+NOMINATOR = "service:nomination"
+_BY_ORDER = (CONFIGURE.name, ERASE.name)
 INTERVAL = 2  # decisions between two checkpoints
 _AGAIN = 10_000 * MS  # the nomination service says again what was not decided
 # By when, after the heal, all must be decided: view changes back off, and up to f primaries in a row may lie.
@@ -74,25 +77,31 @@ class World:
         # The configuration that was decided last, by anybody; and each of them once, however many decode it.
         self.genesis = self.first
         self._known: dict[bytes, Genesis] = {}
-        self.honest = plan.honest
+        # Who may be added listens until then, behind everybody else at the broker.
+        added = {2 * plan.n + count: plan.n + count for count in range(plan.added)}
+        self.honest = (*plan.honest, *added)
+        self.orders = Desk(self)
+        self.as_of, self.namespace = AS_OF, _NAMESPACES[plan.shard]
         self.now = self.events = 0
         self.healed_at: int | None = None
         self.nominations: dict[bytes, NominationProposed] = {}
         self.watch = Watch(self)
         self.journal: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # sequence → what proves the decision
+        self.shown: dict[int, frozenset[int]] = {}  # sequence → whose ballots it shows
         self._heap: list[tuple[int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._count = 0
         self._nominated: dict[int, NominationProposed] = {}  # epoch → what was nominated last
         self._trouble_until = 0
         lies = dict(plan.liars)
         twins = [m for m, names in plan.liars if Twin.name in names]
-        self.broker = Broker(self.dice, plan.network, [*range(plan.n), *(plan.n + m for m in twins)])
+        self.broker = Broker(self.dice, plan.network, [*range(plan.n), *(plan.n + m for m in twins), *added])
         self.nodes: dict[int, Node] = {}
         for member in range(plan.n):
             for reader in (member, plan.n + member)[: 2 if member in twins else 1]:
                 names = lies.get(member)
                 kinds = [LIBRARY[name] for name in names or ()]
                 self.nodes[reader] = Liar(self, member, reader, kinds) if names else Node(self, member, reader)
+        self.nodes |= {reader: Node(self, member, reader) for reader, member in added.items()}
 
     # Running --------------------------------------------------------------------------------------------------------
 
@@ -133,7 +142,7 @@ class World:
             if self.healed_at is not None and self._done():
                 return
         watch, late = self.watch, (self.now - (self.healed_at or 0)) // MS
-        left = {m: (watch.nodes_decided.get(m, 0), watch.nodes_stable.get(m, 0)) for m in self.plan.honest}
+        left = {m: (watch.nodes_decided.get(m, 0), watch.nodes_stable.get(m, 0)) for m in self.honest}
         told = f"{late} ms after the heal, decided and stable by member: {left}"
         still_open = [n.epoch for n in self.nominations.values() if n.epoch not in self.watch.decided]
         if still_open:
@@ -183,8 +192,13 @@ class World:
         if self.dice.chance(self.plan.refused_permille, "refused", epoch):
             self.tell(None, f"Epoch {epoch} is nominated, and nobody will like it.")
             self._publish(epoch, "refused")
+        self._steal(epoch)
         self.tell(None, f"Epoch {epoch} is nominated.")
-        self._publish(epoch, "forget", self._ordered(epoch))
+        ordered = self.orders.nominated(epoch, AS_OF)
+        if ordered is None:
+            self._publish(epoch, "forget")
+        else:
+            self._say(ordered)
         self.at(self.now + _AGAIN, self._keep_nominating, epoch)
 
     def _keep_nominating(self, epoch: int) -> None:
@@ -202,24 +216,6 @@ class World:
         self.tell(None, f"Epoch {epoch} is nominated again{', in the same bytes' if same else ''}.")
         self._say(before if same else replace(before, accepted_offset=before.accepted_offset + 1))
 
-    def _ordered(self, epoch: int) -> MembersOrdered | None:
-        """What the operator wants of an epoch, if it is anything that may be."""
-        action = dict(self.plan.orders).get(epoch)
-        who = self.genesis.members[self.dice.roll(self.genesis.n, "ordered", epoch)]
-        weight = 700 + self.dice.roll(600, "weight", epoch)
-        if action is None:
-            return None
-        place = (self.genesis.cluster, self.genesis.config, self.plan.shard, configuration_digest(self.genesis))
-        order = MembersOrdered(*place, action, who.id, weight_milli=weight)
-        try:
-            made = apply(self.genesis, order)
-        except GenesisError:
-            return None
-        if sum(made.member(liar) is not None for liar, _ in self.plan.liars) > made.f:
-            return None
-        self.tell(None, f"The operator orders {action} of member {who.id}.")
-        return order
-
     def known(self, made: Genesis) -> Genesis:
         """The one object for a configuration that was decided."""
         found = self._known.setdefault(configuration_digest(made), made)
@@ -227,22 +223,27 @@ class World:
             self.genesis = found
         return found
 
-    def _publish(self, epoch: int, name: str, order: MembersOrdered | None = None) -> None:
-        proposals: tuple[Proposal, ...] = tuple(
-            Proposal(f"{name}-{epoch}-{i}", _NAMESPACES[self.plan.shard], "forget", "decayed", 0, 0, 500_000)
+    def _publish(self, epoch: int, name: str) -> None:
+        self._say(self._proposed(epoch, name))
+
+    def _proposed(self, epoch: int, name: str) -> NominationProposed:
+        proposals = tuple(
+            Proposal(f"{name}-{epoch}-{i}", self.namespace, "forget", "decayed", 0, 0, 500_000)
             for i in range(1 + self.dice.roll(2, "proposals", epoch))
         )
-        why, sealed = "interval", None
-        if order is not None:
-            why, sealed = "order", self.signed("operator", order)
-            proposals = (Proposal(order_id(self.codec.encode(order)), "", "configure", order.action, 0, 0, 0),)
-        record = NominationProposed(
-            self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, why, proposals, sealed
+        return NominationProposed(
+            self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, "interval", proposals
         )
-        self._say(record)
+
+    def _steal(self, epoch: int) -> None:
+        """Whoever has a nomination key that was replaced goes on nominating, as of now: first, and in vain."""
+        if self.genesis.key_of(NOMINATOR) == self.first.key_of(NOMINATOR) or not self.dice.chance(500, "stolen", epoch):
+            return
+        self.tell(None, f"Epoch {epoch} is nominated by who has the old key.")
+        self._append(Message.NOMINATION, self.signed(NOMINATOR, self._proposed(epoch, "stolen"), by=self.first))
 
     def _say(self, record: NominationProposed) -> None:
-        data = self.signed("service:nomination", record)
+        data = self.signed(NOMINATOR, record, by=self.orders.nominator(record))
         self.nominations[digest(self.codec.decode_as(Signed, data).body)] = record
         self._nominated[record.epoch] = record
         self._append(Message.NOMINATION, data)
@@ -255,7 +256,11 @@ class World:
         """A member's ballot. A model need not judge twice alike: after a restart it may say something else."""
         record = nominated.record
         return tuple(
-            self.opinion(proposal, record.order is not None or self._likes(node, record, at))
+            self.opinion(
+                proposal,
+                (record.order is None or self.orders.holds(node, nominated, at))
+                and (proposal.kind in _BY_ORDER or self._likes(node, record, at)),
+            )
             for at, proposal in enumerate(record.proposals)
         )
 
@@ -269,8 +274,12 @@ class World:
     def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
         """A yes or no that every check accepts."""
         policy = self.genesis.policy
-        if proposal.kind == CONFIGURE.name:
+        if proposal.kind in _BY_ORDER:
             return Opinion(yes, PPM * yes, (PPM * yes,))
+        if proposal.kind == RESTORE.name:
+            at = proposal.last_access
+            told = (PPM, decay_ppm(at, AS_OF, policy), PPM, at) if yes else RESTORE.abstain(AS_OF)
+            return Opinion(yes, RESTORE.score(told, policy), told)
         terms = (decay_ppm(0, AS_OF, policy), 0, 0) if yes else FORGET.abstain(AS_OF)
         return Opinion(yes, FORGET.score(terms, policy), terms)
 
@@ -279,12 +288,13 @@ class World:
     def make_core(self, node: Node, view: ViewFile, genesis: Genesis, *, closed: bool) -> ShardReplica:
         """A new core on what the view file says."""
         signer = f"member:{node.me}"
+        key = key_name(genesis, signer)
         return ShardReplica(
             self.codec,
             genesis,
             shard=self.plan.shard,
             me=node.me,
-            sign=lambda body: self.codec.encode(self.signatures.sign(self.genesis.cluster, signer, body)),
+            sign=lambda body: self.codec.encode(self.signatures.sign(genesis.cluster, signer, body, key=key)),
             timings=self.plan.timings,
             progress=view.progress,
             window=WINDOW,
@@ -302,6 +312,7 @@ class World:
         self.broker.settle()
         if first:
             self.journal[effect.seq] = effect.checked.data, effect.commits
+            self.shown[effect.seq] = frozenset(ballot.member for ballot in effect.checked.ballots)
             self.at(self.now + self.plan.gap, self._nominate, effect.epoch + 1)
 
     def stable(self, node: Node, effect: t.Stable) -> None:
@@ -315,13 +326,15 @@ class World:
         """What everybody has read of the accepted stream up to a place."""
         return digest(b"the stream up to %d, %d" % (reached.accepted_offset, reached.seq))
 
-    def signed(self, signer: str, record: Any) -> bytes:
-        """A record in somebody's name."""
-        return self.codec.encode(self.signatures.sign(self.genesis.cluster, signer, self.codec.encode(record)))
+    def signed(self, signer: str, record: Any, *, by: Genesis | None = None) -> bytes:
+        """A record in somebody's name, by its key in a configuration: the one that the record names, if no other."""
+        genesis = by or self.genesis.of(getattr(record, "config", self.genesis.config)) or self.genesis
+        said = self.signatures.sign(genesis.cluster, signer, self.codec.encode(record), key=key_name(genesis, signer))
+        return self.codec.encode(said)
 
     def forged(self, liar: int, record: Any) -> bytes:
         """A record in the name of the member that it speaks of, signed by another."""
-        true = self.signatures.sign(self.genesis.cluster, f"member:{liar}", self.codec.encode(record))
+        true = self.codec.decode_as(Signed, self.signed(f"member:{liar}", record))
         return self.codec.encode(replace(true, signer=f"member:{record.member}"))
 
     proposal_digest = staticmethod(proposal_digest)
