@@ -43,6 +43,7 @@ class Shard:
     keys: dict[str, list[bytes]] = field(default_factory=lambda: {"nomination": [], "journal": []})
     stop: Stop = field(default_factory=Stop)
     telemetry: Telemetry = field(default_factory=Telemetry)
+    _worker: threading.Thread | None = None
 
     def __post_init__(self) -> None:
         made = make_bytes(5, shards=1, agents={f"agent-{i}": i for i in range(5)})
@@ -55,18 +56,26 @@ class Shard:
             self.codec, self.genesis, seed_of("service:nomination"), self._schedule, given,
             further=lambda: self.keys["nomination"],
         )  # fmt: skip
+
+    def start(self) -> None:
+        self.commits(seed_of("service:journal"))
+        self.replicas.start(0, 1, 2, 3, 4)
+
+    def commits(self, seed: bytes) -> None:
+        """The commit worker starts, with this key of its own first; a running one ends before."""
+        self.stop.set()
+        if self._worker is not None:
+            self._worker.join(20)
+        self.stop = Stop()
         self._worker = threading.Thread(
             target=commit.run,
             args=(self.bootstrap, self.genesis, self.codec),
             kwargs={
-                "memory_dsn": self.databases[0], "vault": DerivedVault(), "journal_seed": seed_of("service:journal"),
+                "memory_dsn": self.databases[0], "vault": DerivedVault(), "journal_seed": seed,
                 "further": lambda: self.keys["journal"], "stop": self.stop, "telemetry": self.telemetry,
             },
         )  # fmt: skip
-
-    def start(self) -> None:
         self._worker.start()
-        self.replicas.start(0, 1, 2, 3, 4)
 
     def order(self, genesis: Genesis, action: str, **changes: Any) -> None:
         wanted = order(genesis, action, **changes)
@@ -103,6 +112,7 @@ class Shard:
     def end(self) -> Any:
         """Stops everything, and audits."""
         assert self.replicas.stop() == dict.fromkeys(range(5), 0)
+        assert self._worker is not None
         self.stop.set()
         self._worker.join(20)
         return audit.verify(self.bootstrap, self.genesis, self.codec, self.databases[0])
@@ -110,7 +120,7 @@ class Shard:
     def close(self) -> None:
         self.stop.set()
         self.replicas.clean_up()
-        if self._worker.ident is not None:
+        if self._worker is not None:
             self._worker.join(20)
         self._schedule.close()
         self.world.close()
@@ -170,6 +180,9 @@ def test_the_services_get_other_keys_and_the_shard_goes_on_forgetting(shard: Sha
     shard.await_("it waits for its key", lambda: "key" in shard.telemetry.health.waits)
     shard.keys["journal"].append(seed_of("service:journal'"))
     shard.applied(2)
+    # Of the key that was replaced nobody needs the file any more.
+    shard.keys["journal"].clear()
+    shard.commits(seed_of("service:journal'"))
     # Whoever has the old nomination key nominates in vain; what the new one signs is decided.
     shard.world.nominate(SHARD, 3, LATE, ["00000000-0000-5000-8000-000000000001"], config=2)
     shard.world.nominate(SHARD, 3, LATE, [memory], config=2, key="service:nomination'")
