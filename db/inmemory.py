@@ -21,7 +21,7 @@ from memquorum.core.erasure.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.erasure.orders import MEMORY
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
-from memquorum.core.journal.protections import protects
+from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
     GONE,
     SEALED,
@@ -33,6 +33,7 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Event,
     EventKey,
+    Guarded,
     Keys,
     LetGo,
     Memory,
@@ -114,6 +115,7 @@ class InMemoryStore:
                 self.quotas(keys.quotas),
                 {key: one for key, one in self.protected.items() if key[0] in keys.protected},
                 self.answered(state.shard, keys.orders),
+                self.guarded(keys.guarded),
             )
             for state, keys in wanted.items()
         }
@@ -132,6 +134,14 @@ class InMemoryStore:
     def answered(self, shard: int, orders: Collection[bytes]) -> set[bytes]:
         """Of orders, by their digests, those that were answered."""
         return {digest for digest in orders if (shard, digest) in self.orders}
+
+    def guarded(self, namespaces: Collection[str]) -> dict[str, Guarded]:
+        """How much is protected in namespaces."""
+        found: dict[str, Guarded] = {}
+        for one in self.protected.values():
+            if one.namespace in namespaces:
+                found[one.namespace] = counted(found.get(one.namespace, Guarded()), one.kind, 1)
+        return found
 
     def held(self, memory_ids: Sequence[str]) -> list[str]:
         """Those of the memories that are held."""

@@ -278,7 +278,6 @@ DELETE FROM protection WHERE memory_id = %(memory_id)s::uuid AND kind = %(kind)s
 SELECT memory_id::text, order_id::text
 FROM protection
 WHERE namespace = %(namespace)s AND kind = %(kind)s
-    AND kind ^@ 'goal:' -- so that the index of goals can be asked
 ORDER BY memory_id
 
 -- :name protections
@@ -287,6 +286,13 @@ SELECT memory_id::text, kind, shard, seq, namespace, order_id::text, signer, ord
 FROM protection
 WHERE memory_id = ANY(%(ids)s::uuid[])
 ORDER BY memory_id, kind
+
+-- :name guarded
+-- How much is protected in namespaces: pins, and what goals need.
+SELECT namespace, count(*) FILTER (WHERE kind = 'pin'), count(*) FILTER (WHERE kind ^@ 'goal:')
+FROM protection
+WHERE namespace = ANY(%(namespaces)s)
+GROUP BY namespace
 
 -- :name answered_insert
 -- An order that was answered: it applies once.

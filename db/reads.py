@@ -30,6 +30,7 @@ from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.receipts import Proof
+from memquorum.core.journal.rows import Guarded
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.explain import Facts
@@ -260,6 +261,13 @@ class Reads:
         return [
             (row[0], row[1], row[5], row[7], row[8], row[9], row[6]) for row in rows if covers(sight.namespaces, row[4])
         ]
+
+    async def guarded(self, sight: Sight, namespace: str) -> Guarded:
+        """How much of a namespace is protected."""
+        if not covers(sight.namespaces, namespace):
+            return Guarded()
+        rows = await self._all("guarded", {"namespaces": [namespace]}, sight)
+        return Guarded(*rows[0][1:]) if rows else Guarded()
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories of a namespace that a goal needs, by its kind of protection; of each the order."""

@@ -473,7 +473,7 @@ CREATE TABLE protection (
     PRIMARY KEY (memory_id, kind)
 );
 CREATE INDEX protection_shard ON protection (shard, seq);
-CREATE INDEX protection_goal ON protection (namespace, kind) WHERE kind ^@ 'goal:';
+CREATE INDEX protection_namespace ON protection (namespace, kind);
 
 ALTER TABLE protection OWNER TO memquorum_owner;
 

@@ -31,6 +31,7 @@ from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import (
     Event,
+    Guarded,
     Keys,
     Memory,
     Protection,
@@ -316,6 +317,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         protected = protections(connection, guarded) if guarded else {}
         orders = {state.shard: keys.orders for state, keys in wanted.items() if keys.orders}
         answered = _answered(connection, orders) if orders else {}
+        spaces = [namespace for keys in wanted.values() for namespace in keys.guarded]
+        counted = found_guarded(connection, spaces) if spaces else {}
         states = {row[0]: ShardState(*row) for row in locked}
         memories = {row[0]: _memory(*row) for row in found_memories.fetchall()}
         strengths = {row[0]: _strength(*row) for row in found_strengths.fetchall()}
@@ -326,7 +329,7 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
     none = frozenset[bytes]()
     return {
         state.shard: Rows(
-            state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none)
+            state, memories, strengths, events, erased, quotas, protected, answered.get(state.shard, none), counted
         )
         for state in wanted
     }  # fmt: skip
@@ -337,6 +340,12 @@ def found_quotas(connection: psycopg.Connection, asked: Iterable[tuple[str, int]
     namespaces, times = zip(*asked, strict=True)
     rows = connection.execute(QUERIES["quotas"], {"namespaces": list(namespaces), "since": list(times)})
     return {name: Quota(living, tuple(zip(at, counts, strict=True))) for name, living, at, counts in rows}
+
+
+def found_guarded(connection: psycopg.Connection, namespaces: Sequence[str]) -> dict[str, Guarded]:
+    """How much is protected in namespaces."""
+    rows = connection.execute(QUERIES["guarded"], {"namespaces": list(namespaces)})
+    return {namespace: Guarded(pins, needs) for namespace, pins, needs in rows}
 
 
 def protections(connection: psycopg.Connection, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:

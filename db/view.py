@@ -21,8 +21,9 @@ from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
 from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.consensus.membership import OPERATOR
+from memquorum.core.journal.rows import Guarded
 from memquorum.core.merging import Marks
-from memquorum.core.protection.orders import ENDS, kind_of
+from memquorum.core.protection.orders import ENDS, GOAL, PIN, kind_of
 from memquorum.core.records import ProtectionOrdered
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
@@ -230,6 +231,15 @@ class View:
     def answer(self, shard: int, offset: int, digest: bytes, accepted_at: int) -> None:
         """An order of this digest, said to stand here since then, was decided on. If it does, it asks no more."""
         self._write("INSERT OR IGNORE INTO answered VALUES (?, ?, ?, ?)", (shard, digest, offset, accepted_at))
+
+    def guarded(self, namespace: str) -> Guarded:
+        """How much is protected in a namespace, as far as it was read. What was erased since counts: the view does
+        not know which memories an order to erase takes."""
+        pins, needs = (
+            self._db.execute(sql.GUARDED, (namespace, *kinds)).fetchone()[0]
+            for kinds in ((PIN, f"{PIN}\0"), (GOAL, GOAL.replace(":", ";")))
+        )
+        return Guarded(pins, needs)
 
     def protect(self, shard: int, order: ProtectionOrdered, signer: str) -> None:
         """An order to protect a memory, or to protect it no longer, stands in the stream, for the first time.

@@ -60,6 +60,10 @@ SELECT m.memory_id, ?2, ?5, ?3, m.namespace, ?6
 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
 WHERE p.memory_id = ?1 AND m.namespace = ?4
 """
+# What counts against a namespace's limit on pins, or on what goals need.
+GUARDED = """
+SELECT count(*) FROM (SELECT DISTINCT memory_id, kind FROM protected WHERE namespace = ?1 AND kind >= ?2 AND kind < ?3)
+"""
 # Of two orders of one kind the journal knows which one stands; a view may not, for it sees later what was decided in
 # between. So it keeps both, and what ends one of them ends both: as there, but for the operator's, which others do not.
 UNPROTECT = """

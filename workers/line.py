@@ -92,6 +92,7 @@ class Batch:
             frozenset(key for keys in found for key in keys.quotas),
             frozenset(memory_id for keys in found for memory_id in keys.protected),
             frozenset(digest for keys in found for digest in keys.orders),
+            frozenset(namespace for keys in found for namespace in keys.guarded),
         )
 
     def restores(self) -> list[str]:

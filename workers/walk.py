@@ -16,6 +16,7 @@ from memquorum.core.commit.applying import Accepted, Scored, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.ordered import Ordered
 from memquorum.core.orders import order_digest
@@ -121,6 +122,9 @@ class Walk:
         if not first or not isinstance(record, ProtectionAccepted):
             return
         signed, order = open_protection(self._codec, self._genesis, record.order)
+        limits = self._genesis.policy.protection
+        if order.action not in ENDS and not within(self._view.guarded(order.namespace), limits, signed.signer, order):
+            return
         self._view.protect(self._shard, order, signed.signer)
         if order.action not in ENDS:
             self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)

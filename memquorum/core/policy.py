@@ -105,6 +105,17 @@ class CapsPolicy:
     day_ms: int = 24 * 3600 * 1000
 
 
+@dataclass(frozen=True, slots=True)
+class ProtectionPolicy:
+    """How much of a namespace may be protected from being forgotten by those who are not the operator.
+
+    `pins_max`: pins that stand; `needs_max`: memories that goals need, counted for each goal.
+    """
+
+    pins_max: int = 1_000
+    needs_max: int = 10_000
+
+
 NO_CAPS = CapsPolicy(Fraction(1), Fraction(1))
 
 
@@ -118,6 +129,7 @@ class Policy:
     promote: PromotePolicy = field(default_factory=PromotePolicy)
     epoch: EpochPolicy = field(default_factory=EpochPolicy)
     caps: CapsPolicy = field(default_factory=CapsPolicy)
+    protection: ProtectionPolicy = field(default_factory=ProtectionPolicy)
 
     def __post_init__(self) -> None:
         _check(self)
@@ -203,6 +215,8 @@ def _check(policy: Policy) -> None:
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
         (policy.caps.floor >= 1, "caps.floor must be at least 1, or a small namespace forgets nothing"),
         (policy.caps.day_ms > 0, "caps.day_ms must be positive"),
+        (policy.protection.pins_max >= 0, "protection.pins_max must not be negative"),
+        (policy.protection.needs_max >= 0, "protection.needs_max must not be negative"),
         (policy.epoch.proposals_max > 0, "epoch.proposals_max must be positive"),
         (1 <= policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must be ≥ 1, ≤ its cap"),
     )

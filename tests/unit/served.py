@@ -17,6 +17,7 @@ from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.intake import EpisodeIntent
+from memquorum.core.journal.rows import Guarded
 from memquorum.core.protection.orders import ENDS, kind_of, open_protection, protects
 from memquorum.core.records import ErasedEpisode, ProtectionOrdered
 from memquorum.core.restoring import orders as restoring
@@ -108,6 +109,12 @@ class Store:
 
     async def protectors(self, sight: Sight, memory_ids: list[str]) -> list[tuple[Any, ...]]:
         return [one for one in self.protected if one[0] in memory_ids and covers(sight.namespaces, OWNERS[one[0]])]
+
+    async def guarded(self, sight: Sight, namespace: str) -> Guarded:
+        """Everything protected is of one namespace here."""
+        assert covers(sight.namespaces, namespace)
+        kinds = [one[1] for one in self.protected]
+        return Guarded(kinds.count("pin"), sum(kind.startswith("goal:") for kind in kinds))
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories that a goal needs."""

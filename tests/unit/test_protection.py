@@ -19,7 +19,7 @@ from memquorum.core.consensus import messages
 from memquorum.core.intake import Origin, Refusal
 from memquorum.core.journal.replay import Replay
 from memquorum.core.orders import BadOrder
-from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.policy import ForgetPolicy, Policy, ProtectionPolicy
 from memquorum.core.protection.orders import make, open_protection
 from memquorum.core.records import Decided, Protected, ProtectionAccepted, ProtectionOrdered
 from memquorum.core.retrieval.telling import WHY
@@ -315,6 +315,43 @@ def test_an_erasure_goes_over_goals(shard: Shard, codec: Codec) -> None:
     assert kinds(publish(shard).audit(store=True, accepted=True)) == []
 
 
+# Limits
+
+
+SMALL = genesis.make(policy=Policy(protection=ProtectionPolicy(pins_max=2, needs_max=2)), **entitled(signed=()))
+
+
+def of_small(codec: Codec, action: str, about: str, number: int, signer: str = "service:erasure") -> ProtectionAccepted:
+    order = wanted(action, about, number, cluster=SMALL.cluster, reference=f"goal {number}")
+    record = protections.accepted(codec, action, about, number, cluster=SMALL.cluster)
+    return replace(record, order=signed(codec, order, signer))
+
+
+@pytest.mark.parametrize("action", ["pin", "need"])
+def test_a_namespace_protects_no_more_than_its_limit_but_for_the_operator(codec: Codec, action: str) -> None:
+    shard, view = Shard(codec, SMALL), View(Path(":memory:"), SMALL.cluster, 1)
+    walk = Walk(codec, view, SMALL, me=1, shard=0)
+    for name in "abcd":
+        shard.episode(name, subject="ada")
+    records = [of_small(codec, action, memory_id(name), number) for number, name in enumerate("abc", 1)]
+    records.append(of_small(codec, action, memory_id("d"), 4, "operator"))
+    changes = [shard.protect(record) for record in records]
+    assert [codec.decode_as(Protected, c.entry.detail).applied for c in changes] == [True, True, False, True]
+    with view.batch():
+        for name in "abcd":
+            view.remember(Known(memory_id(name), NAMESPACE, "ann", 0, 0, 0, 1, 0, None, None, None, b"", b"", None, ""))
+        for offset, record in enumerate(records):
+            walk.accept(offset, record, b"bytes")
+        walk.go()
+    ids_of = [memory_id(name) for name in "abcd"]
+    assert view.protected(ids_of) == {memory_id(name) for name in "abd"} == {i for i, _ in shard.rows.protected}
+    view.close()
+    public = publish(shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    public.forge(6, replace(public.detail(6), applied=True))
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
 # Over HTTP
 
 
@@ -396,3 +433,14 @@ def test_a_pin_that_the_operator_set_the_operator_ends(client: TestClient, servi
 def test_what_no_goal_can_need(client: TestClient, changes: dict[str, Any], status: int, field: str) -> None:
     answer = client.post("/goals", json={"namespace": "greenhouse", "goal": "sow", "memory_ids": [HERS]} | changes)
     assert (answer.status_code, answer.json()["field"]) == (status, field)
+
+
+def test_who_would_go_over_the_limit_is_told_what_to_do(codec: Codec) -> None:
+    service = serve(codec, Door(None))
+    service.genesis = replace(service.genesis, policy=Policy(protection=ProtectionPolicy(pins_max=0, needs_max=0)))
+    client = client_of(service)
+    pinned = client.post("/pin", json={"namespace": "greenhouse", "memory_id": HERS})
+    assert (pinned.status_code, pinned.json()["error"]) == (400, "too_many") and "unpin" in pinned.json()["detail"]
+    needed = client.post("/goals", json={"namespace": "greenhouse", "goal": "sow", "memory_ids": [HERS]})
+    assert (needed.status_code, needed.json()["error"]) == (400, "too_many") and "--end" in needed.json()["detail"]
+    assert service.sent == []

@@ -22,6 +22,7 @@ from memquorum.core.protection.orders import NEED, SPARE
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval import forgetting
 from memquorum.core.retrieval.pinning import Goal, read_goal, read_need
+from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval import ordering
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
@@ -42,6 +43,14 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
     needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
     # Said again it would touch the memories, and change nothing else.
     known = await needed()
+    more = sum(one not in known for one in goal.memory_ids)
+    most, there = (
+        service.genesis.policy.protection.needs_max,
+        (await service.reads.guarded(sight, goal.namespace)).needs,
+    )
+    if more and there + more > most:
+        told = f"goals of {goal.namespace!r} need {there} memories, and {most} is the most: end goals that are over"
+        raise BadRequest("too_many", "memory_ids", f"{told} (`memquorum goal NAME --end`), or name fewer")
     await _order(service, caller, goal, NEED, {one: None for one in goal.memory_ids if one not in known})
     holds = set(goal.memory_ids).issubset
     now = await ordering.until(seconds, needed, holds)

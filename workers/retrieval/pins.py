@@ -50,6 +50,13 @@ async def _order(service: Service, request: Request, caller: Caller, action: str
     stands = next((one for one in by_whom if one.kind == PIN), None)
     if (stands is not None) == (action == PIN):  # nothing to begin, or to end
         return _told(asked, action, by_whom, stands.order_id if stands is not None else None)
+    if action == PIN:
+        most = genesis.policy.protection.pins_max
+        if (await service.reads.guarded(sight, asked.namespace)).pins >= most:
+            told = f"{asked.namespace!r} has {most} pins, the most that there may be: unpin what need not be kept,"
+            raise BadRequest(
+                "too_many", "memory_id", f"{told} or let the operator pin it: `python -m infra hold --pin`"
+            )
     order = replace(asked, ordered_by=ordering.by(caller), ordered_at=ordering.now_ms())
     if action == UNPIN and stands is not None:
         if not may_end(SERVICE, stands.signer):

@@ -8,7 +8,7 @@ from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal import protections
 from memquorum.core.journal.effects import REPEATED, Rules
-from memquorum.core.journal.rows import Change, Protection, Rows
+from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
 from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import HOLD, open_protection
 from memquorum.core.records import Destroyed, JournalEntry, Protected
@@ -20,6 +20,7 @@ class Protections:
     def __init__(self, rules: Rules) -> None:
         self.standing: dict[tuple[str, str], Protection] = {}
         self._kinds: dict[str, set[str]] = {}
+        self._guarded: dict[str, Guarded] = {}
         self._rules = rules
 
     def of(self, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:
@@ -36,7 +37,9 @@ class Protections:
         told = (entry.event_id, entry.namespace, entry.memory_id, entry.shard)
         if told != (order.order_id, order.namespace, order.memory_id, shard):
             raise Impossible(Kind.ORDER_INVALID, f"order {order.order_id} about {order.memory_id}", told)
-        applied = entry.effect != REPEATED and protections.applies(rows, signed.signer, order)
+        guarded = self._guarded.get(order.namespace, Guarded())
+        within = protections.within(guarded, self._rules.genesis.policy.protection, signed.signer, order)
+        applied = entry.effect != REPEATED and within and protections.applies(rows, signed.signer, order)
         if detail.applied != applied:
             told_of = f"order {order.order_id} to {order.action} {order.memory_id}"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{told_of}, applied {not detail.applied}", detail.applied)
@@ -50,8 +53,16 @@ class Protections:
     def absorb(self, change: Change) -> None:
         """An entry's change was made."""
         for key in change.unprotected:
-            self.standing.pop(key, None)
+            ended = self.standing.pop(key, None)
+            if ended is not None:
+                self._count(ended, -1)
             self._kinds.get(key[0], set()).discard(key[1])
         for one in change.protected:
+            if (one.memory_id, one.kind) not in self.standing:
+                self._count(one, +1)
             self.standing[one.memory_id, one.kind] = one
             self._kinds.setdefault(one.memory_id, set()).add(one.kind)
+
+    def _count(self, one: Protection, more: int) -> None:
+        known = self._guarded.get(one.namespace, Guarded())
+        self._guarded[one.namespace] = protections.counted(known, one.kind, more)

@@ -299,7 +299,7 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         if isinstance(record, RestoreAccepted):
             return Keys(frozenset(record.memory_ids), orders=orders)
         memories = frozenset(filter(ids.is_uuid, [record.memory_id]))
-        return Keys(memories, protected=memories, orders=orders)
+        return Keys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))
     if isinstance(record, Checked):
         proposals = record.nomination.proposals
         # No namespace has NUL in its name, and no database would be asked for it.

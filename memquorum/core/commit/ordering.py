@@ -12,7 +12,7 @@ from memquorum.core.commit.applying import Place, apply_entry
 from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.journal import protections, restores
 from memquorum.core.journal.effects import REPEATED, Rules
-from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.journal.rows import Change, Guarded, Rows
 from memquorum.core.orders import order_digest
 from memquorum.core.protection.orders import open_protection
 from memquorum.core.records import (
@@ -43,7 +43,9 @@ def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionA
     """An order to protect a memory, or to protect it no longer."""
     signed, order = open_protection(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
-    applied = not repeated and protections.applies(rows, signed.signer, order)
+    guarded = rows.guarded.get(order.namespace, Guarded())
+    within = protections.within(guarded, rules.genesis.policy.protection, signed.signer, order)
+    applied = not repeated and within and protections.applies(rows, signed.signer, order)
     detail = Protected(record.order, record.accepted_at, applied)
     return apply_entry(
         rules,

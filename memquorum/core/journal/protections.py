@@ -9,8 +9,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR, Genesis
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.journal.erasures import NotTheOrder
-from memquorum.core.journal.rows import GONE, SEALED, Change, Protection, Rows
-from memquorum.core.protection.orders import ENDS, HOLD, kind_of, may_end, open_protection
+from memquorum.core.journal.rows import GONE, SEALED, Change, Guarded, Protection, Rows
+from memquorum.core.policy import ProtectionPolicy
+from memquorum.core.protection.orders import ENDS, GOAL, HOLD, NEED, PIN, kind_of, may_end, open_protection
 from memquorum.core.records import Protected, ProtectionOrdered, Withheld
 
 Standing = Mapping[tuple[str, str], Protection]
@@ -40,6 +41,21 @@ def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:
         # Once its grace time is over, the key may go at any moment, or went before a crash.
         return order.action == HOLD and memory.sealed_until is not None and memory.sealed_until > rows.state.as_of
     return memory.tier != GONE
+
+
+def within(guarded: Guarded, limits: ProtectionPolicy, signer: str, order: ProtectionOrdered) -> bool:
+    """Whether a namespace that has so much protected takes another pin, or another memory that a goal needs. The
+    operator's own are not counted against it."""
+    if signer == OPERATOR or order.action not in (PIN, NEED):
+        return True
+    return guarded.pins < limits.pins_max if order.action == PIN else guarded.needs < limits.needs_max
+
+
+def counted(guarded: Guarded, kind: str, more: int) -> Guarded:
+    """The same with so many more of a kind, or fewer. Holds are not counted."""
+    if kind == PIN:
+        return replace(guarded, pins=guarded.pins + more)
+    return replace(guarded, needs=guarded.needs + more) if kind.startswith(GOAL) else guarded
 
 
 def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Protected) -> Change:

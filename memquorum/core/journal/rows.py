@@ -266,6 +266,14 @@ class Protection:
 
 
 @dataclass(frozen=True, slots=True)
+class Guarded:
+    """How much of a namespace is protected: pins that stand, and what goals need, counted for each goal."""
+
+    pins: int = 0
+    needs: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """An order, or a request, that was answered, by its digest (`core.orders.order_digest`); it applies once. `effect`:
     how, by the journal entry `seq`, an erasure by its first one."""
@@ -296,6 +304,8 @@ class Rows:
     """By (memory id, kind), the orders that protect those asked for."""
     answered: Collection[bytes] = frozenset()
     """Of the orders asked for, by their digests, those that were answered."""
+    guarded: Mapping[str, Guarded] = field(default_factory=dict)
+    """How much is protected in the namespaces asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,6 +321,8 @@ class Keys:
     """Memories: which orders protect them."""
     orders: frozenset[bytes] = frozenset()
     """Digests of orders: which were answered."""
+    guarded: frozenset[str] = frozenset()
+    """Namespaces: how much is protected there."""
 
     def __or__(self, other: Keys) -> Keys:
         return Keys(
@@ -320,6 +332,7 @@ class Keys:
             self.quotas | other.quotas,
             self.protected | other.protected,
             self.orders | other.orders,
+            self.guarded | other.guarded,
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from memquorum.core.journal import protections
 from memquorum.core.journal.rows import (
     Answered,
     Change,
@@ -14,6 +15,7 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Event,
     EventKey,
+    Guarded,
     LetGo,
     Memory,
     Protection,
@@ -91,6 +93,7 @@ class Workset:
         self._attested: list[tuple[str, int]] = []
         self._let_go: list[LetGo] = []
         self._protected: dict[tuple[str, str], Protection] = dict(rows.protected)
+        self._guarded: dict[str, Guarded] = dict(rows.guarded)
         self._turned: dict[tuple[str, str], None] = {}
         self._answered: list[Answered] = []
         self._digests: set[bytes] = set(rows.answered)
@@ -108,6 +111,7 @@ class Workset:
             self._stored.quotas,
             self._protected,
             self._digests,
+            self._guarded,
         )
 
     def absorb(self, change: Change) -> None:
@@ -159,11 +163,19 @@ class Workset:
 
     def _absorb_protection(self, change: Change) -> None:
         for key in change.unprotected:
-            self._protected.pop(key, None)
+            ended = self._protected.pop(key, None)
             self._turned[key] = None
+            if ended is not None:
+                self._count(ended, -1)
         for one in change.protected:
+            if (one.memory_id, one.kind) not in self._protected:
+                self._count(one, +1)
             self._protected[one.memory_id, one.kind] = one
             self._turned[one.memory_id, one.kind] = None
+
+    def _count(self, one: Protection, more: int) -> None:
+        known = self._guarded.get(one.namespace, Guarded())
+        self._guarded[one.namespace] = protections.counted(known, one.kind, more)
 
     def _absorb_erasure(self, change: Change) -> None:
         self._erased += change.erased
