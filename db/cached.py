@@ -78,17 +78,21 @@ class PostgresCached:
         whole = len(found) <= capacity and len(taken.memory_ids) == len(found)
         return Cache(rows[0][0], taken, whole=whole, capacity=capacity)
 
-    def changed(self, shard: int, after: int, namespaces: Sequence[str], most: int) -> tuple[int, dict[str, Changed]]:
-        """How far the shard's journal reaches, and what changed in the namespaces since `after`.
+    def changed(
+        self, shard: int, after: int, namespaces: Sequence[str], most: int
+    ) -> tuple[int, dict[str, Changed], frozenset[str]]:
+        """How far the shard's journal reaches, what changed in the namespaces since `after`, and in which of them an
+        order to erase was carried out since, whatever it took.
 
         With as many rows as `most` in all, there may be more.
         """
         rows = self._ask("cache_changed", shard=shard, after=after, namespaces=list(namespaces), most=most)
         of: dict[str, list[tuple[Any, ...]]] = {}
-        for _, memory_id, namespace, vector, accesses in rows:
+        for _, _, memory_id, namespace, vector, accesses in rows:
             if memory_id is not None:
                 of.setdefault(namespace, []).append((memory_id, vector, accesses))
-        return (rows[0][0] if rows else 0), {name: _changed(found) for name, found in of.items()}
+        seq, erased = rows[0][:2] if rows else (0, ())
+        return seq, {name: _changed(found) for name, found in of.items()}, frozenset(erased)
 
     def some(self, namespace: str, memory_ids: Sequence[str]) -> Rows | None:
         """Those of the memories that are there; None where none is."""

@@ -1,11 +1,13 @@
 """What the retrieval service knows of namespaces that have indexes of their own, and how it asks them (`db.crowds`).
 
 Nothing of it is content: names of indexes, sizes of namespaces, and of words that queries had, how many memories have
-them. All of it is asked anew after a while.
+them; the words themselves are not kept. All of it is asked anew after a while.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -39,7 +41,9 @@ class Crowds:
         self._indexes: frozenset[str] = frozenset()
         self._looked = -_INDEXES_S
         self._sizes: dict[str, tuple[float, dict[str, int]]] = {}
-        self._holders: OrderedDict[tuple[str, str], tuple[float, int]] = OrderedDict()
+        # No word stays here: a hash of each, under a key of this process alone.
+        self._key = os.urandom(32)
+        self._holders: OrderedDict[tuple[str, bytes], tuple[float, int]] = OrderedDict()
         self._texts: OrderedDict[tuple[str, str, str, int], str] = OrderedDict()
 
     async def near(self, namespace: str, encoder: str) -> bool:
@@ -93,17 +97,24 @@ class Crowds:
     async def _known(self, sight: Sight, namespace: str, words: Sequence[str]) -> dict[str, int]:
         """How many memories have each of the words."""
         fresh = self._now() - _HOLDERS_S
-        known = {word: self._holders.get((namespace, word), (fresh, 0)) for word in words}
+        while self._holders and next(iter(self._holders.values()))[0] <= fresh:
+            self._holders.popitem(last=False)
+        known = {word: self._holders.get((namespace, self._hash(word)), (fresh, 0)) for word in words}
         found = {word: count for word, (at, count) in known.items() if at > fresh}
         if missing := [word for word in words if word not in found]:
             asked = {"namespace": namespace, "asked": [wording.quoted(word) for word in missing]}
             rows = await self._ask("word_holders", asked, sight)
             for word, (_, count) in zip(missing, rows, strict=False):
                 found[word] = count
-                self._holders[namespace, word] = self._now(), count
+                key = namespace, self._hash(word)
+                self._holders[key] = self._now(), count
+                self._holders.move_to_end(key)
             while len(self._holders) > _WORDS_MOST:
                 self._holders.popitem(last=False)
         return found
+
+    def _hash(self, word: str) -> bytes:
+        return hashlib.blake2b(word.encode(), key=self._key, digest_size=16).digest()
 
     def _text(self, name: str, namespace: str, encoder: str, dimensions: int) -> str:
         """A statement with what its index was made for; the same text each time, so that it is prepared once."""

@@ -982,8 +982,13 @@ WHERE s.shard = %(shard)s
 
 -- :name cache_changed
 -- What changed in namespaces of a shard since a journal sequence, and beside each how far the journal reaches; a memory
--- that is not there any more, or is for certain purposes, has no vector. One row without a memory where nothing changed.
-SELECT s.seq, m.id::text, m.namespace, halfvec_send(e.vector), t.accesses
+-- that is not there any more, or is for certain purposes, has no vector. Beside each, too, the namespaces in which an
+-- order to erase was carried out since. One row without a memory where nothing changed.
+SELECT s.seq,
+    ARRAY(
+        SELECT DISTINCT e.namespace FROM erasure e
+        WHERE e.shard = %(shard)s AND e.last_seq > %(after)s AND e.namespace = ANY(%(namespaces)s)),
+    m.id::text, m.namespace, halfvec_send(e.vector), t.accesses
 FROM shard s
 LEFT JOIN (
     SELECT id, namespace, purposes

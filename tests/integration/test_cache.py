@@ -51,12 +51,12 @@ class World:
         self.shard.decide([votes.proposal(memory_id(name), "forget")])
         self.flush()
 
-    def erase(self, name: str) -> None:
+    def erase(self, name: str, was: str = "short-term") -> None:
         which = {"order_id": memory_id(name, "orders"), "selector": "memory", "value": memory_id(name)}
         order = erasures.ordered(GENESIS, **which)
         signed = erasures.signed(self.codec, GENESIS, order)
         record = erasures.accepted(order, signed, self.shard.rows.state.as_of)
-        self.shard.erase(record, [ErasedEpisode(memory_id(name), "short-term", b"c" * 32)])
+        self.shard.erase(record, [ErasedEpisode(memory_id(name), was, b"c" * 32 if was == "short-term" else None)])
         self.flush()
 
     def flush(self) -> None:
@@ -183,6 +183,20 @@ def test_what_is_gone_is_never_served_from_the_commit_on(world: World, opens: Op
             vector = Encoder().encode([TEXTS[name]])[0]
             cosines = held.cache._matrix @ vector
             assert cosines.max() < 0.999, f"{name} is still there"
+
+
+def test_an_erasure_that_takes_no_memory_leaves_no_query(world: World, opens: Opens) -> None:
+    world.shard.episode("m50", at=900, outcome="below_threshold")
+    world.flush()
+    with opens(1_000) as (client, service):
+        until(client, cached)
+        (kept,) = service.caching._held[NAMESPACE].queries._vectors.values()
+        assert kept.any()
+        world.erase("m50", "dropped")
+        deadline = time.monotonic() + 20
+        while kept.any():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
 
 
 def test_a_cache_that_has_heard_of_nothing_is_right_all_the_same(

@@ -38,6 +38,7 @@ class Store:
         self.seq = 5
         self.spaces: dict[str, tuple[str, ...]] = {"a": ("a1", "a2"), "b": ("b1",), "c": ("c1",)}
         self.news: dict[str, Changed] = {}
+        self.erased: frozenset[str] = frozenset()
         self.down = False
         self.asked: list[str] = []
         self.near: list[Near] = []
@@ -55,9 +56,11 @@ class Store:
             Cache(self.seq, some(*names[:capacity]), whole=len(names) <= capacity, capacity=capacity) if names else None
         )
 
-    def changed(self, _: int, after: int, namespaces: Sequence[str], most: int) -> tuple[int, dict[str, Changed]]:
+    def changed(
+        self, _: int, after: int, namespaces: Sequence[str], most: int
+    ) -> tuple[int, dict[str, Changed], frozenset[str]]:
         self._ask(f"changed after {after}")
-        return self.seq, {name: change for name, change in self.news.items() if name in namespaces}
+        return self.seq, {name: change for name, change in self.news.items() if name in namespaces}, self.erased
 
     def some(self, namespace: str, memory_ids: Sequence[str]) -> Rows | None:
         self._ask(f"some of {namespace}")
@@ -94,7 +97,7 @@ async def until(condition: Callable[[], bool]) -> None:
 
 async def search(found: Caching, store: Store, namespace: str, query: str = "q", **said: bool) -> list[str] | None:
     asked = Search(namespace, query, 1, None, True, **said)
-    found.keep(namespace, query, QUERY)
+    found.keep(namespace, query, QUERY.copy())
     answer = await found.search(store, SIGHT, asked, QUERY)
     return None if answer is None else [hit.memory_id for hit in answer.hits]
 
@@ -151,6 +154,44 @@ async def test_what_was_applied_is_followed_and_what_has_gone_leaves_nothing() -
         found.heard("")
         await until(lambda: "a" not in found._held)
         assert not matrix.any()
+
+
+@pytest.mark.parametrize(
+    ("gone", "erased"),
+    [(("a1",), ()), (("elsewhere",), ()), ((), ("a",))],
+    ids=["what is held goes", "what is not held goes", "an order took no memory"],
+)
+async def test_no_query_outlives_what_is_gone(gone: tuple[str, ...], erased: tuple[str, ...]) -> None:
+    store = Store()
+    async with running(store) as found:
+        await held(found, store, "a")
+        vector = QUERY.copy()
+        found.keep("a", "Ada Lovelace has diabetes", vector)
+        lent = found.vector("a", "Ada Lovelace has diabetes")
+        store.seq, store.erased = 9, frozenset(erased)
+        store.news = {"a": Changed(some(), gone)} if gone else {}
+        found.heard("")
+        await until(lambda: found._held["a"].cache.seq == 9)
+        assert not len(found._held["a"].queries) and not vector.any()
+        # Who compares with it meanwhile has a copy.
+        assert lent is not None and lent.any()
+
+
+async def test_a_query_is_known_by_a_hash_under_a_key_of_its_own_and_overwritten_when_it_is_let_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(caching, "_QUERIES", 2)
+    one, other = caching.Queries(), caching.Queries()
+    vectors = [QUERY.copy() for _ in range(4)]
+    for name, vector in zip("aabc", vectors, strict=True):
+        one.keep(name, vector)
+        other.keep(name, QUERY.copy())
+    assert [bool(vector.any()) for vector in vectors] == [False, False, True, True]
+    assert not one._vectors.keys() & other._vectors.keys()
+    before = set(one._vectors)
+    one.clear()
+    one.keep("b", QUERY.copy())
+    assert not before & one._vectors.keys()
 
 
 async def test_a_journal_that_runs_back_or_runs_away_empties_them() -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
+import os
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -61,12 +62,55 @@ class Confirms(Protocol):
         """The nearest of what a cache named and of what changed since, how many are there, how many changed."""
 
 
+class Queries:
+    """Vectors of queries that were asked lately, by hashes under a key that nobody else has and that goes with them.
+
+    A bare hash would tell whoever reads the memory of the process whether a guessed question was asked. What is let go
+    is overwritten.
+    """
+
+    def __init__(self) -> None:
+        self._key = os.urandom(32)
+        self._vectors: OrderedDict[bytes, NDArray[np.float32]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def get(self, query: str) -> NDArray[np.float32] | None:
+        """A copy of a query's vector, so that one that is let go meanwhile stays whole for who compares with it."""
+        key = self._hash(query)
+        if key not in self._vectors:
+            return None
+        self._vectors.move_to_end(key)
+        return self._vectors[key].copy()
+
+    def keep(self, query: str, vector: NDArray[np.float32]) -> None:
+        """Takes a vector over: it is overwritten when it is let go."""
+        key = self._hash(query)
+        before = self._vectors.pop(key, None)
+        if before is not None and before is not vector:
+            before[:] = 0
+        self._vectors[key] = vector
+        if len(self._vectors) > _QUERIES:
+            self._vectors.popitem(last=False)[1][:] = 0
+
+    def clear(self) -> None:
+        """Nothing of it is left, and the key is another."""
+        for vector in self._vectors.values():
+            vector[:] = 0
+        self._vectors.clear()
+        self._key = os.urandom(32)
+
+    def _hash(self, query: str) -> bytes:
+        return hashlib.blake2b(query.encode(), key=self._key, digest_size=32).digest()
+
+
 @dataclass(slots=True)
 class Held:
-    """A namespace's cache, and vectors of queries that were asked of it lately, by the queries' hashes."""
+    """A namespace's cache, and vectors of queries that were asked of it lately."""
 
     cache: Cache
-    queries: OrderedDict[bytes, NDArray[np.float32]] = field(default_factory=OrderedDict)
+    queries: Queries = field(default_factory=Queries)
 
     def clear(self) -> None:
         """Nothing of it is left."""
@@ -138,20 +182,13 @@ class Caching:
     def vector(self, namespace: str, query: str) -> NDArray[np.float32] | None:
         """The vector of a query that was asked of the namespace lately."""
         held = self._held.get(namespace)
-        key = _key(query)
-        if held is None or key not in held.queries:
-            return None
-        held.queries.move_to_end(key)
-        return held.queries[key]
+        return held.queries.get(query) if held else None
 
     def keep(self, namespace: str, query: str, vector: NDArray[np.float32]) -> None:
-        """Notes the vector of a query, if there is a cache of the namespace."""
+        """Takes the vector of a query over, if there is a cache of the namespace; it is overwritten in time."""
         held = self._held.get(namespace)
-        if held is None:
-            return
-        held.queries[_key(query)] = vector
-        if len(held.queries) > _QUERIES:
-            held.queries.popitem(last=False)
+        if held is not None:
+            held.queries.keep(query, vector)
 
     async def search(self, store: Confirms, sight: Sight, wanted: Search, vector: NDArray[np.float32]) -> Answer | None:
         """The answer, if the cache may give it and the store has confirmed it; None where the store has to be asked."""
@@ -246,7 +283,7 @@ class Caching:
 
     async def _bring(self, shard: int, namespaces: list[str]) -> None:
         after = min(self._held[namespace].cache.seq for namespace in namespaces)
-        seq, changed = await self._ask(partial(self._store.changed, shard, after, namespaces, _READ_MOST))
+        seq, changed, erased = await self._ask(partial(self._store.changed, shard, after, namespaces, _READ_MOST))
         if seq < after or sum(len(c.there.memory_ids) + len(c.gone) for c in changed.values()) >= _READ_MOST:
             self._drop(namespaces)
             self._wanted |= dict.fromkeys(namespaces, False)
@@ -254,10 +291,12 @@ class Caching:
         for namespace in namespaces:
             held = self._held[namespace]
             found = changed.get(namespace)
+            # A query may say what is gone, whether that was held here or not; and of an erasure it may be that only
+            # echoes went, or what became no memory.
+            if namespace in erased or (found is not None and found.gone):
+                held.queries.clear()
             if found is not None:
-                if held.cache.remove(found.gone):
-                    # A query may say what was forgotten.
-                    held.queries.clear()
+                held.cache.remove(found.gone)
                 held.cache.put(found.there)
             held.cache.seq = seq
             if held.cache.crowded and len(held.cache) < self._capacity * 0.9:
@@ -302,7 +341,3 @@ class Caching:
 
     async def _ask(self, question: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, question)
-
-
-def _key(query: str) -> bytes:
-    return hashlib.sha256(query.encode()).digest()

@@ -114,7 +114,8 @@ class Service:
         vector = self.caching.vector(namespace, query)
         if vector is None:
             vector = await self.encode(self.encoder, query)
-            self.caching.keep(namespace, query, vector)
+            # A copy: what is kept is overwritten when it is let go, perhaps while this is compared with.
+            self.caching.keep(namespace, query, vector.copy())
         return vector
 
     async def use(
