@@ -10,8 +10,9 @@ from typing import Any
 
 import psycopg
 
+from db.pool import as_tenant
 from db.queries import QUERIES
-from db.reads import Event, Reads, as_tenant
+from db.reads import Event, Reads
 from memquorum.core.access import Sight, covers
 from memquorum.ports import StoreUnavailable
 

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
-from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
-from psycopg import conninfo
-from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from db import erasure_rows, explain_rows, found_rows, receipt_rows, restore_rows
 from db.arrays import halfvec
 from db.cached import Near
-from db.connection import ACCOUNTS, TENANT, Link, patient
+from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
 from db.erasure_rows import Found
-from db.queries import QUERIES
+from db.pool import Pool, bounded, in_time
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.receipts import Proof
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.retrieval import buffer
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.explain import Facts
 from memquorum.core.retrieval.forgetting import Used
@@ -42,32 +39,10 @@ from memquorum.core.retrieval.restoring import Resting, Restore
 from memquorum.ports import StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")
-# Questions of one sight have a part of the connections: a tenant with many slow ones cannot keep the others out.
-_POOL_MAX, _POOL_MAX_OF_ONE = 8, 6
-# What looks at a whole erasure takes seconds, and must not hold up every account of a memory.
-_ACCOUNTS = 3
-_PATIENCE_S = 2.0
-# A connection that was used so lately is not asked first whether it still has a server: that is a round trip each time.
-_FRESH_S = 1.0
-# Longer than any search takes: the server stands still.
-_ANSWER_S = 5.0
 
-# Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
-# Those of a crowd hold its name in their text, and are prepared at once.
-_PREPARED = {name: False for name in ("candidates", "around", "passed", "traces", "search_filtered")} | {
-    name: True for name in ("search_crowd", "candidates_crowd")
-}
-
-# How many neighbours the index of a crowd follows at a time: more than are asked for, or it finds fewer of the nearest;
-# and on, in order, where rows that it has are gone.
-_EFFORT = "-c hnsw.ef_search=120 -c hnsw.iterative_scan=strict_order"
 
 Event = tuple[str, str]
 T = TypeVar("T")
-
-
-class _Broken(psycopg.OperationalError):
-    """The connection broke under a question."""
 
 
 class Reads:
@@ -76,44 +51,33 @@ class Reads:
     It reads as a tenant: what is out of sight is answered as what is not there, by the same statements.
     """
 
-    def __init__(self, dsn: str) -> None:
-        self._pool: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
-            as_tenant(dsn),
-            kwargs={"autocommit": True},
-            min_size=1,
-            max_size=_POOL_MAX,
-            open=False,
-            timeout=_PATIENCE_S,
-            check=self._check,
-            # Then the next question has it tried anew, and at once; later attempts would come ever more seldom.
-            reconnect_timeout=_PATIENCE_S,
-        )
-        self._renewed = -_FRESH_S  # when all connections were last thrown away
-        self._used: WeakKeyDictionary[psycopg.AsyncConnection[Any], float] = WeakKeyDictionary()
-        self._crowds = Crowds(self._all)
-        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+    def __init__(self, dsn: str, bounds: Bounds = DEFAULTS) -> None:
+        self._bounds = bounds
+        self._pool = Pool(dsn, bounds)
+        self._crowds = Crowds(self._pool.ask)
         # Accounts need one snapshot over several statements, and are rare: a few connections of their own, in threads
-        # of their own. asyncio's threads are for what is sure to end.
-        self._accounts = ThreadPoolExecutor(_ACCOUNTS, thread_name_prefix="accounts")
+        # of their own. asyncio's threads are for what is sure to end. What looks at a whole erasure takes seconds, and
+        # must not hold up every account of a memory.
+        self._accounts = ThreadPoolExecutor(bounds.accounts, thread_name_prefix="accounts")
         self._links: SimpleQueue[Link] = SimpleQueue()
-        for _ in range(_ACCOUNTS):
+        for _ in range(self._bounds.accounts):
             self._links.put(
-                Link(_bounded(dsn), ACCOUNTS, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
+                Link(bounded(dsn, bounds), ACCOUNTS, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
             )
 
     async def open(self) -> None:
         """Fills the pool in the background; the first question waits for a connection."""
-        await self._pool.open(wait=False)
+        await self._pool.open()
 
     async def close(self) -> None:
         """Lets all connections go."""
-        await self._pool.close(timeout=1)
-        await asyncio.wait({self._in_accounts(self._let_go) for _ in range(_ACCOUNTS)}, timeout=1)
+        await self._pool.close()
+        await asyncio.wait({self._in_accounts(self._let_go) for _ in range(self._bounds.accounts)}, timeout=1)
         self._accounts.shutdown(wait=False, cancel_futures=True)
 
     async def ping(self) -> None:
         """Raises StoreUnavailable unless the database answers."""
-        await self._all("ping", {}, NOWHERE)
+        await self._pool.ask("ping", {}, NOWHERE)
 
     async def search(
         self,
@@ -132,11 +96,11 @@ class Reads:
         """
         wanted = {"namespace": namespace, "encoder": encoder, "vector": halfvec(vector), "k": k}
         if filters != ALL:
-            found = await self._all("search_filtered", wanted | found_rows.filters_of(filters), sight)
+            found = await self._pool.ask("search_filtered", wanted | found_rows.filters_of(filters), sight)
         elif not exact and await self._crowds.near(namespace, encoder):
             found = await self._crowds.search(sight, wanted, len(vector))
         else:
-            found = await self._all("search", wanted, sight)
+            found = await self._pool.ask("search", wanted, sight)
         return [found_rows.hit_of(row) for row in found]
 
     async def indexed(self, namespace: str, encoder: str) -> bool:
@@ -146,7 +110,7 @@ class Reads:
     async def search_cached(self, sight: Sight, near: Near) -> tuple[list[Hit], int, int]:
         """The nearest of what a cache named and of what changed since; how many of the named are there, and how many
         changed: see core/retrieval/cache.confirmed."""
-        rows = await self._all("search_cached", near.parameters(), sight)
+        rows = await self._pool.ask("search_cached", near.parameters(), sight)
         return [found_rows.hit_of(row[:15]) for row in rows if row[0] is not None], rows[0][15], rows[0][16]
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
@@ -164,7 +128,7 @@ class Reads:
             "words": given.words,
             "reach": len(given.fusion.context),
         }
-        rows = await self._all("candidates", wanted, sight)
+        rows = await self._pool.ask("candidates", wanted, sight)
         return [found_rows.candidate(row) for row in rows], rows[0][-1] if rows else 0
 
     async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
@@ -176,7 +140,7 @@ class Reads:
             through = {name: sizes.get(name, 0) for name in question.vectors}
             others = sum(sizes.values()) - sum(through.values())
             return through, {"encoder": others} if others else {}
-        for encoder, reason, count in await self._all("passed", found_rows.asked_of(question), sight):
+        for encoder, reason, count in await self._pool.ask("passed", found_rows.asked_of(question), sight):
             of, name = (through, encoder) if reason is None else (kept, reason)
             of[name] = of.get(name, 0) + count
         return through, kept
@@ -186,7 +150,7 @@ class Reads:
     ) -> list[Neighbour]:
         """Memories and what surrounds them, in no order; those that are not alive, or elsewhere, are left out."""
         wanted = {"namespace": namespace, "ids": list(memory_ids), **asdict(reach)} | found_rows.filters_of(filters)
-        return [found_rows.neighbour(row) for row in await self._all("around", wanted, sight)]
+        return [found_rows.neighbour(row) for row in await self._pool.ask("around", wanted, sight)]
 
     async def traces(
         self, sight: Sight, namespace: str, agent: str, session: str | None, filters: Filters = ALL
@@ -196,20 +160,20 @@ class Reads:
         Of the filters: sensitivity, purpose, jurisdiction."""
         wanted = {"namespace": namespace, "agent": agent, "session": session, "places": buffer.PLACES}
         wanted |= found_rows.filters_of(filters)
-        rows = await self._all("traces", wanted, sight)
+        rows = await self._pool.ask("traces", wanted, sight)
         own = [ids.memory_id(namespace, row[-2]) for row in rows]
         # What only repeated a memory may have been erased, and the memory not.
         echoes = [episode for episode, row in zip(own, rows, strict=True) if episode != row[0]]
-        gone = {episode for _, episode in await self._all("erased", {"ids": echoes}, sight)} if echoes else set()
+        gone = {episode for _, episode in await self._pool.ask("erased", {"ids": echoes}, sight)} if echoes else set()
         return [found_rows.trace(row) for episode, row in zip(own, rows, strict=True) if episode not in gone]
 
     async def encoded(self, sight: Sight, namespace: str) -> dict[str, int]:
         """How many memories of a namespace each encoder's name stands at, of those that are alive."""
-        return dict(await self._all("encoded", {"namespace": namespace}, sight))
+        return dict(await self._pool.ask("encoded", {"namespace": namespace}, sight))
 
     async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
         """A memory as a client sees it; its text only while it is alive."""
-        rows = await self._all("memory_shown", {"id": memory_id}, sight)
+        rows = await self._pool.ask("memory_shown", {"id": memory_id}, sight)
         found = found_rows.shown(rows[0]) if rows else None
         # Row security has shown no other; each holds without the other.
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
@@ -219,7 +183,7 @@ class Reads:
         wanted = {"namespaces": [e[0] for e in events], "event_ids": [e[1] for e in events]}
         return {
             (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
-            for namespace, event_id, shard, outcome, memory_id, seq, *_ in await self._all("events", wanted, sight)
+            for namespace, event_id, shard, outcome, memory_id, seq, *_ in await self._pool.ask("events", wanted, sight)
         }
 
     async def facts(self, sight: Sight, codec: Codec, memory_id: str) -> Facts | None:
@@ -234,30 +198,30 @@ class Reads:
 
     async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
         """An order to erase that was carried out."""
-        rows = await self._all("erasure_shown", {"id": order_id}, sight)
+        rows = await self._pool.ask("erasure_shown", {"id": order_id}, sight)
         found = erasure_rows.shown(rows[0]) if rows else None
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
 
     async def resting(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Resting]:
         """Those of the memories that the namespace has, and what keeps them from coming back."""
         wanted = {"namespace": namespace, "ids": list(memory_ids)}
-        return restore_rows.resting(await self._all("restore_asked", wanted, sight))
+        return restore_rows.resting(await self._pool.ask("restore_asked", wanted, sight))
 
     async def used(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Used]:
         """Those of the memories that the namespace has, and what a vote to forget them would look at."""
         wanted = {"namespace": namespace, "ids": list(memory_ids)}
-        return restore_rows.used(await self._all("forget_asked", wanted, sight))
+        return restore_rows.used(await self._pool.ask("forget_asked", wanted, sight))
 
     async def restore(self, sight: Sight, codec: Codec, order_id: str) -> Restore | None:
         """A request to restore, or to forget, that has come in."""
-        found = restore_rows.shown(codec, order_id, await self._all("restore_shown", {"id": order_id}, sight))
+        found = restore_rows.shown(codec, order_id, await self._pool.ask("restore_shown", {"id": order_id}, sight))
         return found if found is not None and covers(sight.namespaces, found.namespace) else None
 
     async def protectors(self, sight: Sight, memory_ids: Sequence[str]) -> list[tuple[Any, ...]]:
         """The orders that protect memories: memory, kind, order, who, reference, since when, and who signed."""
         if not memory_ids:
             return []
-        rows = await self._all("protections", {"ids": list(memory_ids)}, sight)
+        rows = await self._pool.ask("protections", {"ids": list(memory_ids)}, sight)
         return [
             (row[0], row[1], row[5], row[7], row[8], row[9], row[6]) for row in rows if covers(sight.namespaces, row[4])
         ]
@@ -266,14 +230,14 @@ class Reads:
         """How much of a namespace is protected."""
         if not covers(sight.namespaces, namespace):
             return Guarded()
-        rows = await self._all("guarded", {"namespaces": [namespace]}, sight)
+        rows = await self._pool.ask("guarded", {"namespaces": [namespace]}, sight)
         return Guarded(*rows[0][1:]) if rows else Guarded()
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories of a namespace that a goal needs, by its kind of protection; of each the order."""
         if not covers(sight.namespaces, namespace):
             return {}
-        return dict(row[:2] for row in await self._all("needed", {"namespace": namespace, "kind": kind}, sight))
+        return dict(row[:2] for row in await self._pool.ask("needed", {"namespace": namespace, "kind": kind}, sight))
 
     async def receipt(self, sight: Sight, order_id: str) -> Proof | None:
         """What proves an erasure; None where no such order was carried out."""
@@ -290,7 +254,7 @@ class Reads:
 
         asked = self._in_accounts(snapshot)
         try:
-            return await _in_time(asked)
+            return await in_time(asked, self._bounds)
         finally:
             # What still waits for its turn then never has it.
             asked.cancel()
@@ -302,80 +266,3 @@ class Reads:
 
     def _in_accounts(self, work: Callable[[], T]) -> asyncio.Future[T]:
         return asyncio.get_running_loop().run_in_executor(self._accounts, work)
-
-    async def _all(
-        self, name: str, parameters: dict[str, Any], sight: Sight, *, text: str | None = None
-    ) -> list[tuple[Any, ...]]:
-        # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait until
-        # it does. So a late question is left to itself, with its connection; the pool bounds how many there are.
-        return await _in_time(asyncio.ensure_future(self._ask(name, parameters, sight, text)))
-
-    async def _check(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        """Whether a connection still has a server; not asked of one that had it a moment ago (see `_ask`)."""
-        if time.monotonic() - self._used.get(connection, -_FRESH_S) >= _FRESH_S:
-            await AsyncConnectionPool.check_connection(connection)
-
-    async def _ask(
-        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
-    ) -> list[tuple[Any, ...]]:
-        share = self._shares.setdefault(sight.text, asyncio.Semaphore(_POOL_MAX_OF_ONE))
-        try:
-            await asyncio.wait_for(share.acquire(), _PATIENCE_S)
-        except TimeoutError:
-            raise StoreUnavailable("Postgres: these namespaces have enough questions under way") from None
-        began = time.monotonic()
-        try:
-            try:
-                return await self._once(name, parameters, sight, text)
-            except _Broken:
-                # It only reads, so it may be asked again. Where one connection has lost its server, all have: none of
-                # them is handed out any more.
-                if self._renewed < began:
-                    self._renewed = time.monotonic()
-                    await self._pool.drain()
-                return await self._once(name, parameters, sight, text)
-        except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
-        finally:
-            share.release()
-
-    async def _once(
-        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
-    ) -> list[tuple[Any, ...]]:
-        async with self._pool.connection() as connection:
-            try:
-                async with connection.cursor(binary=True) as asked:
-                    # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
-                    async with connection.pipeline():
-                        await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
-                        await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
-                    self._used[connection] = time.monotonic()
-                    return await asked.fetchall()
-            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-                if connection.broken:
-                    raise _Broken(str(error)) from error
-                raise
-
-
-async def _in_time(asked: asyncio.Future[T]) -> T:
-    """The answer. Raises StoreUnavailable where there is none in time; the question goes on by itself."""
-    done, _ = await asyncio.wait({asked}, timeout=_ANSWER_S)
-    if not done:
-        asked.add_done_callback(lambda late: late.cancelled() or late.exception())
-        raise StoreUnavailable(f"Postgres: no answer in {_ANSWER_S:g} s")
-    return asked.result()
-
-
-def _bounded(dsn: str) -> str:
-    """The server gives up what nobody waits for any more; or one tenant's questions would keep all connections."""
-    options = conninfo.conninfo_to_dict(dsn).get("options")
-    return conninfo.make_conninfo(dsn, options=f"{options or ''} -c statement_timeout={_ANSWER_S * 1000:.0f}".strip())
-
-
-def as_tenant(dsn: str) -> str:
-    """The connection string of a login that steps down to the tenants' role, with an end to each question."""
-    bounded = _bounded(patient(dsn))
-    options = conninfo.conninfo_to_dict(bounded)["options"]
-    # A search is over before its machine code would be made, or a second process be there to help.
-    own = f"{options} -c role={TENANT} -c jit=off -c max_parallel_workers_per_gather=0 {_EFFORT}"
-    return conninfo.make_conninfo(bounded, options=own, application_name="memquorum-retrieval")

@@ -280,6 +280,7 @@ def _serve(settings: Settings, made: Genesis, ready: Ready, telemetry: Telemetry
         keys=apikeys.file_of(settings),
         erasure_seed=genesis.erasure_seed(settings, made),
         cache_memories=settings.cache_memories,
+        bounds=settings.bounds,
         ready=ready,
         telemetry=telemetry,
     )

@@ -16,6 +16,8 @@ from typing import Any, Literal
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from memquorum.core.retrieval.bounds import Bounds, BoundsError
+
 PREFIX = "MEMQUORUM_"
 FILE = "settings.json"
 DEFAULT_RUN_DIR = Path(__file__).resolve().parents[1] / ".memquorum"
@@ -86,6 +88,39 @@ class Settings:
     # So many memories of a namespace, its most used, have their vectors in retrieval's cache, 1.5 KB each of 384
     # numbers; all namespaces together have room for five times as many. 0: no cache.
     cache_memories: int = 10_000
+    # How much retrieval takes on, and for how long it waits; docs/tenants.md has what is answered beyond it. Times are
+    # milliseconds, sizes bytes.
+    # Requests that are worked on at once, of all callers and of one key; and those that wait for an event.
+    retrieval_working: int = 64
+    retrieval_working_of_one: int = 32
+    retrieval_waiting: int = 1_024
+    retrieval_waiting_of_one: int = 256
+    # Connections of callers, also those that send nothing; for the head of a request, and for taking an answer.
+    retrieval_connections: int = 2_048
+    retrieval_head_ms: int = 10_000
+    retrieval_take_ms: int = 30_000
+    # For an answer in all; what waits for an event may take as much longer as it asked for, so much at most.
+    retrieval_answer_ms: int = 15_000
+    retrieval_wait_ms_most: int = 60_000
+    # A request's body, and the query in it.
+    retrieval_body_bytes: int = 128 * 1024
+    retrieval_query_bytes: int = 16 * 1024
+    # Of one answer: hits, tokens, and episodes that an erasure would take and are listed.
+    retrieval_k_most: int = 100
+    retrieval_budget_most: int = 100_000
+    retrieval_listed_most: int = 1_000
+    # Connections to the store, of all questions and of those of one sight; how long one is waited for, and its answer.
+    retrieval_store_connections: int = 8
+    retrieval_store_connections_of_one: int = 6
+    retrieval_store_wait_ms: int = 2_000
+    retrieval_store_ms: int = 5_000
+    # Threads: of accounts and whole erasures, each with a connection of its own; and of the encoder.
+    retrieval_accounts: int = 3
+    retrieval_encodings: int = 2
+    # For Kafka to confirm; uses that wait for it; and how long uses are gathered into one batch.
+    retrieval_kafka_ms: int = 2_000
+    retrieval_uses_most: int = 10_000
+    retrieval_uses_gather_ms: int = 500
     # Copies of every partition, and how many must have a record before it counts.
     replication: int = 1
     min_isr: int = 1
@@ -108,6 +143,11 @@ class Settings:
     trace_rate: int = 20
     # A collector's address for OTLP over HTTP, http://host:4318; without one traces are kept in the folder `traces`.
     otlp_endpoint: str = ""
+
+    @property
+    def bounds(self) -> Bounds:
+        """What begins with `retrieval_` and bounds the service. Raises BoundsError."""
+        return Bounds(**{one.name: getattr(self, f"retrieval_{one.name}") for one in fields(Bounds)})
 
     @property
     def file(self) -> Path:
@@ -146,7 +186,7 @@ class Settings:
 def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = None) -> Settings:
     """The settings in force. `run_dir` overrides the environment's. Relative paths count from the run folder.
 
-    Raises SettingsError for an unknown name or a wrong value.
+    Raises SettingsError for an unknown name, a wrong value, or values that do not go together.
     """
     given = {name: value for name, value in environment.items() if name.startswith(PREFIX) and name not in FOREIGN}
     folder = run_dir or Path(given.get(f"{PREFIX}RUN_DIR") or DEFAULT_RUN_DIR)
@@ -157,6 +197,10 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
         name = variable.removeprefix(PREFIX).lower()
         changes[name] = _value(name, text, f"environment variable {variable}")
     settings = replace(settings, **{**changes, "run_dir": folder})
+    try:
+        _ = settings.bounds
+    except BoundsError as error:
+        raise SettingsError(f"settings: retrieval_{error}") from None
     paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
     return replace(settings, **{**paths, "run_dir": folder})
 

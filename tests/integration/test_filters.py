@@ -141,6 +141,6 @@ async def test_filters_are_planned_for(reads: Reads, databases: tuple[str, str],
 
     for _ in range(8):
         assert await asks()
-    async with reads._pool.connection() as connection:
+    async with reads._pool.connections.connection() as connection:
         held = await (await connection.execute("SELECT statement FROM pg_prepared_statements")).fetchall()
     assert not any("string_to_array" in statement for (statement,) in held)

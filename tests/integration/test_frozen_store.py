@@ -10,11 +10,12 @@ from contextlib import contextmanager
 import psycopg
 import pytest
 
-from db import connection, reads
+from db import connection
 from db.reads import Reads
 from infra.embedded.postgres import Postgres
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval.bounds import Bounds
 from memquorum.ports import StoreUnavailable
 from tests.faults.library import family
 
@@ -38,8 +39,7 @@ def frozen(server: Postgres) -> Iterator[None]:
 async def test_a_question_to_a_store_that_stands_still_ends(
     databases: tuple[str, str], postgres: Postgres, codec: Codec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reads, "_ANSWER_S", 0.5)
-    asked = Reads(databases[0])
+    asked = Reads(databases[0], Bounds(store_ms=500))
     await asked.open()
     try:
         await asked.ping()

@@ -145,7 +145,7 @@ async def test_each_question_has_a_plan_of_its_own(reads: Reads, databases: tupl
     for _ in range(8):  # psycopg prepares what it is asked more than five times
         await ask(reads, "tank")
         await reads.memory(SIGHT, memory_id(SPACE, "e0"))
-    async with reads._pool.connection() as connection:
+    async with reads._pool.connections.connection() as connection:
         held = await (await connection.execute("SELECT statement FROM pg_prepared_statements")).fetchall()
     assert held and not any("passed AS MATERIALIZED" in statement for (statement,) in held)
 

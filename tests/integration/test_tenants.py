@@ -20,7 +20,6 @@ import pytest
 from psycopg import conninfo, errors, sql
 from starlette.testclient import TestClient
 
-from db import reads
 from db.queries import QUERIES
 from db.reads import Reads
 from db.store import Clear, PostgresStore
@@ -29,6 +28,7 @@ from memquorum.core.access import Keys, Sight
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.records import ErasedEpisode
+from memquorum.core.retrieval.bounds import Bounds
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
 from tests.unit import erasures, protections, votes
@@ -424,8 +424,7 @@ def test_the_services_own_check_holds_where_row_security_is_away(store: str, cli
 async def test_questions_that_take_too_long_leave_their_connections_to_others(
     databases: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reads, "_ANSWER_S", 0.5)
-    asked = Reads(databases[0])
+    asked = Reads(databases[0], Bounds(store_ms=500))
     await asked.open()
     try:
         with monkeypatch.context() as slow:

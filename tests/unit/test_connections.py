@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import uvicorn
 
-from workers.retrieval import connections, serving
+from memquorum.core.retrieval.bounds import Bounds
+from workers.retrieval import serving
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -27,10 +28,9 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 @pytest.fixture
-def port(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    monkeypatch.setattr(connections, "ASK_S", 0.4)
-    monkeypatch.setattr(connections, "TAKE_S", 0.4)
-    server = uvicorn.Server(serving.configured(app, "127.0.0.1", 0))  # type: ignore[arg-type]
+def port() -> Iterator[int]:
+    bounds = Bounds(head_ms=400, take_ms=400)
+    server = uvicorn.Server(serving.configured(app, "127.0.0.1", 0, bounds))  # type: ignore[arg-type]
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from db.pool import Pool
 from db.reads import Reads
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
@@ -45,7 +46,7 @@ async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.Monke
     made, echo, other = (memory_id("n", event) for event in ("made", "echo", "other"))
     asked: list[Any] = []
 
-    async def answer(_: Reads, name: str, parameters: dict[str, Any], __: Sight) -> list[tuple[Any, ...]]:
+    async def answer(_: Pool, name: str, parameters: dict[str, Any], __: Sight) -> list[tuple[Any, ...]]:
         asked.append((name, parameters.get("ids")))
         if name == "erased":
             return [("n", echo)]
@@ -53,7 +54,7 @@ async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.Monke
         common = ("t", "short-term", "a", "s", None, 0, 0, 0, 500_000, 0.0, "episodic", 0, None, "", "e", vector)
         return [(made, *common, "made", 1), (other, *common, "echo", 2)]
 
-    monkeypatch.setattr(Reads, "_all", answer)
+    monkeypatch.setattr(Pool, "ask", answer)
     traces = await Reads("").traces(Sight(("n",)), "n", "a", None)
     assert [(trace.candidate.hit.memory_id, trace.place) for trace in traces] == [(made, 1)]
     assert asked == [("traces", None), ("erased", [echo])]

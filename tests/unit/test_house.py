@@ -14,6 +14,7 @@ import pytest
 
 from infra.settings import Settings
 from memquorum.core.policy import Policy
+from memquorum.core.retrieval.bounds import Bounds
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memquorum", "streams", "workers", "db", "infra")
@@ -176,8 +177,12 @@ def _read_somewhere(but: set[str]) -> set[str]:
 
 
 def test_every_setting_is_read_somewhere() -> None:
-    read = _read_somewhere({"infra/settings.py"})
-    assert [f.name for f in fields(Settings) if f.name not in read] == []
+    read = _read_somewhere({"infra/settings.py", "memquorum/core/retrieval/bounds.py"})
+    # Those that bound the retrieval service are handed to it together.
+    names = [f.name for f in fields(Settings)]
+    bounds = {f"retrieval_{f.name}": f.name for f in fields(Bounds)}
+    assert bounds.keys() <= set(names)
+    assert [one for one in names if bounds.get(one, one) not in read] == []
 
 
 def test_every_number_of_the_policy_is_read_somewhere() -> None:

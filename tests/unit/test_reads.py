@@ -6,15 +6,18 @@ import asyncio
 import os
 import threading
 import time
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
 import pytest
 
-from db import reads
+from db import pool
+from db.pool import Pool
 from db.reads import Reads
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.retrieval.bounds import DEFAULTS
 from memquorum.core.retrieval.query import Filters, Hit, Search
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
@@ -44,14 +47,13 @@ class Frozen:
 
     def links(self) -> SimpleQueue[Any]:
         made: SimpleQueue[Any] = SimpleQueue()
-        for _ in range(reads._ACCOUNTS):
+        for _ in range(DEFAULTS.accounts):
             made.put(self)
         return made
 
 
 async def test_accounts_end_and_leave_asyncio_its_threads(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reads, "_ANSWER_S", 0.3)
-    asked, frozen = Reads(""), Frozen()
+    asked, frozen = Reads("", replace(DEFAULTS, store_ms=300)), Frozen()
     monkeypatch.setattr(asked, "_links", frozen.links())
     began = time.monotonic()
     accounts = [asyncio.ensure_future(asked.facts(EVERYTHING, codec, "m")) for _ in range(MORE)]
@@ -63,7 +65,7 @@ async def test_accounts_end_and_leave_asyncio_its_threads(codec: Codec, monkeypa
     await asyncio.sleep(0)
     frozen.gate.set()
     await asyncio.wait_for(asked.close(), 5)
-    assert frozen.used == reads._ACCOUNTS  # nobody wants the others' answers any more
+    assert frozen.used == DEFAULTS.accounts  # nobody wants the others' answers any more
 
 
 async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Codec) -> None:
@@ -90,25 +92,25 @@ async def test_a_search_is_encoded_though_asyncio_has_no_thread_free(codec: Code
 
 
 async def test_what_lost_its_server_is_asked_once_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, lost, drained = Reads(""), set(range(6)), list[int]()
+    asked, lost, drained = Pool(""), set(range(6)), list[int]()
 
     async def once(name: str, *_: Any) -> list[tuple[Any, ...]]:
         await asyncio.sleep(0)
         if int(name) in lost:
             lost.discard(int(name))
-            raise reads._Broken("the server closed the connection")
+            raise pool._Broken("the server closed the connection")
         if name == "9":
-            raise reads._Broken("again")
+            raise pool._Broken("again")
         return [(name,)]
 
     async def drain() -> None:
         drained.append(len(lost))
 
     monkeypatch.setattr(asked, "_once", once)
-    monkeypatch.setattr(asked._pool, "drain", drain)
-    found = await asyncio.gather(*(asked._all(str(one), {}, EVERYTHING) for one in range(6)))
+    monkeypatch.setattr(asked.connections, "drain", drain)
+    found = await asyncio.gather(*(asked.ask(str(one), {}, EVERYTHING) for one in range(6)))
     assert found == [[(str(one),)] for one in range(6)]
     assert drained == [5]  # by the first: the others' were thrown away with it
     lost.add(9)
     with pytest.raises(StoreUnavailable, match="again"):
-        await asked._all("9", {}, EVERYTHING)
+        await asked.ask("9", {}, EVERYTHING)

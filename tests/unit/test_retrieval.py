@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval import query
+from memquorum.core.retrieval.bounds import DEFAULTS
 from memquorum.core.retrieval.query import BadRequest, Hit, Search
 
 GOOD = {"query": "where is the key?", "agent": "planner"}
@@ -82,7 +83,7 @@ def test_any_body_is_read_or_refused(body: bytes) -> None:
     except BadRequest as refused:
         refused.detail.encode()
     else:
-        assert 1 <= found.k <= query.K_MAX
+        assert 1 <= found.k <= DEFAULTS.k_most
 
 
 def hit(memory_id: str, score: float) -> query.Hit:

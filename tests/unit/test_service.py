@@ -19,9 +19,9 @@ from memquorum.core import names
 from memquorum.core.access import EVERYONE, Caller
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval import packing, working
-from memquorum.core.retrieval.query import BODY_BYTES_MAX
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
-from workers.retrieval import limits, routes, shapes
+from workers.retrieval import routes, shapes
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.endpoints import Endpoint, Parameter
@@ -158,13 +158,13 @@ def test_what_there_is_not_is_said_like_everything_else(client: TestClient) -> N
 
 
 def test_a_body_that_is_too_long_is_not_read(client: TestClient) -> None:
-    assert client.post("/search", json=SEARCH | {"query": "q" * BODY_BYTES_MAX}).status_code == 413
+    assert client.post("/search", json=SEARCH | {"query": "q" * DEFAULTS.body_bytes}).status_code == 413
 
     def body() -> Any:
         for _ in range(100):
             yield b" " * 4096
 
-    headers = {"content-type": "application/json", "content-length": str(BODY_BYTES_MAX + 1)}
+    headers = {"content-type": "application/json", "content-length": str(DEFAULTS.body_bytes + 1)}
     assert client.post("/search", content=b"{}", headers=headers).status_code == 413
     unsaid = client.post("/search", content=body(), headers={"content-type": "application/json"})
     assert (unsaid.status_code, unsaid.json()["error"]) == (413, "too_long")
@@ -276,14 +276,11 @@ class Slow(Store):
         return await super().memory(*asked)
 
 
-async def test_more_than_enough_at_once_is_told_to_come_again(
-    codec: Codec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "WORKING_MAX_OF_ONE", 2)
-    monkeypatch.setattr(limits, "WORKING_MAX", 3)
+async def test_more_than_enough_at_once_is_told_to_come_again(codec: Codec, tmp_path: Path) -> None:
     file, slow = tmp_path / "api-keys.json", Slow()
     stored(file, (1, ("read",), ("*",)), (2, ("read",), ("*",)))
     service = make(codec, Door(file))
+    service.limits = Limits(Bounds(working=3, working_of_one=2))
     service.reads = slow  # type: ignore[assignment]
     asyncio.get_running_loop().call_later(0.2, slow.gate.set)
     path = f"/memories/{HERS}"
@@ -298,11 +295,11 @@ async def test_more_than_enough_at_once_is_told_to_come_again(
 async def test_an_answer_keeps_its_place_until_it_is_taken_and_no_longer_than_its_time(
     codec: Codec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limits, "WORKING_MAX_OF_ONE", 1)
     monkeypatch.setattr(routes, "ENDPOINTS", tuple(replace(e, seconds=0.3) for e in ENDPOINTS))
     file, path = tmp_path / "api-keys.json", f"/memories/{HERS}"
     stored(file, (1, ("read",), ("*",)))
     service = make(codec, Door(file))
+    service.limits = Limits(Bounds(working_of_one=1))
     headers = [(b"host", b"127.0.0.1"), (b"authorization", bearer(1)["Authorization"].encode())]
     scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
     untaken = asyncio.Event()
@@ -374,10 +371,8 @@ async def test_what_takes_too_long_ends(codec: Codec, monkeypatch: pytest.Monkey
     assert not service.limits._all[False]
 
 
-async def test_who_waits_takes_no_place_from_who_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "WORKING_MAX", 1)
-    monkeypatch.setattr(limits, "WAITING_MAX_OF_ONE", 1)
-    found, one = Limits(), Caller("k", ("*",), frozenset({"read"}))
+async def test_who_waits_takes_no_place_from_who_works() -> None:
+    found, one = Limits(Bounds(working=1, working_of_one=1, waiting_of_one=1)), Caller("k", ("*",), frozenset({"read"}))
     async with found.turn(one, 1, True), found.turn(one, 1, False):
         with pytest.raises(Busy) as waiting:
             async with found.turn(one, 1, True):
@@ -393,3 +388,27 @@ async def test_who_waits_takes_no_place_from_who_works(monkeypatch: pytest.Monke
     with pytest.raises(Late):
         async with found.turn(one, 0.01, False):
             await asyncio.sleep(5)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "says"),
+    [
+        ("/search", SEARCH | {"k": 21}, 400, "20"),
+        ("/search", SEARCH | {"query": "q" * 257}, 400, "256 are the most"),
+        ("/retrieve", SEARCH | {"budget_tokens": 2_001}, 400, "2000"),
+        ("/context", SEARCH | {"agent": "ann", "k_max": 21}, 400, "20"),
+        ("/recall", SEARCH | {"query": "q" * 5_000}, 413, "4096 bytes"),
+        ("/erase", {"subject": "ada", "listed": 101}, 400, "100"),
+        ("/forget?wait_ms=20001", {"memory_ids": [HERS]}, 400, "20000"),
+    ],
+)
+def test_an_installation_has_bounds_of_its_own(
+    codec: Codec, path: str, body: dict[str, Any], status: int, says: str
+) -> None:
+    service = make(codec, Door(None))
+    assert client_of(service).post(path, json=body).status_code == 200
+    service.bounds = Bounds(
+        k_most=20, query_bytes=256, budget_most=2_000, body_bytes=4_096, listed_most=100, wait_ms_most=20_000
+    )
+    answer = client_of(service).post(path, json=body)
+    assert (answer.status_code, says in answer.json()["detail"]) == (status, True), answer.text

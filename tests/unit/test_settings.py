@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import re
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
 
 from infra.settings import Settings, SettingsError, load
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 
 def test_defaults_count_paths_from_the_run_folder(tmp_path: Path) -> None:
@@ -75,3 +78,36 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_names_of_clients_are_left_to_them(tmp_path: Path) -> None:
     assert load({"MEMQUORUM_AGENT": "planner"}, tmp_path).run_dir == tmp_path
+
+
+def test_what_bounds_the_service_is_a_setting_each_and_means_what_it_did() -> None:
+    assert Settings().bounds == DEFAULTS
+    told = {f"MEMQUORUM_RETRIEVAL_{one.name.upper()}": str(getattr(DEFAULTS, one.name) + 1) for one in fields(Bounds)}
+    more = {one.name: getattr(DEFAULTS, one.name) + 1 for one in fields(Bounds)}
+    assert load(told).bounds == Bounds(**more)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"WORKING": "0"}, "retrieval_working = 0; 1 is the least"),
+        ({"WORKING_OF_ONE": "65"}, "retrieval_working_of_one = 65 is more than working = 64"),
+        ({"STORE_CONNECTIONS": "5"}, "retrieval_store_connections_of_one = 6 is more than store_connections = 5"),
+        ({"ANSWER_MS": "7000"}, "retrieval_answer_ms = 7000 is not longer than store_ms and kafka_ms together"),
+        ({"WAIT_MS_MOST": "19999"}, "retrieval_wait_ms_most = 19999; 20000 is the least"),
+        ({"BODY_BYTES": "8192"}, "retrieval_query_bytes = 16384 is more than body_bytes = 8192"),
+        ({"K_MOST": "x"}, "retrieval_k_most = 'x', wanted is a whole number"),
+    ],
+)
+def test_bounds_that_do_not_go_together_are_named(tmp_path: Path, given: dict[str, str], complaint: str) -> None:
+    with pytest.raises(SettingsError, match=complaint):
+        load({f"MEMQUORUM_RETRIEVAL_{name}": value for name, value in given.items()}, tmp_path)
+
+
+def test_the_docs_have_every_bound_with_its_default() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "tenants.md").read_text()
+    told: dict[str, int] = {}
+    for names, defaults in re.findall(r"^\| (`\w+`.*?) \| ([\d,; ]+) \|", text, re.MULTILINE):
+        values = [int(value.replace(",", "")) for value in defaults.split("; ")]
+        told |= dict(zip(re.findall(r"`(\w+)`", names), values, strict=True))
+    assert told == asdict(DEFAULTS)

@@ -14,9 +14,9 @@ from confluent_kafka import KafkaError
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import AccessRecorded
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.telemetry.tracing import NOTHING
-from workers.retrieval import uses
-from workers.retrieval.uses import ROOM, Uses
+from workers.retrieval.uses import Uses
 
 
 class Broker:
@@ -60,13 +60,13 @@ def accesses(*events: str) -> list[AccessRecorded]:
 
 
 @asynccontextmanager
-async def running(codec: Codec) -> AsyncIterator[tuple[Uses, Broker, dict[str, int]]]:
+async def running(codec: Codec, bounds: Bounds = DEFAULTS) -> AsyncIterator[tuple[Uses, Broker, dict[str, int]]]:
     sent = {topics.ACCESSES: 0}
 
     def told(topic: str, count: int) -> None:
         sent[topic] += count
 
-    made, broker = Uses(codec, told), Broker(codec)
+    made, broker = Uses(codec, told, bounds), Broker(codec)
     async with made.running(broker):
         yield made, broker, sent
 
@@ -105,9 +105,8 @@ async def test_what_was_used_at_the_end_is_published_all_the_same(codec: Codec) 
     assert broker.taken == accesses("a", "b", "c")
 
 
-async def test_doubt_is_told_and_ends(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uses, "_CONFIRM_S", 0.05)
-    async with running(codec) as (made, broker, sent):
+async def test_doubt_is_told_and_ends(codec: Codec) -> None:
+    async with running(codec, Bounds(kafka_ms=50)) as (made, broker, sent):
         broker.sleep()
         used, warning = await count(made, ["a"], confirm=True)
         assert used == 0 and warning is not None and "may not count" in warning
@@ -156,11 +155,11 @@ async def test_what_cannot_even_be_handed_to_kafka_takes_nothing_with_it(
 async def test_there_is_no_more_room_than_there_is(codec: Codec) -> None:
     async with running(codec) as (made, broker, _):
         broker.sleep()
-        assert await count(made, [f"e{n}" for n in range(ROOM)]) == (ROOM, None)
+        assert await count(made, [f"e{n}" for n in range(DEFAULTS.uses_most)]) == (DEFAULTS.uses_most, None)
         used, warning = await count(made, ["more"])
         assert used == 0 and warning is not None and "do not count" in warning
         await asyncio.wait_for(broker.came.wait(), 5)
-        while len(broker.taken) < ROOM:
+        while len(broker.taken) < DEFAULTS.uses_most:
             await asyncio.sleep(0)
         broker.wake()
         while (await count(made, ["again"]))[0] != 1:

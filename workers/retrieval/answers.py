@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import Denied, NoEntry
-from memquorum.core.retrieval.query import BODY_BYTES_MAX, BadRequest
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.limits import Busy
 
 
@@ -29,19 +30,19 @@ def plain(one: Any) -> dict[str, Any]:
     return {name: getattr(one, name) for name in one.__dataclass_fields__}
 
 
-async def body(request: Request) -> bytes:
+async def body(request: Request, bounds: Bounds = DEFAULTS) -> bytes:
     """The JSON body, as long as it is one and not too long. Raises BadRequest."""
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != "application/json":
         raise BadRequest("wrong_type", None, "send Content-Type: application/json")
     length = request.headers.get("content-length", "")
-    if length.isascii() and length.isdecimal() and int(length[:20]) > BODY_BYTES_MAX:
-        raise BadRequest("too_long", None, f"more than {BODY_BYTES_MAX} bytes")
+    if length.isascii() and length.isdecimal() and int(length[:20]) > bounds.body_bytes:
+        raise BadRequest("too_long", None, f"more than {bounds.body_bytes} bytes")
     read = bytearray()
     async for chunk in request.stream():
         read += chunk
-        if len(read) > BODY_BYTES_MAX:
-            raise BadRequest("too_long", None, f"more than {BODY_BYTES_MAX} bytes")
+        if len(read) > bounds.body_bytes:
+            raise BadRequest("too_long", None, f"more than {bounds.body_bytes} bytes")
     return bytes(read)
 
 

@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.ports import Encoder, StoreUnavailable
@@ -41,6 +42,7 @@ def app(
     telemetry: Telemetry | None = None,
     erasure_seed: bytes | None = None,
     cache_memories: int = CAPACITY,
+    bounds: Bounds = DEFAULTS,
 ) -> Starlette:
     """The application. `door`: asks for keys; without one everybody comes in. `hosts`: that requests may address.
 
@@ -50,7 +52,7 @@ def app(
     service = Service(
         memory_dsn, bootstrap, genesis, codec,
         encoder=encoder, before=before, door=door or Door(None), shown=shown, erasure_seed=erasure_seed,
-        cache_memories=cache_memories,
+        cache_memories=cache_memories, bounds=bounds,
     )  # fmt: skip
     return around(service, hosts, shown.meters)
 

@@ -10,14 +10,15 @@ import asyncio
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-# For the head of a request, from the connection's beginning or the last answer on.
-ASK_S = 10.0
-# For the peer to take what is written to it, once that does not fit into the network's buffers.
-TAKE_S = 30.0
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 
 class Patient(H11Protocol):
-    """HTTP/1.1 with an end to patience. Bodies and answers have one of their own: `Endpoint.seconds`."""
+    """HTTP/1.1 with an end to patience. Bodies and answers have one of their own: `Endpoint.limit_s`."""
+
+    # For the head of a request, from the connection's beginning or the last answer on; and for the peer to take what is
+    # written to it, once that does not fit into the network's buffers.
+    ask_s, take_s = DEFAULTS.head_ms / 1000, DEFAULTS.take_ms / 1000
 
     _asking: asyncio.TimerHandle | None = None
     _taking: asyncio.TimerHandle | None = None
@@ -47,7 +48,7 @@ class Patient(H11Protocol):
         """The peer takes less than is written."""
         super().pause_writing()
         _stop(self._taking)
-        self._taking = self.loop.call_later(TAKE_S, self.transport.abort)
+        self._taking = self.loop.call_later(self.take_s, self.transport.abort)
 
     def resume_writing(self) -> None:
         """The peer has taken it."""
@@ -60,7 +61,12 @@ class Patient(H11Protocol):
             _stop(self._asking)
             self._asking = None
         elif self._asking is None:
-            self._asking = self.loop.call_later(ASK_S, self.transport.abort)
+            self._asking = self.loop.call_later(self.ask_s, self.transport.abort)
+
+
+def patient(bounds: Bounds) -> type[Patient]:
+    """The protocol with an installation's own patience: uvicorn makes one for each connection."""
+    return type("Patient", (Patient,), {"ask_s": bounds.head_ms / 1000, "take_s": bounds.take_ms / 1000})
 
 
 def _stop(timer: asyncio.TimerHandle | None) -> None:

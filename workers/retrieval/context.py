@@ -22,7 +22,7 @@ from workers.retrieval.service import Service
 
 async def context(service: Service, request: Request, caller: Caller) -> Response:
     """What to put into a prompt: what the agent said last, and what answers the query best, within a budget."""
-    asked = read_context(await body(request))
+    asked = read_context(await body(request, service.bounds), service.bounds)
     namespace = asked.reader.namespace
     sight = caller.at(namespace, READ)
 

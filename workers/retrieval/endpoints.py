@@ -9,12 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import Caller
+from memquorum.core.retrieval.bounds import Bounds
 from workers.retrieval.service import Service
 
 Do = Callable[[Service, Request, Caller], Awaitable[Response]]
-
-# Longer than the store is waited for, and Kafka after it.
-SECONDS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +22,7 @@ class Parameter:
     name: str
     kind: type
     sentence: str
-    read: Callable[[str | None], object]
+    read: Callable[[str | None, Bounds], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,8 @@ class Endpoint:
     `rights`: one of them is needed to come in; none where nobody is asked for a key. `do` asks the caller for the
     namespaces that it may see (`Caller.at`, `Caller.sight`), and can ask the store nothing without them.
     `body`: the class that its JSON is read as. `answer`: a class of `shapes`, or None where it is no JSON object.
-    `status`: of its answer when all is well. `seconds`: how long it may take. `waits`: it mostly waits, and takes no
+    `status`: of its answer when all is well. `seconds`: how long it may take, where the bounds do not say.
+    `waits`: it mostly waits, and takes no
     place from those who work.
     """
 
@@ -46,7 +45,7 @@ class Endpoint:
     answer: type | None = None
     status: int = 200
     query: tuple[Parameter, ...] = ()
-    seconds: float = SECONDS
+    seconds: float | None = None
     waits: bool = False
 
     @property
@@ -54,10 +53,14 @@ class Endpoint:
         """Its function's, for metrics and the description."""
         return self.do.__name__
 
-    def check(self, request: Request) -> None:
+    def check(self, request: Request, bounds: Bounds) -> None:
         """Reads the query string, before anything is asked or published for the request. Raises BadRequest."""
         for parameter in self.query:
-            parameter.read(request.query_params.get(parameter.name))
+            parameter.read(request.query_params.get(parameter.name), bounds)
+
+    def limit_s(self, bounds: Bounds) -> float:
+        """How long it may take."""
+        return (bounds.waits_ms if self.waits else bounds.answer_ms) / 1000 if self.seconds is None else self.seconds
 
     @property
     def sentence(self) -> str:

@@ -29,8 +29,8 @@ _INSTEAD = ". The operator can: `python -m infra erase`"
 
 async def erase(service: Service, request: Request, caller: Caller) -> Response:
     """Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done."""
-    asked = erasing.read_erasure(await body(request))
-    seconds = ordering.wait_s(request)
+    asked = erasing.read_erasure(await body(request, service.bounds), service.bounds)
+    seconds = ordering.wait_s(service, request)
     sight = caller.at(asked.namespace, ERASE)
     found = await service.reads.going(sight, asked.namespace, asked.selector, asked.value)
     await pins.refuse_held(service, sight, [one.episode.memory_id for one in found])

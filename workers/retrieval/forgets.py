@@ -23,8 +23,8 @@ from workers.retrieval.service import Service
 async def forget(service: Service, request: Request, caller: Caller) -> Response:
     """What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it."""
     policy = service.genesis.policy
-    wanted, dry_run = forgetting.read_forget(await body(request), policy)
-    seconds = ordering.wait_s(request)
+    wanted, dry_run = forgetting.read_forget(await body(request, service.bounds), policy)
+    seconds = ordering.wait_s(service, request)
     sight = caller.at(wanted.namespace, FORGET)
     rows = await service.reads.used(sight, wanted.namespace, wanted.memory_ids)
     found = forgetting.standing(wanted.memory_ids, rows, policy)

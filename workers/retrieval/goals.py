@@ -33,8 +33,8 @@ _SLICE = 20
 
 async def begin_goal(service: Service, request: Request, caller: Caller) -> Response:
     """Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it."""
-    goal = read_need(await body(request))
-    seconds = ordering.wait_s(request)
+    goal = read_need(await body(request, service.bounds))
+    seconds = ordering.wait_s(service, request)
     sight = caller.at(goal.namespace, FORGET)
     rows = await service.reads.used(sight, goal.namespace, goal.memory_ids)
     for one in forgetting.standing(goal.memory_ids, rows, service.genesis.policy):
@@ -59,8 +59,8 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
 
 async def end_goal(service: Service, request: Request, caller: Caller) -> Response:
     """Ends a goal: what it alone needed may be forgotten again."""
-    goal = read_goal(await body(request))
-    seconds = ordering.wait_s(request)
+    goal = read_goal(await body(request, service.bounds))
+    seconds = ordering.wait_s(service, request)
     sight = caller.at(goal.namespace, FORGET)
     needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
     # What was ordered a moment ago is not in the store yet, and an end names the order that it ends.

@@ -8,11 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from memquorum.core.access import Caller
-
-# What works shares a few connections and two threads that encode; what waits costs a little memory.
-WORKING_MAX, WAITING_MAX = 64, 1_024
-# One key's part of each: a tenant alone cannot keep the others out.
-WORKING_MAX_OF_ONE, WAITING_MAX_OF_ONE = 32, 256
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 
 class Busy(Exception):
@@ -28,9 +24,11 @@ class Late(Exception):
 
 
 class Limits:
-    """Counts what is under way."""
+    """Counts what is under way. What works shares a few connections and threads; what waits costs a little memory. One
+    key has a part of each: a tenant alone cannot keep the others out."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds = DEFAULTS) -> None:
+        self._bounds = bounds
         self._all: Counter[bool] = Counter()
         self._of: Counter[tuple[bool, str]] = Counter()
 
@@ -38,7 +36,8 @@ class Limits:
     async def turn(self, caller: Caller, seconds: float, waits: bool) -> AsyncIterator[None]:
         """For as long as a request is worked on. Raises Busy at once, Late when its time is over."""
         one = (waits, caller.id or "")
-        most, most_of_one = (WAITING_MAX, WAITING_MAX_OF_ONE) if waits else (WORKING_MAX, WORKING_MAX_OF_ONE)
+        of = self._bounds
+        most, most_of_one = (of.waiting, of.waiting_of_one) if waits else (of.working, of.working_of_one)
         if caller.id is not None and self._of[one] >= most_of_one:
             raise Busy(True, f"this key has {most_of_one} requests under way; wait for one of them, then try again")
         if self._all[waits] >= most:

@@ -37,7 +37,7 @@ async def event(service: Service, request: Request, caller: Caller) -> Response:
     """What became of an event; waits until it has an outcome where the request says how long."""
     namespace = query.read_namespace(request.path_params["namespace"])
     event_id = query.read_event_id(request.path_params["event_id"])
-    wait_ms = query.read_wait(request.query_params.get("wait_ms"))
+    wait_ms = query.read_wait(request.query_params.get("wait_ms"), service.bounds)
     sight, asked = caller.at(namespace, READ, PUBLISH), (namespace, event_id)
     if wait_ms:
         found = await service.outcomes.wait(sight, asked, wait_ms / 1000)

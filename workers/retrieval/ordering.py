@@ -26,9 +26,9 @@ Found = TypeVar("Found")
 Make = Callable[[Codec, Genesis, str, bytes, Order], bytes]
 
 
-def wait_s(request: Request) -> float:
+def wait_s(service: Service, request: Request) -> float:
     """How long the answer may wait, in seconds: `wait_ms` of the query string. Raises BadRequest."""
-    return query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS))) / 1000
+    return query.read_wait(request.query_params.get("wait_ms", str(WAIT_MS)), service.bounds) / 1000
 
 
 def seed(service: Service, verb: str, field: str | None, instead: str = "") -> bytes:

@@ -39,8 +39,8 @@ async def unpin(service: Service, request: Request, caller: Caller) -> Response:
 
 async def _order(service: Service, request: Request, caller: Caller, action: str) -> Response:
     genesis, order_id = service.genesis, str(uuid.uuid4())
-    asked = read_pin(await body(request), genesis.cluster, order_id)
-    seconds = ordering.wait_s(request)
+    asked = read_pin(await body(request, service.bounds), genesis.cluster, order_id)
+    seconds = ordering.wait_s(service, request)
     sight = caller.at(asked.namespace, FORGET)
     found = await service.reads.memory(sight, asked.memory_id)
     if found is None or found["namespace"] != asked.namespace or found["tier"] not in ("short-term", "long-term"):

@@ -24,7 +24,7 @@ _UNSIGNED = "this namespace takes signed episodes alone, which the agent itself 
 
 async def publish(service: Service, request: Request, caller: Caller) -> Response:
     """Publishes what happened: Kafka has it then, and `/events` tells what becomes of it."""
-    data, intent = _checked(service, await body(request))
+    data, intent = _checked(service, await body(request, service.bounds))
     caller.at(intent.namespace, PUBLISH)
     if intent.namespace in service.genesis.signed:
         raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)

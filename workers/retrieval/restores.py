@@ -28,8 +28,8 @@ _INSTEAD = ". The operator can: `python -m infra restore`"
 async def restore(service: Service, request: Request, caller: Caller) -> Response:
     """Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not."""
     genesis = service.genesis
-    wanted = restoring.read_restore(await body(request), genesis.policy)
-    seconds = ordering.wait_s(request)
+    wanted = restoring.read_restore(await body(request, service.bounds), genesis.policy)
+    seconds = ordering.wait_s(service, request)
     sight = caller.at(wanted.namespace, FORGET)
     rows = await service.reads.resting(sight, wanted.namespace, wanted.memory_ids)
     found = restoring.standing(wanted.memory_ids, rows)

@@ -33,7 +33,7 @@ NOT_FOUND = "not_found"
 
 async def retrieve(service: Service, request: Request, caller: Caller) -> Response:
     """The memories that answer best and fit the budget, and what was left out and why."""
-    wanted = requests.read_retrieve(await body(request))
+    wanted = requests.read_retrieve(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.reader.namespace, READ)
     ranked, counts = await answering(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
@@ -49,7 +49,7 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
 
 async def recall(service: Service, request: Request, caller: Caller) -> Response:
     """What surrounds a memory, the memories that answer a query best, or those that a goal needs."""
-    wanted = requests.read_recall(await body(request))
+    wanted = requests.read_recall(await body(request, service.bounds), service.bounds)
     namespace = wanted.reader.namespace
     sight = caller.at(namespace, READ)
     anchors = await _anchors(service, sight, wanted)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from starlette.requests import Request
@@ -16,7 +16,7 @@ from memquorum.core.retrieval.context import ContextRequest
 from memquorum.core.retrieval.erasing import ErasureRequest
 from memquorum.core.retrieval.forgetting import Forget, ForgetRequest
 from memquorum.core.retrieval.pinning import GoalRequest, NeedRequest, PinRequest
-from memquorum.core.retrieval.query import WAIT_MS_MAX, SearchRequest, read_flag, read_wait
+from memquorum.core.retrieval.query import SearchRequest, read_flag, read_wait
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.restoring import Restore, RestoreRequest
 from workers.retrieval import (
@@ -34,7 +34,7 @@ from workers.retrieval import (
     search,
     shapes,
 )
-from workers.retrieval.endpoints import SECONDS, Do, Endpoint, Parameter
+from workers.retrieval.endpoints import Do, Endpoint, Parameter
 from workers.retrieval.limits import Late
 from workers.retrieval.openapi import describe
 from workers.retrieval.ordering import WAIT_MS
@@ -42,7 +42,7 @@ from workers.retrieval.service import Service
 
 _CONFIRM = Parameter(
     "confirm", bool, "Wait until Kafka has confirmed that what is given counts as used (default: false).",
-    partial(read_flag, "confirm"),
+    lambda value, _: read_flag("confirm", value),
 )  # fmt: skip
 
 
@@ -50,17 +50,15 @@ def _waiting(sentence: str) -> Parameter:
     return Parameter("wait_ms", int, sentence, read_wait)
 
 
-_WAIT = _waiting(f"Wait for an outcome, so many milliseconds at most; {WAIT_MS_MAX} are the most.")
+_WAIT = _waiting("Wait for an outcome, so many milliseconds at most (default: 0).")
 _ERASED = _waiting(f"Wait until an order is carried out, so many milliseconds at most (default: {WAIT_MS}).")
 _DECIDED = _waiting(f"Wait until it is decided on, so many milliseconds at most (default: {WAIT_MS}).")
 _HOLDS = _waiting(f"Wait until it holds, so many milliseconds at most (default: {WAIT_MS}).")
 
-_WAITS_S = WAIT_MS_MAX / 1000 + SECONDS
-
 
 def _orders(path: str, do: Do, right: str, asked: type, answer: type, *, wait: Parameter) -> Endpoint:
     """One that orders something, and waits until it is so."""
-    return Endpoint("POST", path, do, (right,), asked, answer, query=(wait,), seconds=_WAITS_S, waits=True)
+    return Endpoint("POST", path, do, (right,), asked, answer, query=(wait,), waits=True)
 
 
 async def openapi(_: Service, __: Request, ___: Caller) -> Response:
@@ -78,7 +76,7 @@ ENDPOINTS = (
     Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained),
     Endpoint(
         "GET", "/events/{namespace}/{event_id:path}", memories.event, (READ, PUBLISH), answer=shapes.Became,
-        query=(_WAIT,), seconds=_WAITS_S, waits=True,
+        query=(_WAIT,), waits=True,
     ),
     _orders("/erase", erasures.erase, ERASE, ErasureRequest, shapes.Erasure, wait=_ERASED),
     _orders("/pin", pins.pin, FORGET, PinRequest, shapes.Pinned, wait=_HOLDS),
@@ -121,10 +119,10 @@ class _Bound:
             return
         caller = service.door.enter(request.headers.get("authorization"))
         caller.sight(*endpoint.rights)
-        endpoint.check(request)
+        endpoint.check(request, service.bounds)
         answer = None
         try:
-            async with service.limits.turn(caller, endpoint.seconds, endpoint.waits):
+            async with service.limits.turn(caller, endpoint.limit_s(service.bounds), endpoint.waits):
                 answer = await endpoint.do(service, request, caller)
                 await answer(scope, receive, send)
         except Late:

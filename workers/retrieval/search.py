@@ -31,7 +31,7 @@ class Answer:
 
 async def search(service: Service, request: Request, caller: Caller) -> Response:
     """The memories nearest in meaning."""
-    wanted = query.read_search(await body(request))
+    wanted = query.read_search(await body(request, service.bounds), service.bounds)
     sight = caller.at(wanted.namespace, READ)
     found, kept = await asyncio.gather(
         find(service, sight, wanted), kept_out(service, sight, wanted.namespace, wanted.filters)

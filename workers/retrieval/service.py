@@ -22,6 +22,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.retrieval import query
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import Hit, Search
 from memquorum.ports import Encoder, StoreUnavailable
@@ -33,10 +34,7 @@ from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
 from workers.retrieval.uses import SOURCE, Uses
 
-_PUBLISH_S = 2.0
 _LOOK_S = 2.0
-# As many encodings at once as there are cores to share with the rest of the line.
-_ENCODINGS = 2
 _UNSIGNED = (
     "this namespace takes signed accesses alone, which only the agent itself can publish: these hits do not count as "
     "used. A client that was given the agent's seed does so by itself"
@@ -63,16 +61,17 @@ class Service:
         shown: Stage,
         erasure_seed: bytes | None = None,
         cache_memories: int = CAPACITY,
+        bounds: Bounds = DEFAULTS,
     ) -> None:
         """`before`: the encoder of memories that are still to be encoded anew. `erasure_seed`: of service:erasure;
         without it nothing can be ordered here. `cache_memories`: of a namespace, at most; 0 for no cache."""
         self.erasure_seed = erasure_seed
-        self.door, self.limits, self.meters = door, Limits(), shown.meters
-        self.genesis, self.codec = genesis, codec
+        self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
+        self.genesis, self.codec, self.bounds = genesis, codec, bounds
         self.encoder, self.before = encoder, before
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.
-        self._encodings = ThreadPoolExecutor(_ENCODINGS, thread_name_prefix="encode")
+        self._encodings = ThreadPoolExecutor(bounds.encodings, thread_name_prefix="encode")
         self._dsn, self._bootstrap = memory_dsn, bootstrap
         self.caching = Caching(memory_dsn, genesis.shards, encoder.name, self.meters, 0 if before else cache_memories)
         self._pinging: asyncio.Future[None] | None = None
@@ -81,9 +80,9 @@ class Service:
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
         """Opens everything, and closes it."""
         # Made here, for all of it belongs to the loop that runs it.
-        self.reads = Reads(self._dsn)
+        self.reads = Reads(self._dsn, self.bounds)
         self.outcomes = Outcomes(self._dsn, self.reads, self.caching.heard)
-        self.uses = Uses(self.codec, self._shown.sent)
+        self.uses = Uses(self.codec, self._shown.sent, self.bounds)
         self._producer = AIOKafkaProducer(
             bootstrap_servers=self._bootstrap, enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
         )
@@ -153,7 +152,7 @@ class Service:
         self, topic: str, namespace: str, data: bytes, told: Sequence[tuple[str, Any]], again: str
     ) -> None:
         try:
-            async with asyncio.timeout(_PUBLISH_S):
+            async with asyncio.timeout(self.bounds.kafka_ms / 1000):
                 await self._producer.send_and_wait(topic, data, key=namespace.encode(), headers=_bytes(told))
         except (TimeoutError, KafkaError) as error:
             why = f"Kafka did not confirm it ({error or type(error).__name__})"

@@ -12,19 +12,18 @@ from starlette.applications import Starlette
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.ports import Encoder
 from memquorum.telemetry.bundle import Telemetry
 from workers.retrieval.app import LOOPBACK, app
-from workers.retrieval.connections import Patient
+from workers.retrieval.connections import patient
 from workers.retrieval.door import Door
 
 _LOG = logging.getLogger("memquorum.retrieval")
 
 
 _THIS_MACHINE = (*LOOPBACK, "::1")
-# Of any kind, also those that never send a request; what is worked on is bounded in `limits`.
-CONNECTIONS_MAX = 2_048
 
 
 class Unguarded(RuntimeError):
@@ -51,6 +50,7 @@ def run(
     telemetry: Telemetry | None = None,
     erasure_seed: bytes | None = None,
     cache_memories: int = CAPACITY,
+    bounds: Bounds = DEFAULTS,
 ) -> None:
     """Serves until SIGTERM or SIGINT. `ready` is called once it does.
 
@@ -88,27 +88,28 @@ def run(
         telemetry=telemetry,
         erasure_seed=erasure_seed,
         cache_memories=cache_memories,
+        bounds=bounds,
     )
     try:
-        _Server(configured(built, host, port), ready).run()
+        _Server(configured(built, host, port, bounds), ready).run()
     except SystemExit as end:
         # uvicorn ends with status 3 where a part could not be reached, which a supervisor takes for a halt for good.
         if end.code:
             raise NotStarted(f"{host}:{port} is not served: the log says why") from None
 
 
-def configured(built: Starlette, host: str, port: int) -> uvicorn.Config:
+def configured(built: Starlette, host: str, port: int, bounds: Bounds = DEFAULTS) -> uvicorn.Config:
     """How the application is served."""
     return uvicorn.Config(
         built,
         host=host,
         port=port,
-        http=Patient,
+        http=patient(bounds),
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=2,
         ws="none",
-        limit_concurrency=CONNECTIONS_MAX,
+        limit_concurrency=bounds.connections,
     )
 
 

@@ -22,18 +22,14 @@ from confluent_kafka import KafkaError
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import AccessRecorded
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.telemetry.tracing import Hop
 from workers import loop
 
 _LOG = logging.getLogger("memquorum.retrieval.uses")
 
 SOURCE = "memquorum/retrieval"
-# What is used within it shares a round trip to the broker, and a batch in every stage after it.
-GATHER_S = 0.5
-# What Kafka does not take meanwhile waits here, and is refused once there is no room.
-ROOM = 10_000
 _GROUP = 500
-_CONFIRM_S = 2.0
 _SLOW = "Kafka did not confirm the accesses in time; these hits may not count as used"
 Delivered = Callable[[KafkaError | None, object], None]
 _FULL = "Kafka takes no accesses, and more of them wait than there is room for; these hits do not count as used"
@@ -62,11 +58,15 @@ class _Handed:
 class Uses:
     """One for the process. `fails`: why the last group was not published, or is not yet; empty where it was."""
 
-    def __init__(self, codec: Codec, sent: Callable[[str, int], None]) -> None:
-        """`sent`: is told how many records stand in which topic."""
+    def __init__(self, codec: Codec, sent: Callable[[str, int], None], bounds: Bounds = DEFAULTS) -> None:
+        """`sent`: is told how many records stand in which topic. Of the bounds: what is used within `uses_gather_ms`
+        shares a round trip to the broker, and a batch in every stage after it; what Kafka does not take meanwhile
+        waits, and is refused once `uses_most` do."""
+        self._most, self._confirm_s = bounds.uses_most, bounds.kafka_ms / 1000
+        self._gather_s = bounds.uses_gather_ms / 1000
         self._codec, self._sent = codec, sent
         self._waiting: deque[_Handed] = deque()
-        self._room = ROOM
+        self._room = self._most
         self._news, self._hurry, self._idle = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self.fails = ""
 
@@ -80,8 +80,8 @@ class Uses:
         finally:
             self._hurry.set()
             with suppress(TimeoutError):
-                async with asyncio.timeout(_CONFIRM_S):
-                    while self._room < ROOM:
+                async with asyncio.timeout(self._confirm_s):
+                    while self._room < self._most:
                         await self._idle.wait()
             working.cancel()
             await asyncio.wait({working})
@@ -102,7 +102,7 @@ class Uses:
             return (len(accesses), None) if not self.fails else (0, _SLOW)
         self._hurry.set()
         try:
-            async with asyncio.timeout(_CONFIRM_S):
+            async with asyncio.timeout(self._confirm_s):
                 taken = await asyncio.shield(handed.confirmed)
         except TimeoutError:
             taken = False
@@ -112,7 +112,7 @@ class Uses:
         while True:
             await self._news.wait()
             with suppress(TimeoutError):
-                async with asyncio.timeout(GATHER_S):
+                async with asyncio.timeout(self._gather_s):
                     await self._hurry.wait()
             self._news.clear()
             self._hurry.clear()
@@ -146,7 +146,7 @@ class Uses:
                     lost.append(str(error) or type(error).__name__)
             # Requests are answered in between.
             await asyncio.sleep(0)
-        flush = partial(producer.flush, _CONFIRM_S)
+        flush = partial(producer.flush, self._confirm_s)
         while await asyncio.get_running_loop().run_in_executor(flushing, flush):
             # The client goes on trying for longer than anybody waits for an answer.
             self._fail("accesses are not confirmed yet")
@@ -166,7 +166,7 @@ class Uses:
         else:
             self.fails = ""
         self._room += records
-        if self._room == ROOM:
+        if self._room == self._most:
             self._idle.set()
         for handed in group:
             handed.hop.end()

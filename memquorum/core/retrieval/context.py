@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
     ALL,
     BadRequest,
@@ -15,7 +16,7 @@ from memquorum.core.retrieval.query import (
     read_number,
     read_query,
 )
-from memquorum.core.retrieval.requests import BUDGET_DEFAULT, BUDGET_MAX, K_MAX_DEFAULT, K_MAX_MOST, Reader
+from memquorum.core.retrieval.requests import BUDGET_DEFAULT, K_MAX_DEFAULT, Reader
 from memquorum.core.retrieval.working import Frame
 
 SHARE_DEFAULT = 0.5
@@ -51,7 +52,7 @@ class Asked:
     filters: Filters = ALL
 
 
-def read_context(body: bytes) -> Asked:
+def read_context(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
     """The context that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, ContextRequest)
     agent = read_name("agent", asked.agent)
@@ -62,11 +63,11 @@ def read_context(body: bytes) -> Asked:
         reader=Reader(read_namespace(asked.namespace), agent, bool(asked.peek)),
         agent=agent,
         session=None if asked.session is None else read_name("session", asked.session),
-        query=None if asked.query is None else read_query(asked.query),
+        query=None if asked.query is None else read_query(asked.query, bounds),
         frame=Frame(
-            budget=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+            budget=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
             share=share if asked.query is not None else 1.0,
-            k_max=read_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
+            k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
             session=asked.session is not None,
         ),
         filters=read_gates(asked.sensitivity_max, asked.purpose, asked.jurisdictions),

@@ -8,10 +8,10 @@ from memquorum.core.erasure import orders
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import ErasureOrdered
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_namespace, read_number
 
 LISTED_DEFAULT = 100
-LISTED_MAX = 1_000
 # As the field of a request that gives a selector its value.
 _FIELDS = {MEMORY: "memory_id", SUBJECT: "subject", AGENT: "agent", SOURCE: "source"}
 
@@ -44,7 +44,7 @@ class Asked:
     listed: int
 
 
-def read_erasure(body: bytes) -> Asked:
+def read_erasure(body: bytes, bounds: Bounds = DEFAULTS) -> Asked:
     """The erasure that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, ErasureRequest)
     said = {selector: getattr(asked, field) for selector, field in _FIELDS.items()}
@@ -57,7 +57,7 @@ def read_erasure(body: bytes) -> Asked:
     ((selector, value),) = named
     if selector == MEMORY:
         value = read_memory_id(value)
-    listed = read_number("listed", asked.listed, 0, LISTED_MAX, LISTED_DEFAULT)
+    listed = read_number("listed", asked.listed, 0, bounds.listed_most, LISTED_DEFAULT)
     return _sound(
         Asked(
             namespace=read_namespace(asked.namespace),

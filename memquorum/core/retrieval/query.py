@@ -15,12 +15,9 @@ from memquorum.core import facets, ids, jsontext, names
 from memquorum.core.facets import EPISODIC
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessRecorded
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 K_DEFAULT = 10
-K_MAX = 100
-QUERY_BYTES_MAX = 16 * 1024
-BODY_BYTES_MAX = 128 * 1024
-WAIT_MS_MAX = 60_000
 NAMES_MAX = 100
 # Those of what is alive; others hold no text.
 TIERS = ("short-term", "long-term")
@@ -135,10 +132,10 @@ def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
     return list(found.values())[:k]
 
 
-def read_search(body: bytes) -> Search:
+def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
     """The search that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, SearchRequest)
-    k = read_number("k", asked.k, 1, K_MAX, K_DEFAULT)
+    k = read_number("k", asked.k, 1, bounds.k_most, K_DEFAULT)
     peek = bool(asked.peek)
     if asked.agent is None and not peek:
         raise BadRequest(
@@ -146,7 +143,7 @@ def read_search(body: bytes) -> Search:
         )
     return Search(
         namespace=read_namespace(asked.namespace),
-        query=read_query(asked.query),
+        query=read_query(asked.query, bounds),
         k=k,
         agent=None if asked.agent is None else read_name("agent", asked.agent),
         peek=peek,
@@ -295,12 +292,12 @@ def _read_id(field: str, value: str, which: str) -> str:
     return found
 
 
-def read_wait(value: str | None) -> int:
+def read_wait(value: str | None, bounds: Bounds = DEFAULTS) -> int:
     """How many milliseconds to wait at most; 0 where nothing is said. Raises BadRequest."""
     if value is None:
         return 0
-    if not (value.isascii() and value.isdecimal() and len(value) <= 6 and int(value) <= WAIT_MS_MAX):
-        raise BadRequest("out_of_range", "wait_ms", f"must be a whole number from 0 to {WAIT_MS_MAX}")
+    if not (value.isascii() and value.isdecimal() and len(value) <= 9 and int(value) <= bounds.wait_ms_most):
+        raise BadRequest("out_of_range", "wait_ms", f"must be a whole number from 0 to {bounds.wait_ms_most}")
     return int(value)
 
 
@@ -329,7 +326,7 @@ def read_flag(field: str, value: str | None) -> bool:
     return value == "true"
 
 
-def read_query(value: str) -> str:
+def read_query(value: str, bounds: Bounds = DEFAULTS) -> str:
     """What is searched for. Raises BadRequest."""
     try:
         size = len(value.encode())
@@ -337,8 +334,8 @@ def read_query(value: str) -> str:
         raise BadRequest("forbidden_character", "query", "half of a surrogate pair, which is no character") from None
     if "\0" in value:  # Postgres has no such character
         raise BadRequest("forbidden_character", "query", "a NUL")
-    if size > QUERY_BYTES_MAX:
-        raise BadRequest("too_long", "query", f"{size} bytes of UTF-8; {QUERY_BYTES_MAX} are the most")
+    if size > bounds.query_bytes:
+        raise BadRequest("too_long", "query", f"{size} bytes of UTF-8; {bounds.query_bytes} are the most")
     if not value.strip():
         raise BadRequest("empty_value", "query", "blank; say what to search for")
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
     BadRequest,
     Filters,
@@ -17,8 +18,8 @@ from memquorum.core.retrieval.query import (
     read_query,
 )
 
-BUDGET_DEFAULT, BUDGET_MAX = 2_000, 100_000
-K_MAX_DEFAULT, K_MAX_MOST = 20, 100
+BUDGET_DEFAULT = 2_000
+K_MAX_DEFAULT = 20
 STEPS_DEFAULT, STEPS_MAX = 5, 50
 LINKS_DEFAULT, LINKS_MAX = 2, 10
 ANCHORS_DEFAULT, ANCHORS_MAX = 3, 20
@@ -117,19 +118,19 @@ class Recall:
     filters: Filters
 
 
-def read_retrieve(body: bytes) -> Retrieve:
+def read_retrieve(body: bytes, bounds: Bounds = DEFAULTS) -> Retrieve:
     """The retrieval that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, RetrieveRequest)
     return Retrieve(
         reader=_reader(asked.namespace, asked.agent, asked.peek),
-        query=read_query(asked.query),
-        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
-        k_max=read_number("k_max", asked.k_max, 1, K_MAX_MOST, K_MAX_DEFAULT),
+        query=read_query(asked.query, bounds),
+        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
+        k_max=read_number("k_max", asked.k_max, 1, bounds.k_most, K_MAX_DEFAULT),
         filters=read_filters(asked),
     )
 
 
-def read_recall(body: bytes) -> Recall:
+def read_recall(body: bytes, bounds: Bounds = DEFAULTS) -> Recall:
     """The recall that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, RecallRequest)
     if [asked.memory_id, asked.query, asked.goal].count(None) != 2:
@@ -138,13 +139,13 @@ def read_recall(body: bytes) -> Recall:
     return Recall(
         reader=_reader(asked.namespace, asked.agent, asked.peek),
         memory_id=None if asked.memory_id is None else read_memory_id(asked.memory_id),
-        query=None if asked.query is None else read_query(asked.query),
+        query=None if asked.query is None else read_query(asked.query, bounds),
         goal=None if asked.goal is None else read_name("goal", asked.goal),
         anchors=read_number("anchors", asked.anchors, 1, ANCHORS_MAX, most),
         steps=read_number("steps", asked.steps, 0, STEPS_MAX, STEPS_DEFAULT),
         links=read_number("links", asked.links, 0, LINKS_MAX, LINKS_DEFAULT),
         within_ms=read_number("within_ms", asked.within_ms, 0, WITHIN_MS_MAX, 0),
-        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, BUDGET_MAX, BUDGET_DEFAULT),
+        budget_tokens=read_number("budget_tokens", asked.budget_tokens, 1, bounds.budget_most, BUDGET_DEFAULT),
         filters=read_filters(asked),
     )
 

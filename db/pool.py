@@ -1,0 +1,146 @@
+"""Questions of the retrieval service to the store, over a few connections: an answer in time, or StoreUnavailable."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, WeakValueDictionary
+
+import psycopg
+from psycopg import conninfo
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
+
+from db.connection import TENANT, patient
+from db.queries import QUERIES
+from memquorum.core.access import Sight
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.ports import StoreUnavailable
+
+# A connection that was used so lately is not asked first whether it still has a server: that is a round trip each time.
+_FRESH_S = 1.0
+
+# Planned anew for each question: a plan for any namespace and any filter takes ten times as long as one for these.
+# Those of a crowd hold its name in their text, and are prepared at once.
+_PREPARED = {name: False for name in ("candidates", "around", "passed", "traces", "search_filtered")} | {
+    name: True for name in ("search_crowd", "candidates_crowd")
+}
+
+# How many neighbours the index of a crowd follows at a time: more than are asked for, or it finds fewer of the nearest;
+# and on, in order, where rows that it has are gone.
+_EFFORT = "-c hnsw.ef_search=120 -c hnsw.iterative_scan=strict_order"
+
+T = TypeVar("T")
+
+
+class _Broken(psycopg.OperationalError):
+    """The connection broke under a question."""
+
+
+class Pool:
+    """Connections of tenants, for one event loop. What may be seen goes out with each question, and so only for it."""
+
+    def __init__(self, dsn: str, bounds: Bounds = DEFAULTS) -> None:
+        self._bounds = bounds
+        self._patience_s = bounds.store_wait_ms / 1000
+        self.connections: AsyncConnectionPool[psycopg.AsyncConnection[Any]] = AsyncConnectionPool(
+            as_tenant(dsn, bounds),
+            kwargs={"autocommit": True},
+            min_size=1,
+            max_size=bounds.store_connections,
+            open=False,
+            timeout=self._patience_s,
+            check=self._check,
+            # Then the next question has it tried anew, and at once; later attempts would come ever more seldom.
+            reconnect_timeout=self._patience_s,
+        )
+        self._renewed = -_FRESH_S  # when all connections were last thrown away
+        self._used: WeakKeyDictionary[psycopg.AsyncConnection[Any], float] = WeakKeyDictionary()
+        self._shares: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def open(self) -> None:
+        """Fills the pool in the background; the first question waits for a connection."""
+        await self.connections.open(wait=False)
+
+    async def close(self) -> None:
+        """Lets all connections go."""
+        await self.connections.close(timeout=1)
+
+    async def ask(
+        self, name: str, parameters: dict[str, Any], sight: Sight, *, text: str | None = None
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a named statement, or of `text` in its place. Raises StoreUnavailable."""
+        # A server that stands still does not hear that its answer is not wanted any more, and psycopg would wait until
+        # it does. So a late question is left to itself, with its connection; the pool bounds how many there are.
+        return await in_time(asyncio.ensure_future(self._ask(name, parameters, sight, text)), self._bounds)
+
+    async def _check(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        """Whether a connection still has a server; not asked of one that had it a moment ago (see `_ask`)."""
+        if time.monotonic() - self._used.get(connection, -_FRESH_S) >= _FRESH_S:
+            await AsyncConnectionPool.check_connection(connection)
+
+    async def _ask(
+        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
+    ) -> list[tuple[Any, ...]]:
+        # Of the connections one sight's questions have a part: a tenant with many slow ones cannot keep the others out.
+        share = self._shares.setdefault(sight.text, asyncio.Semaphore(self._bounds.store_connections_of_one))
+        try:
+            await asyncio.wait_for(share.acquire(), self._patience_s)
+        except TimeoutError:
+            raise StoreUnavailable("Postgres: these namespaces have enough questions under way") from None
+        began = time.monotonic()
+        try:
+            try:
+                return await self._once(name, parameters, sight, text)
+            except _Broken:
+                # It only reads, so it may be asked again. Where one connection has lost its server, all have: none of
+                # them is handed out any more.
+                if self._renewed < began:
+                    self._renewed = time.monotonic()
+                    await self.connections.drain()
+                return await self._once(name, parameters, sight, text)
+        except (PoolTimeout, PoolClosed, psycopg.OperationalError, psycopg.InterfaceError) as error:
+            raise StoreUnavailable(f"Postgres: {str(error).strip() or type(error).__name__}") from error
+        finally:
+            share.release()
+
+    async def _once(
+        self, name: str, parameters: dict[str, Any], sight: Sight, text: str | None
+    ) -> list[tuple[Any, ...]]:
+        async with self.connections.connection() as connection:
+            try:
+                async with connection.cursor(binary=True) as asked:
+                    # In one go, which is one transaction: what may be seen goes out with the question, for it alone.
+                    async with connection.pipeline():
+                        await connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+                        await asked.execute(text or QUERIES[name], parameters, prepare=_PREPARED.get(name))
+                    self._used[connection] = time.monotonic()
+                    return await asked.fetchall()
+            except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+                if connection.broken:
+                    raise _Broken(str(error)) from error
+                raise
+
+
+async def in_time(asked: asyncio.Future[T], bounds: Bounds) -> T:
+    """The answer. Raises StoreUnavailable where there is none in time; the question goes on by itself."""
+    done, _ = await asyncio.wait({asked}, timeout=bounds.store_ms / 1000)
+    if not done:
+        asked.add_done_callback(lambda late: late.cancelled() or late.exception())
+        raise StoreUnavailable(f"Postgres: no answer in {bounds.store_ms / 1000:g} s")
+    return asked.result()
+
+
+def bounded(dsn: str, bounds: Bounds) -> str:
+    """The server gives up what nobody waits for any more; or one tenant's questions would keep all connections."""
+    options = conninfo.conninfo_to_dict(dsn).get("options")
+    return conninfo.make_conninfo(dsn, options=f"{options or ''} -c statement_timeout={bounds.store_ms}".strip())
+
+
+def as_tenant(dsn: str, bounds: Bounds = DEFAULTS) -> str:
+    """The connection string of a login that steps down to the tenants' role, with an end to each question."""
+    ended = bounded(patient(dsn), bounds)
+    options = conninfo.conninfo_to_dict(ended)["options"]
+    # A search is over before its machine code would be made, or a second process be there to help.
+    own = f"{options} -c role={TENANT} -c jit=off -c max_parallel_workers_per_gather=0 {_EFFORT}"
+    return conninfo.make_conninfo(ended, options=own, application_name="memquorum-retrieval")
