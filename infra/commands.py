@@ -19,6 +19,7 @@ from infra import (
     evidence,
     forget,
     hold,
+    kafkalogins,
     logins,
     logs,
     members,
@@ -42,6 +43,11 @@ _PLAIN = (
     *(SettingsError, KeyFileError, GenesisError, PolicyError),
     *(EmbeddedError, SupervisorError, TopicsError, psycopg.OperationalError),
 )
+# Who a command is for the brokers; one that is not here does not speak to them.
+_ON_KAFKA = dict.fromkeys(("topics", "prune", "sweep"), kafkalogins.ADMIN) | dict.fromkeys(
+    ("verify", "rebuild", "reencode", "dlq", "evidence", "members", "forget", "hold", "erase", "restore", "status"),
+    kafkalogins.OPERATOR,
+)
 _OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_DSN")
 
 
@@ -57,10 +63,18 @@ def main() -> None:
     try:
         given = settings.load(run_dir=parsed.run_dir)
         logs.configure(parsed.process(parsed), given.log_level, given.log_format)
-        login = parsed.login(parsed)
-        sys.exit(parsed.do(logins.of(given, login) if login else given, parsed))
+        sys.exit(parsed.do(_as_itself(given, parsed), parsed))
     except _PLAIN as error:
         sys.exit(f"memquorum: {error}")
+
+
+def _as_itself(given: Settings, parsed: argparse.Namespace) -> Settings:
+    """The settings with the logins of whoever a command is."""
+    login, identity = parsed.login(parsed), _ON_KAFKA.get(parsed.command)
+    given = logins.of(given, login) if login else given
+    if parsed.command == "run":
+        identity = parsed.role
+    return kafkalogins.of(given, identity) if identity else given
 
 
 def parser() -> argparse.ArgumentParser:
@@ -74,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=summary, description=summary)
         added.add_argument("--run-dir", type=Path, help="folder of the installation (default: .memquorum)")
         # Most of them ask, or order with a key of their own: so they log in to Postgres as who may read.
-        added.set_defaults(do=do, login=lambda _: None if admin else "audit")
+        added.set_defaults(do=do, command=name, login=lambda _: None if admin else "audit")
         return added
 
     up = command("up", _up, "Start the embedded servers and the fleet.", admin=True)
@@ -86,13 +100,10 @@ def parser() -> argparse.ArgumentParser:
     status.add_argument("--watch", action="store_true", help="live, until Ctrl-C")
     command("metrics", _metrics, "List the metrics that every process exposes, each with its sentence.")
     command("fetch", _fetch, "Fetch Kafka's jars and let Java load them once, if that was not done.")
-    genesis = command("genesis", _genesis, "Make the genesis file, keys and master key, where missing.")
-    genesis.add_argument("--shards", type=int, default=4)
-    genesis.add_argument("--policy", type=Path, help="JSON file with the parts of the policy that differ")
-    genesis.add_argument("--agents", type=Path, help="JSON file: agent → member id")
-    genesis.add_argument("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign")
-    genesis.add_argument("--signed", action="append", default=[], metavar="NAMESPACE", help="takes nothing unsigned")
-    command("topics", _topics, "Create the topics that are missing; say what differs.")
+    _cluster(command)
+    command("topics", _topics, "Create the topics that are missing; say what differs.").add_argument(
+        "--acl", action="store_true", help="also let each process write and read its own alone"
+    )
     command("migrate", _migrate, "Bring both databases to the newest schema, and make the logins.", admin=True)
     psql = command("psql", _psql, "A SQL prompt.", admin=True)
     psql.add_argument("--role", choices=["reader", "writer", "owner", "superuser"], default="reader")
@@ -125,6 +136,16 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--member", type=int, help="the replica's member id")
     run.set_defaults(process=lambda parsed: roles.named(parsed.role, parsed.member), login=lambda parsed: parsed.role)
     return root
+
+
+def _cluster(command: Callable[..., argparse.ArgumentParser]) -> None:
+    genesis = command("genesis", _genesis, "Make the genesis file, keys and master key, where missing.")
+    genesis.add_argument("--shards", type=int, default=4)
+    genesis.add_argument("--policy", type=Path, help="JSON file with the parts of the policy that differ")
+    genesis.add_argument("--agents", type=Path, help="JSON file: agent → member id")
+    genesis.add_argument("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign")
+    genesis.add_argument("--hand-out", type=Path, metavar="DIR", help="also give each process its keys, in DIR/PROCESS")
+    genesis.add_argument("--signed", action="append", default=[], metavar="NAMESPACE", help="takes nothing unsigned")
 
 
 def _orders(command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -185,7 +206,7 @@ def _fetch(given: Settings, parsed: argparse.Namespace) -> int:
 
 
 def _genesis(given: Settings, parsed: argparse.Namespace) -> int:
-    from infra import genesis
+    from infra import genesis, handout
 
     policy = _json(parsed.policy) if parsed.policy else None
     made = genesis.create(
@@ -196,6 +217,8 @@ def _genesis(given: Settings, parsed: argparse.Namespace) -> int:
         agent_keys=_public_keys(parsed.agent_keys),
         signed=parsed.signed,
     )
+    if parsed.hand_out:
+        handout.hand_out(given, made, parsed.hand_out)
     print(f"cluster {made.cluster.hex()}: {made.n} members bear {made.f} liar(s), {made.shards} shards")
     return 0
 
@@ -225,6 +248,9 @@ def _topics(given: Settings, parsed: argparse.Namespace) -> int:
     given.require("bootstrap")
     for line in topics.ensure(given.bootstrap, genesis.read(given).shards, given.replication, given.min_isr):
         print(line)
+    if parsed.acl:
+        granted, taken = kafkalogins.ensure_acls(given.bootstrap)
+        print(f"ACLs: {granted} granted, {taken} taken back")
     return 0
 
 

@@ -25,16 +25,25 @@ def file_of(settings: Settings, process: str) -> Path:
     return settings.logins_dir / f"{process}.pgpass"
 
 
+def make(settings: Settings) -> None:
+    """Makes the passwords that are missing; the logins are named after the database of the setting `memory_dsn`.
+
+    Raises SettingsError.
+    """
+    settings.require("memory_dsn")
+    for process in PROCESSES:
+        if not file_of(settings, process).exists():
+            login = logins.name(settings.memory_dsn, process)
+            write_secret(file_of(settings, process), f"*:*:*:{login}:{secrets.token_urlsafe(32)}\n")
+
+
 def provision(settings: Settings) -> None:
     """Makes the passwords that are missing, and the logins in Postgres; the settings' own are a superuser's.
 
     Raises SettingsError for a file that is no password or that others may read, psycopg.Error.
     """
     settings.require("memory_dsn", "vault_dsn")
-    for process in PROCESSES:
-        if not file_of(settings, process).exists():
-            login = logins.name(settings.memory_dsn, process)
-            write_secret(file_of(settings, process), f"*:*:*:{login}:{secrets.token_urlsafe(32)}\n")
+    make(settings)
     passwords = {process: _password(file_of(settings, process)) for process in PROCESSES}
     logins.ensure(settings.memory_dsn, settings.vault_dsn, passwords)
 

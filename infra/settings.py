@@ -23,7 +23,9 @@ FILE = "settings.json"
 DEFAULT_RUN_DIR = Path(__file__).resolve().parents[1] / ".memquorum"
 
 # Named MEMQUORUM_… too, but read by others: the SDK and the command line of a client.
-FOREIGN = frozenset({"MEMQUORUM_NAMESPACE", "MEMQUORUM_AGENT", "MEMQUORUM_URL", "MEMQUORUM_API_KEY"})
+FOREIGN = frozenset(
+    {"MEMQUORUM_NAMESPACE", "MEMQUORUM_AGENT", "MEMQUORUM_URL", "MEMQUORUM_API_KEY", "MEMQUORUM_KAFKA_IDENTITY"}
+)
 
 
 class SettingsError(ValueError):
@@ -38,6 +40,11 @@ class Settings:
     run_dir: Path = DEFAULT_RUN_DIR
     # host:port of one or more Kafka brokers, by commas.
     bootstrap: str = ""
+    # How clients log in to the brokers; by the files of `kafka_dir`, where it is not PLAINTEXT. `up` starts brokers
+    # that demand it, and then gives each process its own topics alone (docs/security.md).
+    kafka_protocol: Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"] = "PLAINTEXT"
+    # Folder with ca.crt and, for each identity, a password file or a certificate and its key; a process needs its own.
+    kafka_dir: Path = Path("kafka-logins")
     # libpq connection strings of the two databases.
     memory_dsn: str = ""
     vault_dsn: str = ""

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from db.migrate import migrate
-from infra import genesis, logins, settings, topics
+from infra import genesis, kafkalogins, logins, settings, topics
 from infra.embedded.brokers import Brokers, standing
+from infra.embedded.kafka import Demands
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
 from infra.fleet import Fleet, roles
@@ -101,8 +102,10 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     count = standing(folder) or configured.brokers
     if count != configured.brokers:
         log.warning("%s holds %d brokers and keeps them; the setting says %d", folder, count, configured.brokers)
-    kafka = Brokers(folder, count, _ports(configured.bootstrap))
+    kafka = Brokers(folder, count, _ports(configured.bootstrap), _demands(configured))
     parts.enter_context(kafka)
+    if kafka.nodes[0].demands is not None:
+        kafkalogins.tell_passwords(kafka.nodes[0].administered, configured.kafka_dir)
     books.write(step="Postgres")
     postgres = Postgres(configured.run_dir / "postgres", throwaway=configured.throwaway)
     parts.enter_context(postgres)
@@ -135,10 +138,20 @@ def _environment(named: Settings, process: str) -> dict[str, str]:
     return {**_inherited(), **logins.of(named, process).environment(), "PYTHONUNBUFFERED": "1"}
 
 
+def _demands(configured: Settings) -> Demands | None:
+    """What clients of the embedded brokers must show; makes what they show it with."""
+    if configured.kafka_protocol == "PLAINTEXT":
+        return None
+    return Demands(configured.kafka_protocol, kafkalogins.make(configured))
+
+
 def provision(now: Settings) -> None:
-    """Makes what is missing of topics, databases and their tables. A second call changes nothing."""
-    for line in topics.ensure(now.bootstrap, genesis.read(now).shards, now.replication, now.min_isr):
+    """Makes what is missing of topics, databases, their tables and rights. A second call changes nothing."""
+    address = kafkalogins.of(now, kafkalogins.ADMIN).bootstrap
+    for line in topics.ensure(address, genesis.read(now).shards, now.replication, now.min_isr):
         log.warning("topic %s", line)
+    if now.kafka_protocol != "PLAINTEXT":
+        kafkalogins.ensure_acls(address)
     migrate(now.memory_dsn, "memory")
     migrate(now.vault_dsn, "vault")
     logins.provision(now)

@@ -26,6 +26,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
 
 from infra.settings import Settings, SettingsError
+from memquorum import kafka
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
@@ -136,7 +137,7 @@ class Lag:
 
     def _client(self) -> AdminClient:
         if self._admin is None:
-            self._admin = AdminClient({"bootstrap.servers": self._bootstrap, "log_level": 0})
+            self._admin = AdminClient({**kafka.librdkafka(self._bootstrap), "log_level": 0})
         return self._admin
 
     def _ends(self, wanted: set[tuple[str, int]]) -> dict[tuple[str, int], int]:

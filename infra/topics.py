@@ -12,6 +12,7 @@ import yaml
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
+from memquorum import kafka
 from memquorum.schema_files import schema_folder
 
 _PATIENCE_S = 30
@@ -31,6 +32,8 @@ class Topic:
     outside: bool
     partitions: int | None
     config: Mapping[str, str]
+    producers: tuple[str, ...] = ()
+    consumers: tuple[str, ...] = ()
 
     def count(self, shards: int) -> int:
         """Its number of partitions in a cluster of so many shards."""
@@ -49,7 +52,7 @@ def ensure(bootstrap: str, shards: int, replication: int = 1, min_isr: int = 1) 
     Nothing that exists is changed: partitions cannot shrink, and growing them would move namespaces between shards.
     Raises TopicsError.
     """
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
+    admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
     topics = declared()
     try:
         present = admin.list_topics(timeout=_PATIENCE_S).topics
@@ -72,6 +75,8 @@ def _read(file: Path) -> Topic:
             outside=data["outside"],
             partitions=None if partitions == "shards" else int(partitions),
             config={key: str(value) for key, value in data["config"].items()},
+            producers=tuple(map(str, data["producers"])),
+            consumers=tuple(map(str, data["consumers"])),
         )
     except (yaml.YAMLError, KeyError, TypeError, ValueError) as error:
         raise TopicsError(f"{file}: {error}") from error
@@ -106,7 +111,7 @@ def _await_leaders(bootstrap: str, topics: Sequence[Topic], shards: int) -> None
         if time.monotonic() > deadline:
             place = next(iter(waiting))
             raise TopicsError(f"{place.topic}[{place.partition}] has no leader {_PATIENCE_S} s after its creation")
-        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
+        admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
         known = admin.list_topics(timeout=_PATIENCE_S).topics
         if all(place.topic in known and place.partition in known[place.topic].partitions for place in waiting):
             asked = admin.list_offsets(waiting, request_timeout=_PATIENCE_S)

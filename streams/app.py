@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import faust
+from faust.types.auth import CredentialsT
 from faust.worker import Worker
 
+from memquorum import kafka
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto.stamps import Writer
@@ -46,6 +48,7 @@ def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, in
     return faust.App(
         app_id,
         broker=";".join(f"kafka://{server.strip()}" for server in bootstrap.split(",")),
+        broker_credentials=_credentials(bootstrap),
         datadir=str(data_dir),
         autodiscover=False,
         # Nothing is lost: acknowledged after the output, waited for at a stop and at a rebalance.
@@ -78,6 +81,21 @@ def create(bootstrap: str, data_dir: Path, shards: int, app_id: str = APP_ID, in
         store="memory://",
         web_enabled=False,
         worker_redirect_stdouts=False,
+    )
+
+
+def _credentials(bootstrap: str) -> CredentialsT | None:
+    """How to log in, in Faust's words; None where nothing asks."""
+    if not isinstance(bootstrap, kafka.Address):
+        return None
+    security = bootstrap.security
+    if not security.username:
+        return faust.SSLCredentials(kafka.context(security))
+    return faust.SASLCredentials(
+        username=security.username,
+        password=security.password,
+        mechanism=kafka.MECHANISM,
+        ssl_context=kafka.context(security),
     )
 
 

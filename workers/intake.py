@@ -108,12 +108,12 @@ class Intake:
         self._read: dict[tuple[str, int], int] = {}
         self._clocks: deque[Message] = deque()
         # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
-        settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384}
+        settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384, **loop.COMMITTED}
         if instance:
             settings["group.instance.id"] = instance
         self._consumer = loop.consumer(bootstrap, "intake", **settings)
         # On the connection that records come by, a question waits for the next of them: 50 ms for each partition.
-        self._asker = loop.consumer(bootstrap)
+        self._asker = loop.consumer(bootstrap, **loop.COMMITTED)
         # A batch goes out in few requests: it is sent when it is flushed, or gathers for so long.
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._failed: KafkaError | None = None

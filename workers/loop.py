@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
-from memquorum import cloudevents
+from memquorum import cloudevents, kafka
 from memquorum.core.crypto import stamps
 
 Headers = list[tuple[str, str | bytes | None]]
@@ -25,6 +25,8 @@ _SILENCE = {"socket.timeout.ms": 4_000}
 # Larger than any batch that a topic allows (schemas/topics: 8 MiB).
 _MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 _RETRY_S = 0.5
+COMMITTED = {"isolation.level": "read_committed"}
+"""For a consumer of what agents publish, who may use transactions."""
 
 
 class Stop:
@@ -55,7 +57,7 @@ def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
     """An idempotent producer, acks=all, that delivers in order and retries until it has delivered."""
     return Producer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.librdkafka(bootstrap),
             "acks": "all",
             "enable.idempotence": True,
             "linger.ms": linger_ms,
@@ -71,15 +73,17 @@ def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
 
 
 def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consumer:
-    """A consumer of committed records that never commits by itself; without a group it only takes `assign`."""
+    """A consumer that never commits by itself; without a group it only takes `assign`. What an outside topic holds of a
+    transaction that was not committed comes to it as well: who lets records in takes `COMMITTED`."""
     return Consumer(
         {
-            "bootstrap.servers": bootstrap,
+            **kafka.librdkafka(bootstrap),
             # librdkafka wants a group id even where none is used.
             "group.id": group or "memquorum-unassigned",
             "enable.auto.commit": False,
             "auto.offset.reset": "earliest" if group else "error",
-            "isolation.level": "read_committed",
+            # The line uses no transactions. A stranger's open one would stall a partition for who waits for its end.
+            "isolation.level": "read_uncommitted",
             "fetch.wait.max.ms": 50,
             "fetch.message.max.bytes": _MESSAGE_BYTES_MAX,
             "allow.auto.create.topics": False,
@@ -101,19 +105,32 @@ def assign(client: Consumer, offsets: Mapping[tuple[str, int], int | None]) -> N
     )
 
 
-def records(client: Consumer, most: int, wait_s: float, ended: set[tuple[str, int]] | None = None) -> list[Message]:
+def records(
+    client: Consumer,
+    most: int,
+    wait_s: float,
+    ended: set[tuple[str, int]] | None = None,
+    *,
+    reached: dict[tuple[str, int], int] | None = None,
+) -> list[Message]:
     """The records at hand, at most so many; waits only for the first.
 
     `consume(n, timeout)` waits for a full batch, which costs latency; `poll` then `consume(n, 0)` does not.
-    `ended` gathers the partitions whose end was reached, where the consumer has `enable.partition.eof`.
+    `ended` gathers the partitions whose end was reached, where the consumer has `enable.partition.eof`; `reached` also
+    the offset that the next record will have. What lies before it and did not come is no record: it marks the end of a
+    transaction, or was deleted.
     Raises KafkaException for errors that do not mend themselves.
     """
     first = client.poll(wait_s)
     if first is None:
         return []
     found = (first, *client.consume(most - 1, 0))
-    if ended is not None:
-        ended.update(place(m) for m in found if (e := m.error()) is not None and e.code() == KafkaError._PARTITION_EOF)
+    if ended is not None or reached is not None:
+        marks = [m for m in found if (e := m.error()) is not None and e.code() == KafkaError._PARTITION_EOF]
+        if ended is not None:
+            ended.update(place(m) for m in marks)
+        if reached is not None:
+            reached.update((place(m), offset(m)) for m in marks)
     return [m for m in found if _sound(m)]
 
 

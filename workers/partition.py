@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from confluent_kafka import Consumer, Message, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from memquorum import kafka
 from memquorum.core.audit.chain import Record, Source
 from workers import loop
 from workers.strangers import Strangers
@@ -17,6 +18,9 @@ _POLL_S = 0.1
 # Records that are known to be there come sooner than this, or something is wrong.
 _STALLED_S = 60.0
 _DELETED_S = 30
+# The last offset before an end may be the mark of a stranger's transaction, which nobody gets: then the end says so.
+_TO_THE_END = {"enable.partition.eof": True}
+_QUEUED = {"queued.max.messages.kbytes": 32_768}
 
 
 class TopicUnreadable(RuntimeError):
@@ -28,7 +32,7 @@ def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
 
     Raises KafkaException where the broker cannot be reached, or has no such topic; TopicUnreadable.
     """
-    reader = loop.consumer(bootstrap)
+    reader = loop.consumer(bootstrap, None, **_TO_THE_END)
     try:
         left: dict[tuple[str, int], int] = {}
         for partition in range(partitions):
@@ -38,11 +42,15 @@ def standing(bootstrap: str, topic: str, partitions: int) -> Iterator[Message]:
         loop.assign(reader, dict.fromkeys(left))
         heard = time.monotonic()
         while left:
-            for message in loop.records(reader, _READ_MOST, _POLL_S):
+            reached: dict[tuple[str, int], int] = {}
+            for message in loop.records(reader, _READ_MOST, _POLL_S, reached=reached):
                 heard, place = time.monotonic(), loop.place(message)
                 if loop.offset(message) < left.get(place, 0):
                     yield message
                 if loop.offset(message) + 1 >= left.get(place, 2**63):
+                    del left[place]
+            for place, offset in reached.items():
+                if offset >= left.get(place, 2**63):
                     del left[place]
             if time.monotonic() - heard > _STALLED_S:
                 raise TopicUnreadable(f"{topic}: nothing has come for {_STALLED_S:.0f} s. Are all brokers up?")
@@ -54,7 +62,7 @@ def delete(bootstrap: str, before: Mapping[tuple[str, int], int]) -> None:
     """Deletes what stands before an offset of each (topic, partition). Raises KafkaException."""
     if not before:
         return
-    admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 3})
+    admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
     wanted = [TopicPartition(topic, partition, offset) for (topic, partition), offset in before.items()]
     for answer in admin.delete_records(wanted, request_timeout=_DELETED_S).values():
         answer.result()
@@ -69,7 +77,7 @@ class Partition:
         Raises KafkaException where the broker cannot be reached, or has no such partition.
         """
         self._place, self._strangers = (topic, partition), strangers
-        self._consumer: Consumer = loop.consumer(bootstrap, None, **{"queued.max.messages.kbytes": 32_768})
+        self._consumer: Consumer = loop.consumer(bootstrap, None, **_TO_THE_END, **_QUEUED)
         try:
             self.low, self.end = self._consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=10)
         except BaseException:
@@ -92,7 +100,8 @@ class Partition:
         loop.assign(self._consumer, {self._place: start})
         position, heard = max(start or 0, self.low), time.monotonic()
         while True:
-            found = loop.records(self._consumer, _READ_MOST, _POLL_S)
+            reached: dict[tuple[str, int], int] = {}
+            found = loop.records(self._consumer, _READ_MOST, _POLL_S, reached=reached)
             for message in found:
                 offset = message.offset()
                 assert offset is not None
@@ -100,6 +109,7 @@ class Partition:
                 if self._strangers is not None and self._strangers.wrote(message):
                     continue
                 yield Record(offset, message.value() or b"")
+            position = max(position, reached.get(self._place, 0))
             now = time.monotonic()
             if found:
                 heard = now

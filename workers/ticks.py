@@ -23,7 +23,7 @@ def last_tick(bootstrap: str, codec: Codec, stamps: Reader | None = None) -> int
     `stamps` tells a stranger's tick, which would put the clock wherever the stranger likes.
     """
     strangers = Strangers(_LOG, stamps)
-    reader = loop.consumer(bootstrap)
+    reader = loop.consumer(bootstrap, None, **{"enable.partition.eof": True})
     try:
         low, end = reader.get_watermark_offsets(TopicPartition(topics.ACCEPTED, 0), timeout=10)
         start, width = end, 64
@@ -41,7 +41,10 @@ def _last_tick_within(reader: Consumer, codec: Codec, strangers: Strangers, star
     loop.assign(reader, {(topics.ACCEPTED, 0): start})
     last, position, quiet_since = None, start, time.monotonic()
     while position < stop and time.monotonic() - quiet_since < 10:
-        for message in loop.records(reader, 1000, 0.5):
+        reached: dict[tuple[str, int], int] = {}
+        found = loop.records(reader, 1000, 0.5, reached=reached)
+        position = max(position, reached.get((topics.ACCEPTED, 0), 0))
+        for message in found:
             offset = message.offset()
             assert offset is not None
             position, quiet_since = offset + 1, time.monotonic()

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 
-from infra.embedded.kafka import Among, Kafka, cluster_id
+from infra.embedded.kafka import Among, Demands, Kafka, cluster_id
 from infra.embedded.processes import EmbeddedError, free_port
 
 _ATTEMPTS = 3
@@ -24,14 +24,14 @@ def standing(folder: Path) -> int:
 class Brokers:
     """So many brokers, numbered from 1, in folders of their own below `folder`; one alone lies in `folder` itself.
 
-    `ports`: where they are to listen, as `Kafka.port`. Use as a context manager, or `start` and `stop`, from the main
-    thread. Not thread-safe.
+    `ports`: where they are to listen, as `Kafka.port`. `demands`: what clients must show. Use as a context manager, or
+    `start` and `stop`, from the main thread. Not thread-safe.
     """
 
-    def __init__(self, folder: Path, count: int = 3, ports: Sequence[int] = ()) -> None:
+    def __init__(self, folder: Path, count: int = 3, ports: Sequence[int] = (), demands: Demands | None = None) -> None:
         wanted = [*ports[:count], *[0] * (count - len(ports))]
         self.nodes = [
-            Kafka(folder if count == 1 else folder / f"{_NAME}{node}", port=port)
+            Kafka(folder if count == 1 else folder / f"{_NAME}{node}", port=port, demands=demands)
             for node, port in enumerate(wanted, start=1)
         ]
 

@@ -20,6 +20,7 @@ from confluent_kafka.admin import AdminClient
 
 from infra.embedded.jars import CHECKSUMS, KAFKA, TOOLS, jars
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
+from memquorum.kafka import MECHANISM, Address, Security, librdkafka
 
 # C1 only: up in 2 s instead of 5 on two cores; the price is peak throughput, so no benchmark uses these.
 _JVM = (
@@ -46,6 +47,8 @@ COMMON = {
     "group.initial.rebalance.delay.ms": "0",
     "message.max.bytes": "8388608",
     "replica.fetch.max.bytes": "8388608",
+    # What an agent publishes in a transaction holds up intake in its partition until that ends: not for 15 minutes.
+    "transaction.max.timeout.ms": "60000",
 }
 
 
@@ -56,6 +59,45 @@ class Among:
     node: int
     controllers: Mapping[int, int]
     cluster: str
+
+
+@dataclass(frozen=True, slots=True)
+class Demands:
+    """What clients must show: `protocol`, one of SSL, SASL_PLAINTEXT and SASL_SSL. Everybody is refused everything that
+    no ACL grants. `folder`: of the authority, with the brokers' certificate (`infra.kafkalogins.make`)."""
+
+    protocol: str
+    folder: Path
+
+    def properties(self, port: int, own: int, controller: int) -> dict[str, str]:
+        """Of a broker whose clients come to `port`, and brokers, and who administers them, to `own`."""
+        here, ca = "127.0.0.1", str(self.folder / "ca.crt")
+        return {
+            "listeners": f"CLIENT://{here}:{port},BROKER://{here}:{own},CONTROLLER://{here}:{controller}",
+            "advertised.listeners": f"CLIENT://{here}:{port},BROKER://{here}:{own}",
+            "listener.security.protocol.map": f"CLIENT:{self.protocol},BROKER:SSL,CONTROLLER:SSL",
+            "inter.broker.listener.name": "BROKER",
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": str(self.folder / "broker.pem"),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": ca,
+            "ssl.client.auth": "required",
+            "listener.name.client.ssl.client.auth": "required" if self.protocol == "SSL" else "none",
+            # A certificate's name is the user, as with a password.
+            "ssl.principal.mapping.rules": "RULE:^CN=([^,]+)$/$1/",
+            "sasl.enabled.mechanisms": MECHANISM,
+            f"listener.name.client.{MECHANISM.lower()}.sasl.jaas.config": (
+                "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+            ),
+            "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+            "super.users": "User:broker;User:admin",
+            "allow.everyone.if.no.acl.found": "false",
+        }
+
+    def administered(self, own: int) -> str:
+        """The address at which a broker takes orders of who has the brokers' own certificate."""
+        certificate, key = self.folder / "broker.crt", self.folder / "broker.key"
+        return Address(f"127.0.0.1:{own}", Security("SSL", ca=self.folder / "ca.crt", certificate=certificate, key=key))
 
 
 @dataclass
@@ -74,7 +116,17 @@ class Kafka:
     list_classes: Path | None = None
     # Where it is one of several; see brokers.py, which starts them.
     among: Among | None = None
+    # What clients must show; None: nothing.
+    demands: Demands | None = None
+    # Where the brokers themselves come to, where clients must show something.
+    own_port: int = 0
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def administered(self) -> str:
+        """The address for who sets the broker up, before anybody else has a login."""
+        plain = f"127.0.0.1:{self.port}"
+        return plain if self.demands is None else self.demands.administered(self.own_port)
 
     @property
     def _config(self) -> Path:
@@ -124,6 +176,8 @@ class Kafka:
         """Writes the configuration, for a free port, and makes the data folder on the first start."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.port = free_port(self.port)
+        if self.demands is not None:
+            self.own_port = free_port(self.own_port)
         among = self.among or Among(1, {1: free_port()}, cluster_id())
         self._config.write_text("".join(f"{k}={v}\n" for k, v in self._properties(among).items()))
         if not (self.folder / "data" / "meta.properties").exists():
@@ -134,7 +188,7 @@ class Kafka:
         process, bootstrap = self.process, f"127.0.0.1:{self.port}"
         assert process is not None, "a broker that was not started never answers"
         # log_level 0: librdkafka would report every refused connection of the seconds in which the broker starts.
-        admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0, "reconnect.backoff.max.ms": 200})
+        admin = AdminClient({**librdkafka(self.administered), "log_level": 0, "reconnect.backoff.max.ms": 200})
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline:
             if process.poll() is not None:
@@ -196,6 +250,7 @@ class Kafka:
             "transaction.state.log.min.isr": needed,
             "share.coordinator.state.topic.replication.factor": copies,
             "share.coordinator.state.topic.min.isr": needed,
+            **(self.demands.properties(port, self.own_port, among.controllers[among.node]) if self.demands else {}),
         }
 
 

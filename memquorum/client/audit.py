@@ -24,6 +24,7 @@ from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.journal.effects import Rules
+from memquorum.kafka import aiokafka
 
 # Heads follow entries within milliseconds; what a head already names is waited for so long.
 _PATIENCE_MS = 5_000
@@ -83,10 +84,10 @@ class _Topic:
 
     async def _start(self) -> Any:
         consumer = AIOKafkaConsumer(
-            bootstrap_servers=self._kafka,
+            **aiokafka(self._kafka),
             enable_auto_commit=False,
             auto_offset_reset="earliest",
-            isolation_level="read_committed",
+            isolation_level="read_uncommitted",
             max_partition_fetch_bytes=_FETCH_BYTES,
         )
         try:
@@ -107,6 +108,8 @@ class _Topic:
                 yield Record(message.offset, message.value or b"")
             if batch:
                 continue
+            # Past the mark of a stranger's transaction, which nobody gets.
+            position = max(position, self._runner.run(self._consumer.position(place)))
             if position >= end:
                 return
             if time.monotonic() - heard > _STALLED_S:

@@ -38,6 +38,7 @@ from memquorum.core import ids
 from memquorum.core.crypto import signatures
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.retrieval.query import Hit
+from memquorum.kafka import aiokafka
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 
 _LOG = logging.getLogger("memquorum.client")
@@ -351,7 +352,7 @@ class AsyncMemory(Protecting):
         async with self._starting:
             if self._producer is None:
                 address = self._place.need_kafka()
-                producer = AIOKafkaProducer(bootstrap_servers=address, enable_idempotence=True, acks="all")
+                producer = AIOKafkaProducer(**aiokafka(address), enable_idempotence=True, acks="all")
                 try:
                     await producer.start()
                 except KafkaError as error:

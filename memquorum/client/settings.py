@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memquorum.client.errors import NotConfigured
+from memquorum.kafka import Address, LoginError, login
 
 RUN_DIR = ".memquorum"
 FILE = "settings.json"
@@ -67,6 +68,8 @@ def find(
     port = saved.get("retrieval_port")
     served = f"http://{saved.get('retrieval_host', '127.0.0.1')}:{port}" if port else ""
     brokers = kafka or environment.get("MEMQUORUM_BOOTSTRAP") or str(saved.get("bootstrap", ""))
+    if brokers and not isinstance(brokers, Address):
+        brokers = _logged_in(brokers, saved, environment)
     return Place(
         kafka=brokers,
         url=(url or environment.get("MEMQUORUM_URL") or served).rstrip("/"),
@@ -78,6 +81,18 @@ def find(
         otlp_endpoint=str(saved.get("otlp_endpoint", "")),
         api_key=api_key or environment.get("MEMQUORUM_API_KEY", ""),
     )
+
+
+def _logged_in(brokers: str, saved: Mapping[str, Any], environment: Mapping[str, str]) -> str:
+    """The address with the login that the environment names, or the run folder's settings."""
+    protocol = environment.get("MEMQUORUM_KAFKA_PROTOCOL") or str(saved.get("kafka_protocol", "PLAINTEXT"))
+    folder = environment.get("MEMQUORUM_KAFKA_DIR") or str(saved.get("kafka_dir", "kafka-logins"))
+    try:
+        return login(brokers, protocol, Path(folder), environment.get("MEMQUORUM_KAFKA_IDENTITY") or "agent")
+    except LoginError as error:
+        raise NotConfigured(
+            f"{error}: set MEMQUORUM_KAFKA_DIR and MEMQUORUM_KAFKA_IDENTITY (docs/security.md)"
+        ) from None
 
 
 def _run_dir(environment: Mapping[str, str]) -> Path | None:

@@ -13,6 +13,7 @@ from aiokafka.errors import KafkaError
 
 from memquorum import topics
 from memquorum.client.errors import Invalid, Unreachable
+from memquorum.kafka import aiokafka
 
 _POLL_MS = 500
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -54,7 +55,7 @@ def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[by
 async def _start(kafka: str, back: float | None) -> Any:
     # Without a group it is assigned all partitions.
     consumer = AIOKafkaConsumer(
-        topics.JOURNAL, bootstrap_servers=kafka, enable_auto_commit=False, isolation_level="read_committed"
+        topics.JOURNAL, **aiokafka(kafka), enable_auto_commit=False, isolation_level="read_uncommitted"
     )
     try:
         await consumer.start()

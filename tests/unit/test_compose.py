@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from infra import fleet, settings, topics
+from infra import fleet, genesis, handout, settings, topics
 from infra.commands import parser
 from infra.embedded import jars
 from infra.embedded.kafka import COMMON
@@ -43,7 +43,7 @@ def test_a_role_runs_the_command_of_the_embedded_fleet(name: str) -> None:
 
 @pytest.mark.parametrize("name", JOBS)
 def test_a_job_runs_once(name: str) -> None:
-    assert SERVICES[name]["command"] == [name]
+    assert SERVICES[name]["command"] == [name, *(["--hand-out", "/handed"] if name == "genesis" else [])]
     assert SERVICES[name]["restart"] == "no"
 
 
@@ -55,7 +55,10 @@ def test_commands_are_ones_that_we_have(name: str) -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_settings_are_ones_that_we_have_and_the_same_everywhere(name: str) -> None:
     environment = SERVICES[name]["environment"]
-    assert environment == COMPOSE["x-settings"]
+    administrator = {"MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_DSN"} if name == "migrate" else set()
+    differs = {key for key, value in environment.items() if COMPOSE["x-settings"][key] != value}
+    assert (differs, environment.keys()) == (administrator, COMPOSE["x-settings"].keys())
+    assert ("user=" in environment["MEMQUORUM_MEMORY_DSN"]) == (name == "migrate"), "who logs in as whom"
     found = settings.load(environment)
     found.require("bootstrap", "memory_dsn", "vault_dsn", "retrieval_port")
     assert found.bootstrap == ",".join(f"{broker}:9092" for broker in BROKERS)
@@ -104,6 +107,25 @@ def test_every_volume_is_declared_and_each_replica_has_its_own_state() -> None:
     for name in ROLES:
         if name.startswith("replica-"):
             assert [name, COMPOSE["x-settings"]["MEMQUORUM_STATE_DIR"]] in mounted[name]
+
+
+def test_each_container_mounts_its_own_keys_and_no_others(tmp_path: Path) -> None:
+    installed = settings.load({"MEMQUORUM_MEMORY_DSN": "dbname=memory"}, tmp_path)
+    handed = {*handout.processes(genesis.create(installed)), "postgres"}
+    assert handed == {*ROLES, "topics", "migrate", "postgres"}
+    for name, service in SERVICES.items():
+        mounts = [volume.split(":") for volume in service.get("volumes", [])]
+        keys = [mount for mount in mounts if mount[0] == "cluster" or mount[0].startswith("keys-")]
+        if name == "genesis":
+            assert keys == [["cluster", "/cluster"], *([f"keys-{each}", f"/handed/{each}"] for each in sorted(handed))]
+        elif name == "postgres":
+            assert keys == [["keys-postgres", "/run/keys", "ro"]]
+        else:
+            assert keys == ([[f"keys-{name}", "/cluster", "ro"]] if name in handed else []), name
+    image = (ROOT / "Dockerfile").read_text()
+    assert {f"/handed/{name}" for name in handed} <= set(image.split()), "a volume takes its owner from the image"
+    assert SERVICES["postgres"]["environment"]["POSTGRES_PASSWORD_FILE"] == "/run/keys/password"
+    assert "POSTGRES_HOST_AUTH_METHOD" not in SERVICES["postgres"]["environment"]
 
 
 def test_the_image_holds_what_the_roles_import() -> None:

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 
 from db.outcomes import Outcomes
 from db.reads import Reads
-from memquorum import cloudevents, topics
+from memquorum import cloudevents, kafka, topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
@@ -84,7 +84,7 @@ class Service:
         self.outcomes = Outcomes(self._dsn, self.reads, self.caching.heard)
         self.uses = Uses(self.codec, self._shown.sent, self.bounds)
         self._producer = AIOKafkaProducer(
-            bootstrap_servers=self._bootstrap, enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
+            **kafka.aiokafka(self._bootstrap), enable_idempotence=True, acks="all", client_id="memquorum-retrieval"
         )
         await self.reads.open()
         try:

@@ -1,0 +1,95 @@
+"""Hands each process the keys and passwords that it needs, and no others, in a folder of its own.
+
+For installations whose processes do not share a file system, or must not: a container mounts its folder alone, a
+machine gets its copy. The installation's own folders, which hold everything, stay with the operator.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from infra import logins
+from infra.kafkalogins import ADMIN
+from infra.secretfiles import write_secret
+from infra.settings import Settings
+from memquorum.core.consensus.membership import Genesis
+
+MASTER = "master.key"
+ADMINISTRATOR = "admin.pgpass"
+_SERVICE = ("stamps.key", "stamps-member-*.key")
+
+# Of the folder of keys, by patterns: a key that replaces another has its name and a number.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "intake": _SERVICE,
+    "streams": (*_SERVICE, "service-nomination.key", "service-nomination.*.key"),
+    "replica": ("member-{member}.key", "member-{member}.*.key", "stamps-member-{member}.key"),
+    "commit": (*_SERVICE, "service-journal.key", "service-journal.*.key"),
+    "retrieval": ("service-erasure.key", "service-erasure.*.key"),
+    "topics": (),
+    "migrate": (),
+}
+# Who opens or makes what is sealed, through the vault.
+OPENS = frozenset({"intake", "streams", "replica", "commit"})
+
+
+def processes(made: Genesis) -> list[str]:
+    """Every process that is handed a folder, by its name; a replica for each member."""
+    others = [name for name in KEYS if name != "replica"]
+    return sorted([*others, *(f"replica-{member.id}" for member in made.members)])
+
+
+def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
+    """Writes `to`/<process>/ for every process, laid out as a run folder; what is there stays, or is made current.
+
+    Beside them `to`/postgres/password, the superuser's, for the server's first start. Raises SettingsError, OSError.
+    """
+    logins.make(settings)
+    password = _administrator(settings)
+    for process in processes(made):
+        folder = to / process
+        for file, below in _files(settings, process):
+            _copy(file, folder / below)
+        _copy(settings.genesis_file, folder / "genesis.json")
+    write_secret(to / "migrate" / ADMINISTRATOR, f"*:*:*:postgres:{password}\n")
+    # Another user reads it there: who may is for the mount to say.
+    write_secret(to / "postgres" / "password", password, mode=0o644)
+
+
+def _files(settings: Settings, process: str) -> Iterator[tuple[Path, Path]]:
+    kind, _, member = process.partition("-")
+    for pattern in KEYS[kind]:
+        for file in sorted(settings.keys_dir.glob(pattern.format(member=member))):
+            yield file, Path("keys", file.name)
+    if kind in OPENS:
+        yield settings.master_key_file, Path(MASTER)
+    if kind == "migrate":
+        for name in logins.PROCESSES:
+            yield logins.file_of(settings, name), Path("logins", f"{name}.pgpass")
+    elif kind in logins.PROCESSES:
+        yield logins.file_of(settings, kind), Path("logins", f"{kind}.pgpass")
+    if settings.kafka_protocol != "PLAINTEXT" and kind != "migrate":
+        identity = {"topics": ADMIN}.get(kind, kind)
+        for name in ("ca.crt", *(f"{identity}.{kind_of}" for kind_of in ("password", "crt", "key"))):
+            if (settings.kafka_dir / name).exists():
+                yield settings.kafka_dir / name, Path("kafka-logins", name)
+
+
+def _administrator(settings: Settings) -> str:
+    """The superuser's password of a Postgres that is not embedded, made once."""
+    file = settings.logins_dir / ADMINISTRATOR
+    if not file.exists():
+        write_secret(file, secrets.token_urlsafe(32) + "\n")
+    return file.read_text(encoding="utf-8").strip()
+
+
+def _copy(file: Path, to: Path) -> None:
+    if to.exists() and to.read_bytes() == file.read_bytes():
+        return
+    to.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    draft = to.with_name(f"{to.name}.draft")
+    draft.unlink(missing_ok=True)
+    shutil.copy2(file, draft)
+    draft.rename(to)

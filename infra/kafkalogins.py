@@ -1,0 +1,169 @@
+"""Logins of Kafka as an installation keeps them, and the ACLs that say who may write and read which topic.
+
+Who needs what stands in `schemas/topics/*.yaml` (`producers`, `consumers`); here the names there become identities, of
+which a process has one. Files are those of `memquorum.kafka.login`, in the folder that the setting `kafka_dir` names.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import (
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialAlteration,
+    UserScramCredentialUpsertion,
+)
+
+from infra.embedded.certificates import Authority
+from infra.secretfiles import write_secret
+from infra.settings import Settings, SettingsError
+from infra.topics import Topic, TopicsError, declared
+from memquorum import kafka
+from memquorum.kafka import CA, LoginError, librdkafka
+
+ADMIN = "admin"
+"""Makes topics and ACLs, and deletes records: brokers let it do everything (`super.users`)."""
+
+OPERATOR = "operator"
+AGENT = "agent"
+IDENTITIES = ("intake", "streams", "replica", "commit", "retrieval", OPERATOR, AGENT, ADMIN)
+
+# The names in schemas/topics that are not an identity's own.
+_ACTS_AS = {
+    **dict.fromkeys(("salience", "decay", "nomination"), "streams"),
+    **dict.fromkeys(("verify", "rebuild", "reencode", "operators", "tests", "demo"), OPERATOR),
+    "agents": AGENT,
+}
+# A consumer that only takes `assign` names a group all the same, and librdkafka looks for its coordinator.
+_UNASSIGNED = "memquorum-unassigned"
+_GROUPS = {"intake": "intake", "streams": "memquorum-streams"}
+_TIMEOUT_S = 30
+
+
+def identity(name: str) -> str:
+    """Who a producer or consumer of schemas/topics logs in as. Raises TopicsError for a name that is nobody's."""
+    found = _ACTS_AS.get(name, name)
+    if found not in IDENTITIES:
+        raise TopicsError(f"schemas/topics: {name!r} is none of {', '.join(sorted({*IDENTITIES, *_ACTS_AS}))}")
+    return found
+
+
+def of(settings: Settings, name: str) -> Settings:
+    """The settings whose brokers' address has the login of an identity. Raises SettingsError."""
+    if not settings.bootstrap:
+        return settings
+    try:
+        address = kafka.login(str(settings.bootstrap), settings.kafka_protocol, settings.kafka_dir, name)
+    except LoginError as error:
+        raise SettingsError(f"kafka_protocol = {settings.kafka_protocol}: {error}") from None
+    return replace(settings, bootstrap=address)
+
+
+def make(settings: Settings) -> Path:
+    """Makes what is missing of passwords and certificates of an embedded installation; the folder of the authority."""
+    folder, authority_dir = settings.kafka_dir, settings.run_dir / "kafka-authority"
+    authority = Authority.of(authority_dir)
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(authority_dir / "ca.crt", folder / CA)
+    for name in IDENTITIES:
+        if not (folder / f"{name}.password").exists():
+            write_secret(folder / f"{name}.password", f"{name}:{secrets.token_urlsafe(32)}\n")
+        if not (folder / f"{name}.key").exists():
+            certificate, key = authority.issue(name)
+            write_secret(folder / f"{name}.crt", certificate)
+            write_secret(folder / f"{name}.key", key)
+    broker = authority_dir / "broker.pem"
+    if not broker.exists():
+        certificate, key = authority.issue("broker", server=True)
+        write_secret(authority_dir / "broker.crt", certificate)
+        write_secret(authority_dir / "broker.key", key)
+        write_secret(broker, key + certificate)
+    return authority_dir
+
+
+def tell_passwords(address: str, folder: Path) -> None:
+    """Tells the brokers everybody's password, salted, as the files of a folder say. Raises TopicsError."""
+    admin = AdminClient({**librdkafka(address), "log_level": 3})
+    told: list[UserScramCredentialAlteration] = []
+    for name in IDENTITIES:
+        user, _, password = (folder / f"{name}.password").read_text(encoding="utf-8").strip().partition(":")
+        how = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 4096)
+        told.append(UserScramCredentialUpsertion(user, how, password.encode()))
+    _all_done(admin.alter_user_scram_credentials(told, request_timeout=_TIMEOUT_S), "a password")
+
+
+def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType, str, AclOperation]]:
+    """Every right: identity, kind of resource, its name, operation. Nobody has one on a transactional id."""
+    rights: set[tuple[str, ResourceType, str, AclOperation]] = set()
+    for topic in declared() if topics is None else topics:
+        for names, operation in ((topic.producers, AclOperation.WRITE), (topic.consumers, AclOperation.READ)):
+            rights |= {(identity(name), ResourceType.TOPIC, topic.name, operation) for name in names}
+    # Who may write or read may also ask what there is; these ask before they do, and say how far others are.
+    rights |= {(OPERATOR, ResourceType.TOPIC, topic.name, AclOperation.DESCRIBE) for topic in declared()}
+    rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in _GROUPS.items()}
+    rights |= {(OPERATOR, ResourceType.GROUP, group, AclOperation.DESCRIBE) for group in _GROUPS.values()}
+    asking = set(IDENTITIES) - {ADMIN, AGENT}
+    rights |= {(name, ResourceType.GROUP, _UNASSIGNED, AclOperation.DESCRIBE) for name in asking}
+    return rights
+
+
+def ensure_acls(address: str) -> tuple[int, int]:
+    """Grants what is wanted and takes back what our identities have beyond it; how many were granted, and taken back.
+
+    Raises TopicsError.
+    """
+    admin = AdminClient({**librdkafka(address), "log_level": 3})
+    try:
+        users = {f"User:{name}" for name in IDENTITIES}
+        found = admin.describe_acls(_every(), request_timeout=_TIMEOUT_S).result()
+        have = {acl for acl in found if acl.principal in users}
+        want = {_binding(*right) for right in wanted()}
+        missing, beyond = list(want - have), list(have - want)
+        if missing:
+            _all_done(admin.create_acls(missing, request_timeout=_TIMEOUT_S), "an ACL")
+        if beyond:
+            filters = [
+                AclBindingFilter(
+                    a.restype, a.name, a.resource_pattern_type, a.principal, a.host, a.operation, a.permission_type
+                )
+                for a in beyond
+            ]
+            _all_done(admin.delete_acls(filters, request_timeout=_TIMEOUT_S), "an ACL")
+    except KafkaException as error:
+        raise TopicsError(f"the cluster at {address} refused: {error.args[0].str()}") from error
+    return len(missing), len(beyond)
+
+
+def _every() -> AclBindingFilter:
+    any_one: Any = None  # what the stubs do not know: without a name, all
+    return AclBindingFilter(
+        ResourceType.ANY, any_one, ResourcePatternType.ANY, any_one, any_one, AclOperation.ANY, AclPermissionType.ANY
+    )
+
+
+def _binding(name: str, kind: ResourceType, resource: str, operation: AclOperation) -> AclBinding:
+    literal, allow = ResourcePatternType.LITERAL, AclPermissionType.ALLOW
+    return AclBinding(kind, resource, literal, f"User:{name}", "*", operation, allow)
+
+
+def _all_done(answers: Mapping[Any, Future[Any]], what: str) -> None:
+    for asked, answer in answers.items():
+        try:
+            answer.result()
+        except KafkaException as error:
+            raise TopicsError(f"{what} was not taken ({asked}): {error.args[0].str()}") from error

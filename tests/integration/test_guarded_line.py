@@ -1,0 +1,63 @@
+"""A whole fleet on brokers that demand a login and grant by ACLs: it stores, finds, votes and is proven."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from infra import kafkalogins, settings, supervisor
+from infra.settings import Settings
+from memquorum.client.sync import Memory
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """An installation whose brokers want passwords over TLS."""
+    folder = tmp_path_factory.mktemp("guarded")
+    chosen = replace(
+        settings.load({}, folder), kafka_protocol="SASL_SSL", encoder="hashing", throwaway=True, tick_ms=200
+    )
+    with supervisor.started(chosen) as found:
+        yield found
+
+
+def until(condition: Callable[[], object], what: str, patience_s: float = 90) -> None:
+    """Waits for what another process does; nothing tells of it."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.1)
+
+
+def test_a_guarded_fleet_stores_finds_votes_and_is_proven(line: Settings) -> None:
+    address = kafkalogins.of(line, "agent").bootstrap
+    with Memory(namespace="greenhouse", agent="planner", kafka=address, url=line.retrieval_url) as memory:
+        memory.add("the spare key of the boiler room hangs behind the third pump", wait=True, timeout=60, subject="ada")
+        assert "third pump" in memory.search("where is the spare key")[0].text
+        memory.erase(subject="ada", dry_run=False, reference="test")
+    with psycopg.connect(line.memory_dsn, autocommit=True) as store:
+
+        def attested() -> bool:
+            # Ordered, carried out, nominated, voted on and decided: every stage and every topic of a vote.
+            return store.execute("SELECT count(*) FROM erasure WHERE epoch IS NOT NULL").fetchone() == (1,)
+
+        until(attested, "the members did not attest the erasure")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
+    command = [sys.executable, "-m", "infra", "verify", "--run-dir", str(line.run_dir)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["nothing is wrong"]), done.stdout + done.stderr
+    refused = {
+        file.name: [text for text in file.read_text(errors="replace").splitlines() if "uthorization" in text]
+        for file in line.logs_dir.glob("*.log")
+    }
+    assert not {name: texts[:3] for name, texts in refused.items() if texts}, "a process lacks a right"

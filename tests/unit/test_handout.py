@@ -1,0 +1,98 @@
+"""What each process is handed is what it needs to start, and no key of another."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from db import logins as kinds
+from infra import genesis, handout, logins, settings
+from infra.settings import Settings
+from memquorum.core.consensus.membership import Genesis
+
+_SERVICE = {"keys/stamps.key", *(f"keys/stamps-member-{member}.key" for member in range(4))}
+WANTED = {
+    "intake": {*_SERVICE, "master.key", "logins/intake.pgpass"},
+    "streams": {*_SERVICE, "keys/service-nomination.key", "master.key", "logins/streams.pgpass"},
+    "commit": {*_SERVICE, "keys/service-journal.key", "master.key", "logins/commit.pgpass"},
+    "retrieval": {"keys/service-erasure.key", "logins/retrieval.pgpass"},
+    "topics": set(),
+    "migrate": {"admin.pgpass", *(f"logins/{name}.pgpass" for name in logins.PROCESSES)},
+    **{
+        f"replica-{m}": {f"keys/member-{m}.key", f"keys/stamps-member-{m}.key", "master.key", "logins/replica.pgpass"}
+        for m in range(4)
+    },
+}
+
+
+@pytest.fixture
+def handed(tmp_path: Path) -> tuple[Settings, Genesis, Path]:
+    """An installation of four members, its genesis, and the folder that was handed out."""
+    installed = settings.load({"MEMQUORUM_MEMORY_DSN": "host=postgres dbname=memory"}, tmp_path / "cluster")
+    made = genesis.create(installed)
+    handout.hand_out(installed, made, tmp_path / "handed")
+    return installed, made, tmp_path / "handed"
+
+
+def files(folder: Path) -> set[str]:
+    return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
+
+
+def test_nobody_has_a_key_of_another(handed: tuple[Settings, Genesis, Path]) -> None:
+    _, made, to = handed
+    assert {process: files(to / process) - {"genesis.json"} for process in handout.processes(made)} == WANTED
+    everything = {file for process in WANTED for file in files(to / process)}
+    assert not {name for name in everything if "operator" in name}, "the operator's key is the operator's"
+    for process in WANTED:
+        for name in files(to / process) - {"genesis.json"}:
+            assert stat.S_IMODE((to / process / name).stat().st_mode) == 0o600, (process, name)
+
+
+def test_a_process_starts_with_what_it_is_handed(handed: tuple[Settings, Genesis, Path]) -> None:
+    _, made, to = handed
+
+    def of(process: str) -> Settings:
+        # As docker-compose.yml mounts it.
+        found = settings.load({"MEMQUORUM_MEMORY_DSN": "host=p dbname=memory", "MEMQUORUM_VAULT_DSN": "dbname=vault"})
+        folder = to / process
+        return replace(
+            found, genesis_file=folder / "genesis.json", keys_dir=folder / "keys", logins_dir=folder / "logins",
+            master_key_file=folder / "master.key",
+        )  # fmt: skip
+
+    for service in ("intake", "streams", "commit"):
+        assert genesis.stamps(of(service), genesis.identities(of(service), made))
+    assert genesis.signing_seed(of("streams"), "service-nomination", made.services["nomination"])
+    assert genesis.signing_seed(of("commit"), "service-journal", made.services["journal"])
+    assert genesis.erasure_seed(of("retrieval"), made)
+    for member in made.members:
+        mine = of(f"replica-{member.id}")
+        assert genesis.signing_seed(mine, f"member-{member.id}", member.public_key)
+        assert genesis.member_stamps(mine, made, member.id)
+    for process in handout.processes(made):
+        kind = process.partition("-")[0]
+        if kind in logins.PROCESSES:
+            given = logins.of(of(process), kind)
+            login = kinds.LOGINS[kind]
+            assert (f"user=memory_{kind}" in given.memory_dsn) == bool(login.memory)
+            assert (f"user=memory_{kind}" in given.vault_dsn) == bool(login.vault)
+        assert (
+            (of(process).master_key_file.exists())
+            == (kind in handout.OPENS)
+            == bool(kind in kinds.LOGINS and kinds.LOGINS[kind].vault)
+        )
+
+
+def test_a_second_time_changes_what_changed_alone(handed: tuple[Settings, Genesis, Path]) -> None:
+    installed, made, to = handed
+    (to / "retrieval" / "keys" / "api-keys.json").write_text("{}")
+    before = {file: file.read_bytes() for file in to.rglob("*") if file.is_file()}
+    handout.hand_out(installed, made, to)
+    assert {file: file.read_bytes() for file in to.rglob("*") if file.is_file()} == before
+    genesis.new_key(installed, "member-2")
+    handout.hand_out(installed, made, to)
+    added = {file for file in to.rglob("*") if file.is_file()} - set(before)
+    assert added == {to / "replica-2" / "keys" / "member-2.1.key"}
