@@ -33,6 +33,7 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Event,
     EventKey,
+    GoalDue,
     Guarded,
     Keys,
     LetGo,
@@ -45,7 +46,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
-from memquorum.core.protection.orders import HOLD
+from memquorum.core.protection.orders import GOAL, HOLD
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
 from memquorum.core.restoring import asking
 from memquorum.core.restoring.orders import ACTIONS
@@ -141,6 +142,20 @@ class InMemoryStore:
         for one in self.protected.values():
             if one.namespace in namespaces:
                 found[one.namespace] = counted(found.get(one.namespace, Guarded()), one.kind, 1)
+        return found
+
+    def goals_due(self, shards: Iterable[int], after_ms: int, most: int) -> dict[int, GoalDue]:
+        """By shard, a goal that was last spoken of so long ago or longer, with at most so many of its memories."""
+        goals: dict[tuple[int, str, str], list[Protection]] = {}
+        for one in self.protected.values():
+            if one.kind.startswith(GOAL):
+                goals.setdefault((one.shard, one.namespace, one.kind), []).append(one)
+        found: dict[int, GoalDue] = {}
+        for (shard, namespace, kind), rows in sorted(goals.items()):
+            used_at = max(row.accepted_at for row in rows)
+            if shard in shards and shard not in found and used_at <= self.states[shard].as_of - after_ms:
+                ids = sorted(row.memory_id for row in rows)[:most]
+                found[shard] = GoalDue(namespace, kind, used_at, tuple(ids))
         return found
 
     def held(self, memory_ids: Sequence[str]) -> list[str]:

@@ -294,6 +294,17 @@ FROM protection
 WHERE namespace = ANY(%(namespaces)s)
 GROUP BY namespace
 
+-- :name goals_due
+-- Of each shard a goal that was last said to need anything so long ago or longer, with its first memories.
+SELECT DISTINCT ON (s.shard) s.shard, p.namespace, p.kind, max(p.accepted_at),
+    (array_agg(p.memory_id::text ORDER BY p.memory_id))[1:%(most)s]
+FROM shard s
+JOIN protection p ON p.shard = s.shard AND p.kind ^@ 'goal:'
+WHERE s.shard = ANY(%(shards)s)
+GROUP BY s.shard, p.namespace, p.kind
+HAVING max(p.accepted_at) <= s.as_of - %(after)s
+ORDER BY s.shard, p.namespace COLLATE "C", p.kind COLLATE "C"
+
 -- :name answered_insert
 -- An order that was answered: it applies once.
 INSERT INTO answered (shard, digest, seq, namespace, effect)

@@ -31,6 +31,7 @@ from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import (
     Event,
+    GoalDue,
     Guarded,
     Keys,
     Memory,
@@ -157,6 +158,13 @@ class PostgresStore:
         """Of orders, by their digests (`core.orders.order_digest`), those that were answered."""
         with self._link.use() as connection:
             return _answered(connection, {shard: orders})[shard]
+
+    def goals_due(self, shards: Iterable[int], after_ms: int, most: int) -> dict[int, GoalDue]:
+        """By shard, a goal that was last spoken of so long ago or longer, with at most so many of its memories."""
+        wanted = {"shards": list(shards), "after": after_ms, "most": most}
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["goals_due"], wanted).fetchall()
+        return {shard: GoalDue(namespace, kind, used_at, tuple(i)) for shard, namespace, kind, used_at, i in rows}
 
     @contextmanager
     def transaction(self, wanted: Mapping[ShardState, Keys]) -> Iterator[Transaction]:

@@ -23,7 +23,7 @@ from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.merging import Marks
-from memquorum.core.protection.orders import ENDS, GOAL, PIN, kind_of
+from memquorum.core.protection.orders import ENDS, GOAL, NEED, PIN, kind_of
 from memquorum.core.records import ProtectionOrdered
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
@@ -241,15 +241,29 @@ class View:
         )
         return Guarded(pins, needs)
 
-    def protect(self, shard: int, order: ProtectionOrdered, signer: str) -> None:
-        """An order to protect a memory, or to protect it no longer, stands in the stream, for the first time.
+    def lapse(self, shard: int, before: int) -> None:
+        """Goals that were last spoken of at this time or before need nothing any more."""
+        if self._db.execute("SELECT 1 FROM protected WHERE shard = ? AND used_at <= ?", (shard, before)).fetchone():
+            self._write(sql.LAPSE, (shard, before))
+
+    def protect(self, shard: int, order: ProtectionOrdered, signer: str, at: int = 0) -> None:
+        """An order to protect a memory, or to protect it no longer, stands in the stream, for the first time,
+        since `at`.
 
         It changes nothing where the order's namespace has no such memory, known or sealed: as in the journal.
         """
         ends, operator = order.action in ENDS, int(signer == OPERATOR)
         named = order.ends if ends else order.order_id
         row = (order.memory_id, kind_of(order), shard, order.namespace, named, operator)
-        self._write(sql.UNPROTECT if ends else sql.PROTECT, row)
+        if ends:
+            self._write(sql.UNPROTECT, row)
+        else:
+            self._write(sql.PROTECT, (*row, at if order.action == NEED else None))
+
+    def protects(self, memory_id: str, kind: str) -> bool:
+        """Whether an order of a kind protects a memory."""
+        asked = "SELECT 1 FROM protected WHERE memory_id = ? AND kind = ?"
+        return self._db.execute(asked, (memory_id, kind)).fetchone() is not None
 
     def remember(self, known: Known) -> bool:
         """A stored episode. The first of its id counts, also after the memory was forgotten: whether this is it."""

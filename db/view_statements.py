@@ -56,9 +56,15 @@ WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND na
 # Known, or sealed, in the namespace that ordered it: what is protected elsewhere is not for that order to say.
 PROTECT = """
 INSERT OR IGNORE INTO protected
-SELECT m.memory_id, ?2, ?5, ?3, m.namespace, ?6
+SELECT m.memory_id, ?2, ?5, ?3, m.namespace, ?6, ?7
 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
 WHERE p.memory_id = ?1 AND m.namespace = ?4
+"""
+# Goals of which nobody spoke since: of one that was spoken of, older needs stay.
+LAPSE = """
+DELETE FROM protected WHERE shard = ?1 AND used_at <= ?2 AND NOT EXISTS (
+    SELECT 1 FROM protected p
+    WHERE p.namespace = protected.namespace AND p.kind = protected.kind AND p.used_at > ?2)
 """
 # What counts against a namespace's limit on pins, or on what goals need.
 GUARDED = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Raised when the tables change: a file of before is emptied, and filled again from the streams.
-VERSION = 15
+VERSION = 16
 # Memories lie in the order in which they were read, so those that are forgotten together lie together, and leave whole
 # pages. `place` says where, for good, and below zero what rests sealed: an id whose memory is not there any more was
 # forgotten, and must not come back.
@@ -57,7 +57,8 @@ CREATE TABLE IF NOT EXISTS answered (
     PRIMARY KEY (shard, digest, accepted_offset, accepted_at)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS protected (
     memory_id TEXT, kind TEXT, order_id TEXT, shard INTEGER NOT NULL, namespace TEXT NOT NULL,
-    of_operator INTEGER NOT NULL, PRIMARY KEY (memory_id, kind, order_id)) WITHOUT ROWID;
+    of_operator INTEGER NOT NULL, used_at INTEGER, PRIMARY KEY (memory_id, kind, order_id)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS protected_used ON protected (shard, used_at) WHERE used_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS protected_namespace ON protected (namespace, kind);
 CREATE TABLE IF NOT EXISTS tick (
     shard INTEGER, accepted_offset INTEGER, as_of INTEGER NOT NULL, stream BLOB NOT NULL,

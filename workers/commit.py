@@ -30,13 +30,16 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto.keys import Keys
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
+from memquorum.telemetry.tracing import NOTHING, Hop
 from workers import loop, published, spans
 from workers.destruction import Destruction
 from workers.erasing import RESIDUE_MS, Erasing
+from workers.lapsing import Lapsing
 from workers.line import SOURCES, Batch, Line, opened
 from workers.outbox import SIGNER, Outbox, Outgoing
 from workers.ownclock import OwnClock
@@ -158,6 +161,7 @@ class _Session:
         self._strangers, self._last = strangers, last
         destroy = partial(self._patiently, vault.destroy)
         self._destruction = Destruction(rules, store, destroy, own_clock, shown.health)
+        self._lapsing = Lapsing(rules, store, own_clock)
         self._erasing = Erasing(rules, store, destroy, outbox.signed_head, residue_ms)
         self._recalling = Recalling(rules.codec, bootstrap, store, partial(self._patiently, vault.open))
         self._lines: dict[int, Line] = {}
@@ -378,18 +382,22 @@ class _Session:
         return clear, {shard: batch.vectors(keys) for shard, batch in batches.items()}
 
     def _destroy_due(self) -> bool:
-        """One round of destroying the keys whose grace time is over; whether there were any."""
+        """One round of destroying the keys whose grace time is over, and of goals that lapse; whether any."""
         done = self._destruction.round(self._lines)
         for one in done:
-            line, batch = self._lines[one.net.after.shard], Batch(None, [], changes=[(one.change, None)])
-            line.applied(batch, one.net)
-            self._show_applied(line, batch)
-            hop = spans.destroyed(self._shown.tracing, one.change, one.memory_ids)
-            entry = one.change.entry
-            self._outbox.send(
-                [Outgoing(entry.seq, entry.event_id, one.change.appended, hop)], one.net.after, line.rules.genesis
-            )
-        return bool(done)
+            self._made(one.net, one.change, spans.destroyed(self._shown.tracing, one.change, one.memory_ids))
+        lapsed = self._lapsing.round(self._lines)
+        for net, change in lapsed:
+            self._made(net, change)
+        return bool(done or lapsed)
+
+    def _made(self, net: Net, change: Change, hop: Hop = NOTHING) -> None:
+        """An entry that no record asked for is in the store."""
+        line, batch = self._lines[net.after.shard], Batch(None, [], changes=[(change, None)])
+        line.applied(batch, net)
+        self._show_applied(line, batch)
+        outgoing = Outgoing(change.entry.seq, change.entry.event_id, change.appended, hop)
+        self._outbox.send([outgoing], net.after, line.rules.genesis)
 
     def _patiently(self, ask: Callable[[list[str]], T], memory_ids: list[str]) -> T:
         """Asks the vault until it answers. Raises _Stopped."""

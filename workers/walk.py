@@ -20,7 +20,7 @@ from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.ordered import Ordered
 from memquorum.core.orders import order_digest
-from memquorum.core.protection.orders import ENDS, open_protection
+from memquorum.core.protection.orders import ENDS, kind_of, open_protection
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -105,6 +105,7 @@ class Walk:
         match item.record:
             case ClockTicked(as_of=as_of):
                 self._view.ticked(self._shard, item.offset, as_of, self._stream)
+                self._view.lapse(self._shard, as_of - self._genesis.policy.protection.lapse_ms)
             case ErasureAccepted() | RestoreAccepted() | ProtectionAccepted() as ordered:
                 self._order(item.offset, ordered)
             case AccessAccepted() as access:
@@ -122,11 +123,13 @@ class Walk:
         if not first or not isinstance(record, ProtectionAccepted):
             return
         signed, order = open_protection(self._codec, self._genesis, record.order)
-        limits = self._genesis.policy.protection
-        if order.action not in ENDS and not within(self._view.guarded(order.namespace), limits, signed.signer, order):
+        limits, there = self._genesis.policy.protection, self._view.guarded(order.namespace)
+        begins = order.action not in ENDS
+        stands = self._view.protects(order.memory_id, kind_of(order))
+        if begins and not stands and not within(there, limits, signed.signer, order):
             return
-        self._view.protect(self._shard, order, signed.signer)
-        if order.action not in ENDS:
+        self._view.protect(self._shard, order, signed.signer, record.accepted_at)
+        if begins:
             self._view.touch(order.memory_id, order.namespace, at=0, offset=offset)
 
     def _take_episode(self, offset: int, episode: EpisodeAccepted, scored: EpisodeScored) -> None:

@@ -110,10 +110,12 @@ class ProtectionPolicy:
     """How much of a namespace may be protected from being forgotten by those who are not the operator.
 
     `pins_max`: pins that stand; `needs_max`: memories that goals need, counted for each goal.
+    `lapse_ms`: a goal that nobody ended lapses so long after it was last said to need anything, by the stream's clock.
     """
 
     pins_max: int = 1_000
     needs_max: int = 10_000
+    lapse_ms: int = 90 * 24 * 3600 * 1000
 
 
 NO_CAPS = CapsPolicy(Fraction(1), Fraction(1))
@@ -217,6 +219,7 @@ def _check(policy: Policy) -> None:
         (policy.caps.day_ms > 0, "caps.day_ms must be positive"),
         (policy.protection.pins_max >= 0, "protection.pins_max must not be negative"),
         (policy.protection.needs_max >= 0, "protection.needs_max must not be negative"),
+        (policy.protection.lapse_ms > 0, "protection.lapse_ms must be positive"),
         (policy.epoch.proposals_max > 0, "epoch.proposals_max must be positive"),
         (1 <= policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must be ≥ 1, ≤ its cap"),
     )

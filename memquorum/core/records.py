@@ -33,6 +33,7 @@ from memquorum.core.erasure.records import (
 from memquorum.core.erasure.records import (
     ErasureOrdered as ErasureOrdered,
 )
+from memquorum.core.protection.records import Lapsed as Lapsed
 from memquorum.core.protection.records import Protected as Protected
 from memquorum.core.protection.records import ProtectionAccepted as ProtectionAccepted
 from memquorum.core.protection.records import ProtectionOrdered as ProtectionOrdered

@@ -70,6 +70,7 @@ RECORDS = (
     r.ProtectionOrdered(CLUSTER, OTHER, "greenhouse", MEMORY, "pin", "operator", 1_750_000_000_000, "case-3"),
     r.ProtectionAccepted(OTHER, "greenhouse", MEMORY, b"signed", 1_750_000_000_000, "memory.erasure.ordered.v1", 2, 18),
     r.Protected(b"signed", 1_750_000_000_000, True),
+    r.Lapsed("goal:sow", 1_750_000_000_000, (MEMORY,)),
     r.Withheld(b"signed", 1_750_000_000_000, (MEMORY,)),
     r.Erased(b"signed", 1_750_000_000_000, 0, 1, 1_750_700_000_000,
              (r.ErasedEpisode(MEMORY, "short-term", b"c" * 32),)),

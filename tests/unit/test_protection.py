@@ -4,24 +4,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from starlette.testclient import TestClient
 
+from db.inmemory import InMemoryStore
 from db.view import View
 from db.view_rows import Known
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
+from memquorum.core.commit import ordering
 from memquorum.core.consensus import messages
 from memquorum.core.intake import Origin, Refusal
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.links import BrokenChain
 from memquorum.core.journal.replay import Replay
+from memquorum.core.journal.rows import Change, GoalDue, Keys
 from memquorum.core.orders import BadOrder
 from memquorum.core.policy import ForgetPolicy, Policy, ProtectionPolicy
 from memquorum.core.protection.orders import make, open_protection
-from memquorum.core.records import Decided, Protected, ProtectionAccepted, ProtectionOrdered
+from memquorum.core.records import ClockTicked, Decided, Protected, ProtectionAccepted, ProtectionOrdered
 from memquorum.core.retrieval.telling import WHY
 from tests.unit import erasures, genesis, protections, votes
 from tests.unit.erasures import NAMESPACE, among, entitled, ordered
@@ -31,6 +36,9 @@ from tests.unit.published import kinds, publish
 from tests.unit.served import HERS, THEIRS, Served, client_of
 from tests.unit.served import make as serve
 from tests.unit.shard import Shard, memory_id
+from workers.lapsing import Lapsing
+from workers.line import Line
+from workers.ownclock import OwnClock
 from workers.retrieval.door import Door
 from workers.walk import Walk
 
@@ -350,6 +358,99 @@ def test_a_namespace_protects_no_more_than_its_limit_but_for_the_operator(codec:
     assert kinds(public.audit(store=True, accepted=True)) == []
     public.forge(6, replace(public.detail(6), applied=True))
     assert Kind.EFFECT_IMPOSSIBLE in kinds(public.audit())
+
+
+# Goals that nobody ends
+
+
+LAPSE = Policy(protection=ProtectionPolicy(lapse_ms=1_000), forget=ForgetPolicy(grace_ms=500))
+LAPSING = genesis.make(policy=LAPSE, **entitled(signed=()))
+
+
+def need(codec: Codec, name: str, number: int, at: int, goal: str = "sow") -> ProtectionAccepted:
+    said = {"cluster": LAPSING.cluster, "reference": goal}
+    return replace(protections.accepted(codec, "need", memory_id(name), number, **said), accepted_at=at)
+
+
+class Kept:
+    """A shard's store with two goals: one begun at 5,000 and spoken of again at 5,500, the other begun at 5,800."""
+
+    def __init__(self, codec: Codec) -> None:
+        self.shard, self.store = Shard(codec, LAPSING), InMemoryStore()
+        self.store.start(LAPSING.cluster, LAPSING.shards)
+        for name in "abc":
+            self.shard.episode(name)
+        self.needs = [need(codec, "a", 1, 5_000), need(codec, "b", 2, 5_500), need(codec, "c", 3, 5_800, "reap")]
+        for record in self.needs:
+            self.shard.protect(record)
+
+    def tick(self, codec: Codec, as_of: int, own_clock: OwnClock | None = None) -> list[Change]:
+        """What lapses at a time."""
+        self.shard.tick(as_of)
+        with self.store.transaction({self.shard.work.net().before: Keys()}) as transaction:
+            transaction.write([self.shard.work.net()], {}, {})
+        line = Line(Rules(codec, LAPSING), self.store.start(LAPSING.cluster, LAPSING.shards)[0])
+        lapsing = Lapsing(line.rules, cast(Any, self.store), own_clock)
+        changes = [change for _, change in lapsing.round({0: line})]
+        for change in changes:
+            self.shard._absorb(change)
+        return changes
+
+
+@pytest.mark.parametrize(("as_of", "lapses"), [(6_499, []), (6_500, [A, B])])
+def test_a_goal_that_nobody_speaks_of_lapses_as_a_whole(codec: Codec, as_of: int, lapses: list[str]) -> None:
+    kept = Kept(codec)
+    changes = kept.tick(codec, as_of)
+    assert [sorted(i for i, _ in change.unprotected) for change in changes] == [sorted(lapses)] * bool(lapses)
+    assert (C, "goal:reap") in kept.shard.rows.protected and len(kept.shard.rows.protected) == 3 - len(lapses)
+    public = publish(kept.shard)
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    replay = Replay(kept.shard.rules, 0)
+    step = replay.take([replay.read(data) for data in public.entries])
+    assert {one.memory_id for one in step.net.protected} == {A, B, C} - set(lapses)
+    # Members come to the same, by the same ticks.
+    view = View(Path(":memory:"), LAPSING.cluster, 1)
+    walk = Walk(codec, view, LAPSING, me=1, shard=0)
+    with view.batch():
+        for own in (A, B, C):
+            view.remember(Known(own, NAMESPACE, "ann", 0, 0, 0, 1, 0, None, None, None, b"", b"", None, ""))
+        for offset, record in enumerate([*kept.needs, ClockTicked("t", as_of)]):
+            walk.accept(offset, record, b"bytes")
+        walk.go()
+    assert view.protected([A, B, C]) == {A, B, C} - set(lapses)
+    view.close()
+
+
+def test_what_is_said_again_is_needed_from_then_on(codec: Codec) -> None:
+    kept = Kept(codec)
+    again = need(codec, "a", 9, 6_000)
+    assert codec.decode_as(Protected, kept.shard.protect(again).entry.detail).applied
+    assert kept.shard.rows.protected[A, "goal:sow"].accepted_at == 6_000
+    assert kept.tick(codec, 6_799) == []
+    assert kinds(publish(kept.shard).audit(accepted=True)) == []
+
+
+def test_no_goal_lapses_by_a_clock_that_runs_away(codec: Codec) -> None:
+    assert Kept(codec).tick(codec, 9_000, OwnClock(1, lambda: 1_000)) == []
+
+
+@pytest.mark.parametrize(
+    "changes", [{"used_at": 5_400}, {"memory_ids": (C,)}, {"memory_ids": ()}, {"kind": "pin"}, {"kind": "goal:reap"}]
+)
+def test_an_audit_finds_what_lapsed_and_should_not_have(codec: Codec, changes: dict[str, Any]) -> None:
+    kept = Kept(codec)
+    kept.tick(codec, 6_500)
+    public = publish(kept.shard)
+    at = len(public.entries) - 1
+    public.forge(at, replace(public.detail(at), **changes))
+    assert {Kind.EFFECT_IMPOSSIBLE, Kind.EFFECT_UNDECIDED} & set(kinds(public.audit()))
+
+
+def test_a_rebuild_follows_no_journal_in_which_a_goal_lapsed_too_early(codec: Codec) -> None:
+    kept = Kept(codec)
+    kept.shard.tick(6_499)
+    with pytest.raises(BrokenChain, match="spoken of"):
+        ordering.apply_lapsed(kept.shard.rules, kept.shard.rows, GoalDue(NAMESPACE, "goal:sow", 5_500, (A, B)))
 
 
 # Over HTTP

@@ -10,8 +10,9 @@ from memquorum.client import Invalid
 from memquorum.client.tail import seconds_back
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import FORGET, PROMOTE
+from memquorum.core.commit import ordering
 from memquorum.core.journal.effects import EFFECTS
-from memquorum.core.journal.rows import Change
+from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
 from tests.unit import erasures, protections, votes
@@ -53,6 +54,10 @@ def shard(codec: Codec) -> Shard:
         made.protect(protections.accepted(codec, action, A, number, cluster=GENESIS.cluster))
     all_of_a = erasures.ordered(GENESIS, "memory", A, order_id=memory_id("orders"))
     made.withhold(erasures.accepted(all_of_a, erasures.signed(codec, GENESIS, all_of_a), 2_000), A)
+    made.protect(protections.accepted(codec, "need", A, 3, cluster=GENESIS.cluster, reference="sow"))
+    made.tick(8_000_000_000)
+    goal = GoalDue(erasures.NAMESPACE, "goal:sow", 5_000, (A,))
+    made._absorb(ordering.apply_lapsed(made.rules, made.rows, goal))
     return made
 
 
@@ -91,12 +96,16 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         f"1970-01-12 13:46:40  0/18    protected   {A}  in greenhouse: hold by counsel, which changes nothing",
         f"1970-01-12 13:46:40  0/19    withheld    order {memory_id('orders')} in greenhouse: nothing is erased, 1 of "
         "what it names is held; after the release it has to be ordered again",
+        f"1970-01-12 13:46:40  0/20    protected   {A}  in greenhouse: need by counsel",
+        "1970-04-03 14:13:20  0/21    ticked",
+        "1970-04-03 14:13:20  0/22    lapsed      goal:sow in greenhouse: nobody ended it, 1 memories are needed by it "
+        "no more",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 
 
 def test_ticks_are_told_only_where_they_are_asked_for(codec: Codec, shard: Shard) -> None:
-    assert len(told(codec, shard.changes)) == len(told(codec, shard.changes, ticks=True)) - 1
+    assert len(told(codec, shard.changes)) == len(told(codec, shard.changes, ticks=True)) - 2
 
 
 def test_one_namespace_alone_with_its_votes_and_its_ends(codec: Codec, shard: Shard) -> None:

@@ -41,7 +41,6 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
         if one.status != forgetting.ALIVE:
             return unknown("memory_ids", f"no memory {one.memory_id} is alive in {goal.namespace!r}")
     needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
-    # Said again it would touch the memories, and change nothing else.
     known = await needed()
     more = sum(one not in known for one in goal.memory_ids)
     most, there = (
@@ -51,7 +50,8 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
     if more and there + more > most:
         told = f"goals of {goal.namespace!r} need {there} memories, and {most} is the most: end goals that are over"
         raise BadRequest("too_many", "memory_ids", f"{told} (`memquorum goal NAME --end`), or name fewer")
-    await _order(service, caller, goal, NEED, {one: None for one in goal.memory_ids if one not in known})
+    # Said again it is needed anew: a goal that nobody speaks of lapses.
+    await _order(service, caller, goal, NEED, dict.fromkeys(goal.memory_ids))
     holds = set(goal.memory_ids).issubset
     now = await ordering.until(seconds, needed, holds)
     return _told(goal, "active" if holds(now) else "ordered", now)

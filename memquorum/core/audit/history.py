@@ -39,6 +39,7 @@ from memquorum.core.records import (
     Destroyed,
     Erased,
     JournalEntry,
+    Lapsed,
     Protected,
     Reencoded,
     RestoreRequested,
@@ -48,7 +49,12 @@ from memquorum.core.records import (
 )
 
 # Where the record that an entry applies stands, if not in the accepted stream.
-_SOURCES = {"decided": topics.PRE_PREPARES, "destroyed": topics.JOURNAL, "reencoded": topics.REENCODED}
+_SOURCES = {
+    "decided": topics.PRE_PREPARES,
+    "destroyed": topics.JOURNAL,
+    "lapsed": topics.JOURNAL,
+    "reencoded": topics.REENCODED,
+}
 
 
 class History:
@@ -161,7 +167,7 @@ class History:
         expected = (_SOURCES.get(entry.effect, topics.ACCEPTED), entry.shard)
         if (entry.source_topic, entry.source_partition) != expected:
             raise _source(expected, (entry.source_topic, entry.source_partition))
-        if isinstance(detail, (Decided, Destroyed)):
+        if isinstance(detail, (Decided, Destroyed, Lapsed)):
             return
         if isinstance(detail, Reencoded):
             last, self._reencoded = self._reencoded, max(self._reencoded, entry.source_offset)
@@ -235,6 +241,9 @@ class History:
 
     def _judge_protected(self, entry: JournalEntry, detail: Protected) -> None:
         self.protections.judge(entry, detail, self.rows(entry, detail))
+
+    def _judge_lapsed(self, entry: JournalEntry, detail: Lapsed) -> None:
+        self.protections.judge_lapsed(entry, detail)
 
     @property
     def _known(self) -> Known:
@@ -404,6 +413,7 @@ _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingPro
         "declined": History._judge_requested,
         "protected": History._judge_protected,
         "withheld": History._judge_withheld,
+        "lapsed": History._judge_lapsed,
     }
 )
 

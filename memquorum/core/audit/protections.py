@@ -10,8 +10,8 @@ from memquorum.core.journal import protections
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
 from memquorum.core.orders import BadOrder
-from memquorum.core.protection.orders import HOLD, open_protection
-from memquorum.core.records import Destroyed, JournalEntry, Protected
+from memquorum.core.protection.orders import GOAL, HOLD, open_protection
+from memquorum.core.records import Destroyed, JournalEntry, Lapsed, Protected
 
 
 class Protections:
@@ -38,11 +38,26 @@ class Protections:
         if told != (order.order_id, order.namespace, order.memory_id, shard):
             raise Impossible(Kind.ORDER_INVALID, f"order {order.order_id} about {order.memory_id}", told)
         guarded = self._guarded.get(order.namespace, Guarded())
-        within = protections.within(guarded, self._rules.genesis.policy.protection, signed.signer, order)
-        applied = entry.effect != REPEATED and within and protections.applies(rows, signed.signer, order)
+        takes = protections.takes(rows, guarded, self._rules.genesis.policy.protection, signed.signer, order)
+        applied = entry.effect != REPEATED and takes
         if detail.applied != applied:
             told_of = f"order {order.order_id} to {order.action} {order.memory_id}"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{told_of}, applied {not detail.applied}", detail.applied)
+
+    def judge_lapsed(self, entry: JournalEntry, detail: Lapsed) -> None:
+        """A goal that lapses has needs that stand, and nobody has spoken of it for long enough. Raises Impossible."""
+        mine = {
+            memory_id: one.accepted_at
+            for (memory_id, kind), one in self.standing.items()
+            if (kind, one.namespace) == (detail.kind, entry.namespace)
+        }
+        used_at, lapse_ms = max(mine.values(), default=-1), self._rules.genesis.policy.protection.lapse_ms
+        told = f"{detail.kind} in {entry.namespace!r}"
+        if not detail.memory_ids or not mine.keys() >= set(detail.memory_ids) or not detail.kind.startswith(GOAL):
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"of what {told} needs", ", ".join(detail.memory_ids[:3]))
+        if detail.used_at != used_at or entry.as_of < used_at + lapse_ms:
+            expected = f"{told} kept until {used_at + lapse_ms}: it was spoken of at {used_at}"
+            raise Impossible(Kind.EFFECT_UNDECIDED, expected, f"lapsed at {entry.as_of}, as of {detail.used_at}")
 
     def judge_destroyed(self, detail: Destroyed, of: dict[str, str]) -> None:
         """Keys of what is held stay. `of`: episode → the memory that it repeated. Raises Impossible."""

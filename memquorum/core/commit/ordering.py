@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
 from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.journal import protections, restores
 from memquorum.core.journal.effects import REPEATED, Rules
-from memquorum.core.journal.rows import Change, Guarded, Rows
+from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
 from memquorum.core.orders import order_digest
 from memquorum.core.protection.orders import open_protection
 from memquorum.core.records import (
     Erased,
     ErasedEpisode,
     ErasureAccepted,
+    Lapsed,
     Protected,
     ProtectionAccepted,
     RestoreAccepted,
@@ -44,8 +46,8 @@ def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionA
     signed, order = open_protection(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     guarded = rows.guarded.get(order.namespace, Guarded())
-    within = protections.within(guarded, rules.genesis.policy.protection, signed.signer, order)
-    applied = not repeated and within and protections.applies(rows, signed.signer, order)
+    takes = protections.takes(rows, guarded, rules.genesis.policy.protection, signed.signer, order)
+    applied = not repeated and takes
     detail = Protected(record.order, record.accepted_at, applied)
     return apply_entry(
         rules,
@@ -57,6 +59,14 @@ def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionA
         namespace=record.namespace,
         memory_id=record.memory_id,
     )
+
+
+def apply_lapsed(rules: Rules, rows: Rows, goal: GoalDue) -> Change:
+    """A goal that nobody ended, nor spoke of for as long as the policy says, needs these memories no more."""
+    state = rows.state
+    place, event_id = Place(topics.JOURNAL, state.shard, state.seq), f"lapsed/{state.shard}/{state.seq}"
+    detail = Lapsed(goal.kind, goal.used_at, goal.memory_ids)
+    return apply_entry(rules, rows, place, effect="lapsed", detail=detail, event_id=event_id, namespace=goal.namespace)
 
 
 def apply_withheld(rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, held: Sequence[str]) -> Change:

@@ -46,6 +46,7 @@ from memquorum.core.records import (
     Erased,
     JournalAppended,
     JournalEntry,
+    Lapsed,
     Protected,
     Reencoded,
     RestoreRequested,
@@ -98,6 +99,8 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Decided):
         memories.update(result.memory_id for result in detail.results)
     protected = set(detail.held) if isinstance(detail, Withheld) else set()
+    if isinstance(detail, Lapsed):
+        protected.update(detail.memory_ids)
     if isinstance(detail, Protected | Erased | Decided):
         protected |= memories
     events = {(entry.namespace, entry.event_id)} if entry.namespace is not None else set()
@@ -319,6 +322,10 @@ def _do_withheld(rules: Rules, rows: Rows, change: Change, detail: Withheld) -> 
     return protections.do_withheld(rules.codec, rules.genesis, rows, change, detail)
 
 
+def _do_lapsed(rules: Rules, rows: Rows, change: Change, detail: Lapsed) -> Change:
+    return protections.do_lapsed(rules.genesis, rows, change, detail)
+
+
 def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Change:
     """Another encoder's embedding takes the place of the one that is there. Nothing else of the memory changes."""
     memory = rows.memories[change.entry.memory_id or ""]
@@ -356,6 +363,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "declined": Effect((RestoreRequested,), _do_nothing),
         "protected": Effect((Protected,), _do_protected),
         "withheld": Effect((Withheld,), _do_withheld),
+        "lapsed": Effect((Lapsed,), _do_lapsed),
     }
 )
 """Every effect that a journal entry may have."""

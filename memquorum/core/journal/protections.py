@@ -12,7 +12,7 @@ from memquorum.core.journal.erasures import NotTheOrder
 from memquorum.core.journal.rows import GONE, SEALED, Change, Guarded, Protection, Rows
 from memquorum.core.policy import ProtectionPolicy
 from memquorum.core.protection.orders import ENDS, GOAL, HOLD, NEED, PIN, kind_of, may_end, open_protection
-from memquorum.core.records import Protected, ProtectionOrdered, Withheld
+from memquorum.core.records import Lapsed, Protected, ProtectionOrdered, Withheld
 
 Standing = Mapping[tuple[str, str], Protection]
 """(memory id, pin, hold or a goal's) → the order that stands."""
@@ -35,7 +35,9 @@ def applies(rows: Rows, signer: str, order: ProtectionOrdered) -> bool:
     if memory is None or memory.namespace != order.namespace:
         return False
     stands = rows.protected.get((order.memory_id, kind))
-    if stands is not None and (signer != OPERATOR or stands.signer == OPERATOR):
+    # What a goal is said to need once more is needed from then on anew: a goal that nobody speaks of lapses.
+    over = order.action == NEED or (stands is not None and stands.signer != OPERATOR and signer == OPERATOR)
+    if stands is not None and not (over and may_end(signer, stands.signer)):
         return False
     if memory.tier == SEALED:
         # Once its grace time is over, the key may go at any moment, or went before a crash.
@@ -49,6 +51,12 @@ def within(guarded: Guarded, limits: ProtectionPolicy, signer: str, order: Prote
     if signer == OPERATOR or order.action not in (PIN, NEED):
         return True
     return guarded.pins < limits.pins_max if order.action == PIN else guarded.needs < limits.needs_max
+
+
+def takes(rows: Rows, guarded: Guarded, limits: ProtectionPolicy, signer: str, order: ProtectionOrdered) -> bool:
+    """Whether an order changes anything, within the namespace's limits."""
+    stands = (order.memory_id, kind_of(order)) in rows.protected
+    return (stands or within(guarded, limits, signer, order)) and applies(rows, signer, order)
 
 
 def counted(guarded: Guarded, kind: str, more: int) -> Guarded:
@@ -79,6 +87,19 @@ def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     # As a use does, it voids a decision to forget that was nominated before it, here and in the members' views.
     touched = () if strength is None else (replace(strength, touched=entry.source_offset),)
     return replace(change, protected=(row,), strengths=touched)
+
+
+def do_lapsed(genesis: Genesis, rows: Rows, change: Change, detail: Lapsed) -> Change:
+    """The rows after a goal lapsed. Raises NotTheOrder where it needs none of that, or was spoken of lately."""
+    keys = tuple((memory_id, detail.kind) for memory_id in detail.memory_ids)
+    found = [rows.protected.get(key) for key in keys]
+    before = change.entry.as_of - genesis.policy.protection.lapse_ms
+    mine = [one for one in found if one is not None and one.namespace == change.entry.namespace]
+    if not keys or len(mine) < len(keys) or not detail.kind.startswith(GOAL):
+        raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} needs not all that it lapses of")
+    if any(one.accepted_at > min(before, detail.used_at) for one in mine):
+        raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} was spoken of after {before}")
+    return replace(change, unprotected=keys)
 
 
 def do_withheld(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Withheld) -> Change:

@@ -274,6 +274,17 @@ class Guarded:
 
 
 @dataclass(frozen=True, slots=True)
+class GoalDue:
+    """A goal that lapses: when it was last said to need anything, and memories that it needs, not more than an entry
+    takes."""
+
+    namespace: str
+    kind: str
+    used_at: int
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """An order, or a request, that was answered, by its digest (`core.orders.order_digest`); it applies once. `effect`:
     how, by the journal entry `seq`, an erasure by its first one."""

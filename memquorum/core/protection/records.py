@@ -44,6 +44,16 @@ class Protected:
 
 
 @dataclass(frozen=True, slots=True)
+class Lapsed:
+    """Detail of 'lapsed': a goal that nobody ended, `kind` as a protection's, last spoken of at `used_at`, and memories
+    that it needs no more; a goal of many takes several entries."""
+
+    kind: str
+    used_at: int
+    memory_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Withheld:
     """Detail of 'withheld': an order to erase that was not carried out."""
 

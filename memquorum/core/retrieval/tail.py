@@ -19,6 +19,7 @@ from memquorum.core.records import (
     Erased,
     JournalAppended,
     JournalEntry,
+    Lapsed,
     NominationProposed,
     PrePrepare,
     Proposal,
@@ -85,6 +86,9 @@ class Tail:
         if isinstance(detail, Withheld):
             told = f"nothing is erased, {len(detail.held):,} of what it names is held"
             return f"withheld    order {entry.event_id} {where}: {told}; after the release it has to be ordered again"
+        if isinstance(detail, Lapsed):
+            told = f"nobody ended it, {len(detail.memory_ids):,} memories are needed by it no more"
+            return f"lapsed      {detail.kind} {where}: {told}"
         if isinstance(detail, Protected):
             return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
         said = f"{entry.effect:<11} {entry.memory_id}"
