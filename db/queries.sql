@@ -29,6 +29,14 @@ CREATE DATABASE {name}
 -- A database made for a rebuild goes when it has been compared; whoever still reads from it is cut off.
 DROP DATABASE IF EXISTS {name} WITH (FORCE)
 
+-- :name database_mark
+-- What it is, for whoever looks for what was kept.
+COMMENT ON DATABASE {name} IS {comment}
+
+-- :name databases_marked
+-- The databases that say this of themselves.
+SELECT datname FROM pg_database WHERE shobj_description(oid, 'pg_database') = %(comment)s ORDER BY datname
+
 -- :name login_there
 -- Whether a role is there.
 SELECT FROM pg_roles WHERE rolname = %(login)s

@@ -10,15 +10,15 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-import psycopg
 from confluent_kafka import KafkaException
-from psycopg import conninfo, sql
+from psycopg import conninfo
 from rich.console import Console
 
+from db import copies
 from db.audit_rows import snapshot
 from db.migrate import migrate
-from db.queries import QUERIES
 from infra import evidence, genesis, roles
+from infra.copies import in_use
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.core.audit import rendering
@@ -81,15 +81,17 @@ def rebuild(
     until_as_of: int | None = None,
     *,
     whole: bool = False,
+    keep: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Rebuilds the store into the database `name`, which is made anew, and compares the two states.
+    """Rebuilds the store into the database `name`, which is made anew, compares the two states, and drops it again.
 
     A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
     store shows no past. Nor with `whole`, which follows the journal to its end, however far the store goes: for one
-    that has lost what it held. Prints the outcome. Returns 0 if both are equal, else 1.
+    that has lost what it held. With `keep` or `whole` the database stays: it holds content in the clear. Prints the
+    outcome. Returns 0 if both are equal, else 1.
     """
-    told = rebuilt(settings, name, namespace, until_as_of, whole)
+    told = rebuilt(settings, name, namespace, until_as_of, whole, keep=keep)
     if as_json:
         print(json.dumps(told))
     else:
@@ -98,10 +100,32 @@ def rebuild(
 
 
 def rebuilt(
-    settings: Settings, name: str, namespace: str | None = None, until_as_of: int | None = None, whole: bool = False
+    settings: Settings,
+    name: str,
+    namespace: str | None = None,
+    until_as_of: int | None = None,
+    whole: bool = False,
+    *,
+    keep: bool = False,
 ) -> dict[str, Any]:
     """As `rebuild`, but returns what came of it instead of printing: plain values, `equal` among them if compared."""
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
+    if name in in_use(settings) | {"postgres"}:
+        raise SettingsError(f"--into {name}: that database is in use; name another, which is dropped and made anew")
+    stays = False
+    try:
+        told = _attempts(settings, name, namespace, until_as_of, whole)
+        stays = keep or whole
+    finally:
+        # What is half made, too, holds content that no erasure would reach.
+        if not stays:
+            copies.drop(settings.memory_dsn, name)
+    return {**told, "kept": stays}
+
+
+def _attempts(
+    settings: Settings, name: str, namespace: str | None, until_as_of: int | None, whole: bool
+) -> dict[str, Any]:
     for attempt in range(1, _ATTEMPTS + 1):
         target = _make_empty(settings, name)
         with snapshot(settings.memory_dsn) as live:
@@ -143,13 +167,10 @@ def _rebuild(
 
 def _make_empty(settings: Settings, name: str) -> str:
     """The connection string of a new, migrated database beside the store; an old one of that name is dropped."""
-    used = {conninfo.conninfo_to_dict(dsn).get("dbname") for dsn in (settings.memory_dsn, settings.vault_dsn)}
-    if name in used | {"postgres"}:
-        raise SettingsError(f"--into {name}: that database is in use; name another, which is dropped and made anew")
-    with psycopg.connect(conninfo.make_conninfo(settings.memory_dsn, dbname="postgres"), autocommit=True) as connection:
-        connection.execute(sql.SQL(QUERIES["database_drop"]).format(name=sql.Identifier(name)))
+    copies.drop(settings.memory_dsn, name)
     target = conninfo.make_conninfo(settings.memory_dsn, dbname=name)
     migrate(target, "memory")
+    copies.mark(settings.memory_dsn, name, genesis.read(settings).cluster)
     return target
 
 
@@ -172,6 +193,8 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
         f"rebuilt {told['memories']:,} memories{lost} from {told['entries']:,} journal entries "
         f"in {told['seconds']:.1f} s into the database {told['database']!r}"
     )
+    if told["kept"]:
+        console.print("  kept: it holds content in the clear that no erasure reaches; `python -m infra sweep` drops it")
     if "equal" not in told:
         return
     console.print(f"  digest of the store    {told['store']}")

@@ -109,17 +109,7 @@ def parser() -> argparse.ArgumentParser:
     psql.add_argument("--role", choices=["reader", "writer", "owner", "superuser"], default="reader")
     psql.add_argument("--database", choices=["memory", "vault"], default="memory")
     psql.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help="passed on to psql")
-    verify = command("verify", _verify, "Audit journal, certificates, signatures and the database beside them.")
-    verify.add_argument("--topics-only", action="store_true", help="without looking at Postgres")
-    rebuild = command(
-        "rebuild", _rebuild, "Make the store again from topics and vault, and compare the two.", admin=True
-    )
-    rebuild.add_argument("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew")
-    rebuild.add_argument("--namespace", help="this one's memories alone")
-    rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
-    rebuild.add_argument("--whole", action="store_true", help="all that the topics hold, for a store that lost it")
-    for proof in (verify, rebuild):
-        proof.add_argument("--json", action="store_true", help="the outcome as JSON")
+    _add_proofs(command)
     anew = command("reencode", _reencode, "Encode all memories anew with the settings' encoder, while the fleet works.")
     anew.add_argument("--json", action="store_true", help="the outcome as JSON")
     dlq.options(command("dlq", _dlq, "List what intake refused, or publish it again where it came from."))
@@ -146,6 +136,23 @@ def _cluster(command: Callable[..., argparse.ArgumentParser]) -> None:
     genesis.add_argument("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign")
     genesis.add_argument("--hand-out", type=Path, metavar="DIR", help="also give each process its keys, in DIR/PROCESS")
     genesis.add_argument("--signed", action="append", default=[], metavar="NAMESPACE", help="takes nothing unsigned")
+
+
+def _add_proofs(command: Callable[..., argparse.ArgumentParser]) -> None:
+    verify = command("verify", _verify, "Audit journal, certificates, signatures and the database beside them.")
+    verify.add_argument("--topics-only", action="store_true", help="without looking at Postgres")
+    rebuild = command(
+        "rebuild", _rebuild, "Make the store again from topics and vault, and compare the two.", admin=True
+    )
+    rebuild.add_argument("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew")
+    rebuild.add_argument("--namespace", help="this one's memories alone")
+    rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
+    rebuild.add_argument(
+        "--whole", action="store_true", help="all that the topics hold, for a store that lost it; is kept"
+    )
+    rebuild.add_argument("--keep", action="store_true", help="do not drop the database again; no erasure reaches it")
+    for proof in (verify, rebuild):
+        proof.add_argument("--json", action="store_true", help="the outcome as JSON")
 
 
 def _orders(command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -293,7 +300,13 @@ def _rebuild(given: Settings, parsed: argparse.Namespace) -> int:
 
     try:
         return checks.rebuild(
-            given, parsed.into, parsed.namespace, parsed.until, whole=parsed.whole, as_json=parsed.json
+            given,
+            parsed.into,
+            parsed.namespace,
+            parsed.until,
+            whole=parsed.whole,
+            keep=parsed.keep,
+            as_json=parsed.json,
         )
     except checks.UNPROVEN as error:
         sys.exit(f"memquorum: nothing was rebuilt to the end: {error}")

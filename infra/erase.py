@@ -16,7 +16,7 @@ from db import erasure_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import protections
-from infra import genesis
+from infra import copies, genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.erasure import orders
@@ -71,6 +71,8 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
             named = (f"{one.memory_id} ({one.reference or 'no reference'}, by {one.ordered_by})" for one in held[:5])
             told = ", ".join(named) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
             raise SettingsError(f"erase: nothing of it is erased: a legal hold keeps {told}; `infra hold --release`")
+        for one in copies.told(settings):
+            print(one)
         if not parsed.yes:
             print("nothing was ordered: give --yes")
             return 0

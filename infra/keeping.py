@@ -18,7 +18,7 @@ import psycopg
 
 from db import crowds
 from db.sweeping import MayNotSweep
-from infra import sweep
+from infra import copies, sweep
 from infra.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -78,6 +78,9 @@ class Keeper:
             for database, step in sweep.databases(self._settings):
                 log.info("swept %s, %s: %d bytes, %d left", database, step.what, step.before, step.after)
             _note(self._settings, now)
+            # This login may not drop them.
+            for one in copies.told(self._settings):
+                log.warning("not swept: %s", one)
 
 
 def last_sweep(settings: Settings) -> int | None:

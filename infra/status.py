@@ -23,7 +23,7 @@ from rich.text import Text
 
 from db import erasure_rows
 from db.connection import READER, Link
-from infra import keeping, supervisor, telemetry
+from infra import copies, keeping, supervisor, telemetry
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
@@ -110,6 +110,7 @@ def _once(
     if as_json:
         if found:
             found["withheld"] = withheld(given)
+            found["kept_rebuilds"] = copies.told(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
             process["says"] = seen[-1].get(name, Scrape()).says
@@ -130,6 +131,7 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
         swept = keeping.last_sweep(given)
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
+        foot += "".join(f"\n{one}" for one in copies.told(given))
         foot += "\nswept: not yet" if swept is None else f"\nswept, or begun to wait for it: {moment(swept)}"
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from db import sweeping
 from db.sweeping import MayNotSweep, Swept
-from infra import genesis
+from infra import copies, genesis
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
@@ -33,7 +33,7 @@ def options(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Sweeps both databases, and tells what remains in the outside topics. Returns 0."""
+    """Sweeps both databases, drops rebuilds that were kept, and tells what remains in the outside topics. Returns 0."""
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     console = terminal.console()
     with terminal.console(stderr=True).status("sweeping") as line:
@@ -43,6 +43,9 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
                 print(json.dumps({"database": database, "what": step.what, "before": step.before, "after": step.after}))
             else:
                 console.print(f"{database:>8}  {step.what:<16} {_mib(step.before)} MiB → {_mib(step.after)} MiB")
+    for name in copies.drop_all(settings):
+        told = f"dropped the database {name!r}, a rebuild that was kept"
+        print(json.dumps({"database": name, "what": "rebuild", "dropped": True}) if parsed.json else told)
     if sweeping.recycles(settings.memory_dsn):
         told = "the server keeps old files of its write-ahead log: set wal_recycle = off, or they hold what was deleted"
         print(json.dumps({"warning": told}) if parsed.json else told)

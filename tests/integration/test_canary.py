@@ -152,7 +152,7 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
 
         after = told(memory, ids)
         assert not any(text in after for text in TEXTS.values())
-    assert rebuilt(line, "rebuilt")["equal"]
+    assert rebuilt(line, "rebuilt", keep=True)["equal"]
     with psycopg.connect(line.memory_dsn.replace("dbname=memory", "dbname=rebuilt")) as connection:
         assert connection.execute("SELECT count(*) FROM content").fetchone() == (0,)
 

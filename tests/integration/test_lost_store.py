@@ -10,7 +10,7 @@ import pytest
 from psycopg import conninfo
 
 from db.vault import PostgresVault
-from infra import checks, settings
+from infra import checks, copies, settings
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from tests.integration.commit_process import GENESIS, MASTER
@@ -35,6 +35,10 @@ def installed(
     # What the flow writes bears no stamps.
     monkeypatch.setattr(checks.genesis, "service_stamps", lambda _: None)
     return replace(found, bootstrap=fresh_kafka, memory_dsn=databases[0], vault_dsn=databases[1])
+
+
+def databases_of(connection: psycopg.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
 
 
 def test_the_whole_journal_makes_the_store_again(
@@ -62,15 +66,22 @@ def test_the_whole_journal_makes_the_store_again(
 
             told = checks.rebuilt(old, f"{name}_again")
             assert (told["entries"], told["equal"]) == (7, True), "no more than the store has"
+            assert copies.kept(old) == [] and f"{name}_again" not in databases_of(connection)
             told = checks.rebuilt(old, f"{name}_again", whole=True)
             assert (told["entries"], told["memories"], told["contents"], "equal" in told) == (93, 90, 90, False)
 
+            assert copies.kept(old) == [f"{name}_again"] and f"{name}_again" in copies.told(old)[0]
+
             again = postgres.dsn(f"{name}_again")
+            # Once it has the name of the store it is none that was kept.
+            assert copies.kept(replace(old, memory_dsn=again)) == []
             assert compare(installed.memory_dsn, again).equal
             with Worker(old.bootstrap, codec, (again, old.vault_dsn)) as worker:
                 flow.episodes(0, ["after"])
                 flow.flush()
                 await_seq((again, ""), 0, 32, worker)
+            assert list(copies.drop_all(old)) == [f"{name}_again"]
+            assert copies.kept(old) == [] and f"{name}_again" not in databases_of(connection)
         finally:
             for made in ("old", "again"):
                 connection.execute(f"DROP DATABASE IF EXISTS {name}_{made} WITH (FORCE)")

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from infra import checks
-from infra.settings import Settings
+from infra.settings import Settings, SettingsError
 from memquorum.core.journal.digest import ShardDigest, StateDigest
+from memquorum.core.journal.replay import CannotReplay
 from workers.replay import RebuildReport
 
 SETTINGS = Settings(bootstrap="broker", memory_dsn="dbname=memory", vault_dsn="dbname=vault")
@@ -25,7 +26,9 @@ class Rounds:
         self.done = 0
         self.now: tuple[str, ...] = ()
         monkeypatch.setattr(checks, "_PAUSE_S", 0)
+        self.dropped: list[str] = []
         monkeypatch.setattr(checks, "_make_empty", lambda settings, name: name)
+        monkeypatch.setattr(checks.copies, "drop", lambda dsn, name: self.dropped.append(name))
         monkeypatch.setattr(checks, "snapshot", self.snapshot)
         monkeypatch.setattr(checks, "_rebuild", self.rebuild)
 
@@ -47,6 +50,35 @@ def test_a_key_destroyed_meanwhile_is_no_difference(monkeypatch: pytest.MonkeyPa
     rounds = Rounds(monkeypatch, ("m",), ("n",), ())
     told = checks.rebuilt(SETTINGS, "made")
     assert (told["equal"], told["unreadable"], rounds.done) == (True, 0, 3)
+
+
+@pytest.mark.parametrize(("said", "dropped"), [({}, ["made"]), ({"keep": True}, []), ({"whole": True}, [])])
+def test_a_rebuild_leaves_no_copy_unless_it_is_asked_to(
+    monkeypatch: pytest.MonkeyPatch, said: dict[str, bool], dropped: list[str]
+) -> None:
+    rounds = Rounds(monkeypatch, ())
+    assert checks.rebuilt(SETTINGS, "made", **said)["kept"] is (not dropped)
+    assert rounds.dropped == dropped
+
+
+def test_a_rebuild_that_breaks_off_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = Rounds(monkeypatch, ())
+
+    def lost(*_: object) -> RebuildReport:
+        raise CannotReplay("broken")
+
+    monkeypatch.setattr(checks, "_rebuild", lost)
+    with pytest.raises(CannotReplay):
+        checks.rebuilt(SETTINGS, "made", whole=True)
+    assert rounds.dropped == ["made"]
+
+
+@pytest.mark.parametrize("name", ["memory", "vault", "postgres"])
+def test_a_database_in_use_is_no_place_for_a_rebuild(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    rounds = Rounds(monkeypatch, ())
+    with pytest.raises(SettingsError, match="in use"):
+        checks.rebuilt(SETTINGS, name)
+    assert (rounds.dropped, rounds.done) == ([], 0)
 
 
 def test_keys_that_stay_away_are_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:

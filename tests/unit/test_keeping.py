@@ -23,6 +23,7 @@ class World:
         self.settings = replace(Settings(run_dir=folder), state_dir=folder / "state", sweep_hours=24, crowd_least=0)
         self.now, self.sweeps = 1_000, 0
         self.wrong: Exception | None = None
+        self.copies: list[str] = []
 
     def sweep(self, _: Any) -> Iterator[tuple[str, Swept]]:
         if self.wrong is not None:
@@ -42,6 +43,7 @@ class World:
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(tmp_path)
     monkeypatch.setattr(sweep, "databases", made.sweep)
+    monkeypatch.setattr(keeping.copies, "told", lambda _: made.copies)
     return made
 
 
@@ -53,6 +55,17 @@ def test_it_sweeps_an_interval_after_the_first_look_and_then_after_each(world: W
     assert keeping.last_sweep(world.settings) == 1_000 + 24 * HOUR
     assert world.look(2_000 + 24 * HOUR) == 1
     assert world.look(1_000 + 48 * HOUR) == 2
+
+
+def test_a_rebuild_that_was_kept_is_named_where_it_cannot_be_swept(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.copies = ["database 'again' is a rebuild that was kept"]
+    world.look(1_000)
+    assert not caplog.messages
+    world.look(1_000 + 24 * HOUR)
+    assert any("'again'" in said for said in caplog.messages)
+    assert keeping.last_sweep(world.settings) == 1_000 + 24 * HOUR
 
 
 def test_with_no_interval_it_never_sweeps(world: World) -> None:
