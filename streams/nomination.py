@@ -92,6 +92,16 @@ class Nomination:
         self._sent.update(sent)
         return outputs
 
+    def would(self, arrival: Arrival) -> NominationProposed | None:
+        """What `process` nominates at a tick, for whoever waits for it elsewhere: without a key, and without a word.
+        Counts as sent."""
+        tick = self._read(arrival)
+        said = self._nominate(tick)
+        if said is None:
+            return None
+        self._sent[tick.shard] = Attempt(said[0].epoch, said[0].as_of)
+        return said[0]
+
     def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
         """Nothing: the next tick carries all that this one could have said."""
         log.error("nomination: offset %d of shard %d left out: %s", arrival.offset, arrival.partition, error)

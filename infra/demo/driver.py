@@ -75,7 +75,7 @@ class Driver:
         self.as_of = 0
         self._genesis, self._codec, self._schedule = genesis, codec, schedule
         self._beat: Callable[[], None] = lambda: None
-        # Signs nothing that leaves this process.
+        # Says what is nominated, and signs nothing: the key is the stage's.
         self._oracle = Nomination(codec, genesis, bytes(32), schedule)
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._consumer = loop.consumer(bootstrap, **_CLIENT)
@@ -193,7 +193,7 @@ class Driver:
         before = self._schedule.status(shard).last_epoch
         if before > known:
             return before
-        nominates = bool(self._oracle.process([self._crossed[shard][1]]))
+        nominates = self._oracle.would(self._crossed[shard][1]) is not None
         after = self._schedule.status(shard).last_epoch
         return after if after > known else known + nominates
 

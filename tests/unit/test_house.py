@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from infra.genesis import SCALES_S
 from infra.settings import Settings
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.bounds import Bounds
+from memquorum.core.retrieval.telling import span
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("memquorum", "streams", "workers", "db", "infra")
@@ -190,3 +192,10 @@ def test_every_number_of_the_policy_is_read_somewhere() -> None:
     sections = {section.name: section.default_factory for section in fields(Policy)}
     numbers = [(section, f.name) for section, kind in sections.items() for f in fields(kind())]
     assert [f"{section}.{one}" for section, one in numbers if one not in read] == []
+
+
+def test_the_readme_shows_the_scales_of_an_installation() -> None:
+    text = (ROOT / "README.md").read_text()
+    shown = text[text.index("\n## Run it") : text.index("\n## Share it")]
+    scales = re.findall(r"·[\d.]+ \((\d+ \w+(?: \d+ \w+)?)\)", shown)
+    assert scales == [span(round(scale * 1_000)) for scale in SCALES_S]

@@ -158,3 +158,15 @@ def test_poison_is_left_out_with_a_line(codec: Codec, caplog: pytest.LogCaptureF
     assert "offset 4 of shard 1 left out" in caplog.text
     with pytest.raises(ValueError, match="shard 1 in partition 3"):
         nominate.process([arrival(codec, TICK, partition=3)])
+
+
+def test_whoever_waits_for_a_nomination_is_told_of_it_without_the_key(
+    codec: Codec, caplog: pytest.LogCaptureFixture
+) -> None:
+    (output,) = stage(codec, shelf()).process([arrival(codec, TICK)])
+    caplog.clear()
+    waiting = Nomination(codec, GENESIS, bytes(32), shelf())
+    assert waiting.would(arrival(codec, TICK)) == opened(codec, output)
+    assert waiting.would(arrival(codec, TICK)) is None  # it was sent already
+    assert waiting.would(arrival(codec, standing(last_epoch=5, last_epoch_at=NOW))) is None
+    assert caplog.text == ""
