@@ -253,7 +253,7 @@ class InMemoryStore:
         self.states[shard] = net.after
         self.memories |= {m.id: m for m in (*net.new_memories, *net.changed_memories)}
         self.strengths |= {s.memory_id: s for s in (*net.new_strengths, *net.changed_strengths)}
-        self.events |= {(e.namespace, e.event_id): e for e in net.events}
+        self.events |= {(e.namespace, e.event_id): e for e in (*net.events, *net.changed_events)}
         self.contents |= {i: contents[i] for i in net.revealed if i in contents}
         for memory_id in net.reencoded:
             if memory_id in vectors and memory_id in self.contents:
@@ -261,6 +261,8 @@ class InMemoryStore:
         for memory_id in net.removed:
             del self.strengths[memory_id]
             self.contents.pop(memory_id, None)
+        for memory_id in net.undropped:
+            self.dropped.pop(memory_id, None)
         self.dropped |= {d.memory_id: d for d in net.dropped}
         for memory_id in net.destroyed:
             self.dropped.pop(memory_id, None)

@@ -218,6 +218,16 @@ COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, due_a
 COPY event (namespace, event_id, shard, outcome, memory_id, seq, agent, subject, source, session)
     FROM STDIN (FORMAT BINARY)
 
+-- :name event_update
+-- The outcomes of events that had failed and were tried again.
+UPDATE event e
+SET outcome = n.outcome, memory_id = n.memory_id, seq = n.seq, agent = n.agent, subject = n.subject, source = n.source,
+    session = n.session
+FROM json_to_recordset(%(rows)s) AS n (
+    namespace text, event_id text, shard integer, outcome text, memory_id uuid, seq bigint, agent text, subject text,
+    source text, session text)
+WHERE e.namespace = n.namespace AND e.event_id = n.event_id
+
 -- :name journal_copy
 -- Journal entries, in order.
 COPY journal (shard, seq, as_of, effect, event_id, namespace, memory_id, source_topic, source_partition, source_offset,
@@ -240,7 +250,7 @@ COPY ballot (shard, epoch, position, member, yes, score_ppm, terms) FROM STDIN (
 COPY dropped (memory_id, shard, namespace, destroy_at) FROM STDIN (FORMAT BINARY)
 
 -- :name dropped_delete
--- Those whose keys are destroyed.
+-- Those whose keys are destroyed, or that are tried again.
 DELETE FROM dropped WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name provenance_copy
@@ -749,7 +759,7 @@ LIMIT 1
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry
  FROM journal
  WHERE memory_id = %(id)s::uuid AND effect IN ('stored', 'dropped')
- ORDER BY seq
+ ORDER BY seq DESC
  LIMIT 1)
 UNION ALL
 (SELECT shard, seq, as_of, effect, event_id, namespace, hash, entry

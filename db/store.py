@@ -231,6 +231,9 @@ class Transaction:
         `cursors`: the next offset of (shard, topic), beside those that the nets bring. `vectors`: the latest embedding
         of every memory that a batch re-encodes and that can be opened.
         """
+        # Before what is dropped anew is inserted.
+        if undropped := [memory_id for net in nets for memory_id in net.undropped]:
+            self._connection.execute(QUERIES["dropped_delete"], {"ids": uuids(undropped)})
         self._insert(nets, contents)
         self._embed(nets, contents, vectors)
         connection = self._connection
@@ -240,6 +243,8 @@ class Transaction:
             removed = [memory_id for net in nets for memory_id in net.removed]
             if changed:
                 connection.execute(QUERIES["memory_update"], {"rows": Json(_parameters(changed, _CHANGING))})
+            if retried := [event for net in nets for event in net.changed_events]:
+                connection.execute(QUERIES["event_update"], {"rows": Json(_parameters(retried))})
             if stronger:
                 connection.execute(QUERIES["strength_update"], {"rows": Json(_parameters(stronger))})
             if removed:

@@ -178,13 +178,21 @@ def _memory(parsed: argparse.Namespace) -> Memory:
     return Memory(namespace=parsed.namespace, agent=agent, kafka=parsed.kafka, url=parsed.url, seed=seed)
 
 
+_LOST = {
+    "failed": "failed: it could not be encoded or judged. It is kept as a dead letter; the operator finds it with "
+    "`python -m infra dlq list --reason failed`, and `dlq replay --reason failed --go` has it tried again",
+    "unreadable": "is unreadable: its key was destroyed before it was scored, as an erasure does",
+}
+"""What to say of an episode that was not judged, by its outcome."""
+
+
 def _publish(parsed: argparse.Namespace) -> int:
     common = {name: getattr(parsed, name) for name in _FIELDS if getattr(parsed, name) is not None}
     if "event_id" in common and len(parsed.text) != 1:
         raise Invalid("bad_id", "event_id", "names one episode; give one TEXT with it")
     if not parsed.text and sys.stdin.isatty():
         raise Invalid("empty_value", None, "nothing to publish: give TEXT, or pipe in JSON lines")
-    console, published, refused = terminal.console(stderr=True), 0, 0
+    console, published, refused, lost = terminal.console(stderr=True), 0, 0, 0
     with _memory(parsed) as memory:
         for batch in _batches(_episodes(parsed.text, sys.stdin, common)):
             receipts, complaints = _send(memory, batch)
@@ -192,12 +200,15 @@ def _publish(parsed: argparse.Namespace) -> int:
                 console.print(Text(complaint), style="red", soft_wrap=True)
             for receipt in receipts:
                 found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
+                if said := _LOST.get(found.outcome or ""):
+                    console.print(Text(f"event {found.event_id} {said}"), style="red", soft_wrap=True)
+                    lost += 1
                 told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
                 print(json.dumps(asdict(found)) if parsed.json else told, flush=parsed.wait)
             published, refused = published + len(receipts), refused + len(complaints)
     if refused or published > 1:
         console.print(f"{published} published" + (f", {refused} refused" if refused else ""))
-    return FAILED if refused else OK
+    return FAILED if refused or lost else OK
 
 
 def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[Receipt], list[str]]:

@@ -54,11 +54,23 @@ class StreamUnavailable(RuntimeError):
     """The topics cannot be read; the caller retries, nothing was lost."""
 
 
+class EncoderUnavailable(RuntimeError):
+    """The encoder takes no text at all; the caller retries, nothing was lost."""
+
+
 class Past(Protocol):
-    """The accepted stream, for a stage that begins in the middle of it."""
+    """The accepted stream and its scores, for a stage that begins in the middle of them."""
 
     def before(self, shard: int, offset: int, most: int) -> list[bytes]:
         """The values of the last `most` offsets before this one, oldest first; what strangers wrote is left out.
+
+        Raises StreamUnavailable or whatever the client raises: ask again later.
+        """
+        ...
+
+    def scored(self, shard: int, since: int | None, most: int) -> tuple[list[bytes], int]:
+        """The values of the shard's scores from the offset on, or of its last `most`, strangers' left out; and the
+        offset of the next.
 
         Raises StreamUnavailable or whatever the client raises: ask again later.
         """

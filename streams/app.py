@@ -25,6 +25,7 @@ from memquorum.ports import Encoder, Neighbourhoods, Orders, Past, Schedule, Vau
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from streams import decay, nomination, salience
+from streams.crashes import Crashes
 
 log = logging.getLogger(__name__)
 
@@ -135,6 +136,7 @@ def run(
         vault=vault,
         neighbourhoods=neighbourhoods,
         past=past,
+        crashes=Crashes(data_dir),
         stamps=stamps,
         telemetry=shown,
     )

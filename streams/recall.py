@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.crypto import sealing
 from memquorum.core.records import EpisodeAccepted
-from memquorum.encoders.each import each
-from memquorum.ports import Encoder, Past, StreamUnavailable, Vault, VaultUnavailable, Vector
+from memquorum.ports import Past, StreamUnavailable, Vault, VaultUnavailable, Vector
+from streams.encoding import Encoding
 
 log = logging.getLogger(__name__)
 
@@ -48,14 +48,14 @@ def keys_of(vault: Vault, memory_ids: Iterable[str]) -> dict[str, bytes]:
 class Recall:
     """Opens and encodes what the past holds."""
 
-    def __init__(self, codec: Codec, *, past: Past, encoder: Encoder, vault: Vault, each: int) -> None:
+    def __init__(self, codec: Codec, *, past: Past, encoding: Encoding, vault: Vault, each: int) -> None:
         """`each`: how many episodes an agent's buffer holds."""
-        self._codec, self._past, self._encoder, self._vault, self._each = codec, past, encoder, vault, each
+        self._codec, self._past, self._encoding, self._vault, self._each = codec, past, encoding, vault, each
 
     def before(self, shard: int, offset: int) -> list[Recalled]:
         """The last episodes of each agent before the offset, oldest first; those that cannot be opened are left out.
 
-        Raises StreamUnavailable or VaultUnavailable: ask again later.
+        Raises StreamUnavailable, VaultUnavailable or EncoderUnavailable: ask again later.
         """
         if offset == 0:
             return []
@@ -105,7 +105,8 @@ class Recall:
 
     def _encoded(self, texts: Sequence[tuple[EpisodeAccepted, str]]) -> list[Recalled]:
         recalled: list[Recalled] = []
-        for (episode, _), found in zip(texts, each(self._encoder, [text for _, text in texts]), strict=True):
+        wanted = [(episode.memory_id, text) for episode, text in texts]
+        for (episode, _), found in zip(texts, self._encoding.vectors(wanted), strict=True):
             if isinstance(found, Exception):
                 # It could not be encoded the first time either, and surrounds nothing.
                 log.warning("salience: %s cannot be encoded: %s", episode.memory_id, type(found).__name__)

@@ -1,4 +1,8 @@
-"""The salience stage: every accepted episode gets one outcome, in the order of the accepted stream (SPEC B, encode).
+"""The salience stage: every accepted episode gets an outcome, in the order of the accepted stream (SPEC B, encode).
+
+What cannot be read, because its key is destroyed or its bytes are altered, is `unreadable`. What could not be encoded
+or judged, after several tries, has `failed`, which says nothing of its worth: a dead letter brings it back. An encoder
+that takes no text at all is waited for.
 
 State is a picture of each namespace's short-term memory, brought up to the journal before every batch, with what the
 batch itself stores added at once; and each agent's episodic buffer. It begins empty when a partition is assigned: the
@@ -9,24 +13,37 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import faust
 
 from memquorum import topics
+from memquorum.core import letters
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.crypto import sealing
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.merging import marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, ErasureAccepted
-from memquorum.core.salience import BELOW_THRESHOLD, Episode, Judgement, Signals, Surroundings, Vector
-from memquorum.encoders.each import each
+from memquorum.core.salience import (
+    BELOW_THRESHOLD,
+    FAILED,
+    UNREADABLE,
+    Episode,
+    Judgement,
+    Signals,
+    Surroundings,
+    Vector,
+)
 from memquorum.ports import Encoder, Neighbourhoods, Past, StoreUnavailable, Vault
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
+from streams.assignments import Assignments, by_shard
+from streams.crashes import Crashes
+from streams.encoding import Encoding
 from streams.recall import Recall, keys_of
 from streams.stage import Arrival, Output
 
@@ -41,15 +58,21 @@ _VECTORS_MAX = 200_000
 _BATCH, _BATCH_BYTES = 128, 48 * 1024
 
 
+def now_ms() -> int:
+    """This machine's time."""
+    return time.time_ns() // 1_000_000
+
+
 @dataclass(slots=True)
 class _Case:
-    """An accepted episode on its way: then its text and vector, or why there are none."""
+    """An accepted episode on its way: then its text and vector, or why there are none and so its outcome."""
 
     arrival: Arrival
     accepted: EpisodeAccepted
     key: bytes | None = None
     text: str = ""
     vector: Vector | None = None
+    outcome: str | None = None
     failure: str | None = None
 
 
@@ -65,12 +88,18 @@ class Salience:
         vault: Vault,
         neighbourhoods: Neighbourhoods,
         past: Past | None = None,
+        crashes: Crashes | None = None,
         vectors_max: int = _VECTORS_MAX,
+        clock: Callable[[], int] = now_ms,
     ) -> None:
-        """Without a `past` the episodic buffers begin empty: for tests."""
+        """Without a `past` the episodic buffers begin empty, and without `crashes` no text is under suspicion: for
+        tests. `clock`: milliseconds since 1970."""
         self._codec = codec
         self._policy = policy.salience
         self._encoder = encoder
+        self._encoding = Encoding(encoder, crashes)
+        self._clock = clock
+        self.assignments = Assignments(codec, past, clock)
         self._vault = vault
         self._neighbourhoods = neighbourhoods
         self._vectors_max = vectors_max
@@ -78,7 +107,7 @@ class Salience:
         self._begun: set[int] = set()
         self._recall: Recall | None = None
         if past is not None:
-            self._recall = Recall(codec, past=past, encoder=encoder, vault=vault, each=self._policy.buffer_size)
+            self._recall = Recall(codec, past=past, encoding=self._encoding, vault=vault, each=self._policy.buffer_size)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The outcomes of a batch. Raises what the ports raise that are away, before anything was decided."""
@@ -89,7 +118,7 @@ class Salience:
         self._encode(cases)
         for shard, namespace in {(c.arrival.partition, c.accepted.namespace): None for c in cases}:
             self._refresh(shard, namespace)
-        outputs = [self._outcome(case) for case in cases]
+        outputs = [output for case in cases for output in self._outcome(case)]
         # What is in memory of a namespace in which something is erased goes: the journal brings back what stays.
         for key in erased:
             self._surroundings.pop(key, None)
@@ -97,12 +126,14 @@ class Salience:
         return outputs
 
     def poisoned(self, arrival: Arrival, error: Exception) -> list[Output]:
-        """Below the threshold, with the reason in place of the encoder; nothing for what is no episode."""
+        """The outcome `failed`, with the reason in place of the encoder; nothing for what is no episode."""
         case = self._case(arrival)
         if case is None:
             return []
-        self._fail(case, error)
-        return [self._outcome(case)]
+        self._open([case])
+        if case.outcome is None:
+            self._fail(case, error)
+        return self._outcome(case)
 
     def assigned(self, partitions: frozenset[int]) -> None:
         """Forgets what surrounds the namespaces of these shards."""
@@ -110,11 +141,18 @@ class Salience:
             del self._surroundings[key]
         self._begun |= partitions
 
+    def wrote(self, places: Sequence[tuple[str, int, int]]) -> None:
+        """The scores of a batch stand there. Raises assignments.Displaced."""
+        for shard, offsets in by_shard(places, topics.SCORED).items():
+            self.assignments.wrote(shard, offsets)
+
     def _remember(self, arrivals: Sequence[Arrival]) -> None:
-        """Fills the episodic buffers of the shards whose first records since their assignment are here."""
-        if self._recall is None:
-            return
+        """Begins the shards whose first records since their assignment are here, and fills their episodic buffers."""
         for shard in sorted({arrival.partition for arrival in arrivals} & self._begun):
+            self.assignments.begin(shard)
+            if self._recall is None:
+                self._begun.discard(shard)
+                continue
             first = min(arrival.offset for arrival in arrivals if arrival.partition == shard)
             for one in self._recall.before(shard, first):
                 key = shard, one.namespace
@@ -143,17 +181,18 @@ class Salience:
         for case in cases:
             case.key = keys.get(case.accepted.memory_id)
             if case.key is None:
-                case.failure = DESTROYED
+                case.outcome, case.failure = UNREADABLE, DESTROYED
                 continue
             try:
                 case.text = sealing.open_text(case.key, case.accepted.sealed_content, case.accepted.memory_id)
             except ValueError as error:
-                self._fail(case, error)
+                self._fail(case, error, UNREADABLE)
 
     def _encode(self, cases: Sequence[_Case]) -> None:
         """Fills in vectors, or why there are none."""
-        sound = [case for case in cases if case.failure is None]
-        for case, found in zip(sound, each(self._encoder, [case.text for case in sound]), strict=True):
+        sound = [case for case in cases if case.outcome is None]
+        texts = [(case.accepted.memory_id, case.text) for case in sound]
+        for case, found in zip(sound, self._encoding.vectors(texts), strict=True):
             if isinstance(found, Exception):
                 self._fail(case, found)
             else:
@@ -181,8 +220,8 @@ class Salience:
         self._surroundings[shard, namespace] = surroundings
         self._surroundings.move_to_end((shard, namespace))
 
-    def _outcome(self, case: _Case) -> Output:
-        """Judges a case and writes down what was found. Does not raise."""
+    def _outcome(self, case: _Case) -> list[Output]:
+        """Judges a case and writes down what was found, with a dead letter of what failed. Does not raise."""
         given = Signals(
             reward_ppm=case.accepted.reward_ppm,
             confidence_ppm=case.accepted.confidence_ppm,
@@ -190,7 +229,7 @@ class Salience:
         )
         judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
         sealed = None
-        if case.failure is None and case.vector is not None and case.key is not None:
+        if case.outcome is None and case.vector is not None and case.key is not None:
             try:
                 judgement = self._judge(case, given, case.vector)
                 if judgement.outcome != BELOW_THRESHOLD:
@@ -199,7 +238,7 @@ class Salience:
             except Exception as error:
                 judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
                 self._fail(case, error)
-        return self._output(case, judgement, sealed)
+        return [*self._letter(case), self._output(case, judgement, sealed)]
 
     def _judge(self, case: _Case, given: Signals, vector: Vector) -> Judgement:
         accepted = case.accepted
@@ -208,8 +247,8 @@ class Salience:
         said = Episode(accepted.memory_id, accepted.agent, case.text, vector, given, marks(accepted))
         return surroundings.judge(said)
 
-    def _fail(self, case: _Case, error: Exception) -> None:
-        case.failure = f"none: {type(error).__name__}"
+    def _fail(self, case: _Case, error: Exception, outcome: str = FAILED) -> None:
+        case.outcome, case.failure = outcome, f"none: {type(error).__name__}"
         # The error's words may hold content.
         log.error(
             "salience: shard %d offset %d cannot be scored: %s",
@@ -225,7 +264,7 @@ class Salience:
             agent=accepted.agent,
             accepted_offset=arrival.offset,
             occurred_at=accepted.occurred_at,
-            outcome=judgement.outcome,
+            outcome=case.outcome or judgement.outcome,
             salience_ppm=judgement.salience_ppm,
             early=judgement.early,
             encoder=case.failure or self._encoder.name,
@@ -235,6 +274,7 @@ class Salience:
             confidence_ppm=signals.confidence_ppm,
             uncertainty_ppm=signals.uncertainty_ppm,
             sealed_embedding=sealed,
+            writer_epoch=self.assignments.epoch(arrival.partition),
         )
         return Output(
             topic=topics.SCORED,
@@ -245,6 +285,26 @@ class Salience:
             event_id=f"scored/{arrival.partition}/{arrival.offset}",
             traceparent=arrival.traceparent,
         )
+
+    def _letter(self, case: _Case) -> list[Output]:
+        """The dead letter of an episode that failed: first, so that no outcome `failed` stands there without."""
+        if case.outcome != FAILED:
+            return []
+        accepted, arrival = case.accepted, case.arrival
+        record = letters.of_failed(
+            accepted, case.text, case.key, os.urandom(sealing.NONCE_BYTES), why=case.failure or "", at=self._clock()
+        )
+        return [
+            Output(
+                topic=topics.REFUSED,
+                partition=arrival.partition,
+                key=f"{accepted.origin_topic}/{accepted.origin_partition}/{accepted.origin_offset}".encode(),
+                value=self._codec.encode(record),
+                kind=type(record).__name__,
+                event_id=f"failed/{arrival.partition}/{arrival.offset}",
+                traceparent=arrival.traceparent,
+            )
+        ]
 
     def _bound(self) -> None:
         """Lets the least lately active namespaces go while there are too many vectors (DESIGN 19)."""
@@ -264,11 +324,14 @@ def attach(
     vault: Vault,
     neighbourhoods: Neighbourhoods,
     past: Past | None = None,
+    crashes: Crashes | None = None,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
-    processor = Salience(codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past)
+    processor = Salience(
+        codec, policy, encoder=encoder, vault=vault, neighbourhoods=neighbourhoods, past=past, crashes=crashes
+    )
     stage.attach(
         app,
         processor,
@@ -278,4 +341,5 @@ def attach(
         batch_bytes=_BATCH_BYTES,
         stamps=stamps,
         telemetry=telemetry,
+        wrote=processor.wrote,
     )

@@ -8,8 +8,8 @@ one batch at a time, so that it may block on a port and never holds up the event
 
 The rules come from losses that were measured (DESIGN 2): no tables, one coroutine per agent, batches by `noack_take`,
 and a batch is acknowledged only when the broker has confirmed every output of it. What fails because something outside
-is down (the port says so: `VaultUnavailable`, `StoreUnavailable`) is tried again for as long as it takes; what fails
-because of one record goes to `Processor.poisoned`.
+is down (the port says so: `VaultUnavailable`, `EncoderUnavailable` and their like) is tried again for as long as it
+takes; what fails because of one record goes to `Processor.poisoned`.
 """
 
 from __future__ import annotations
@@ -28,15 +28,19 @@ from faust.types import TP, EventT, TopicT
 
 from memquorum import cloudevents
 from memquorum.core.crypto.stamps import HEADER, Writer
-from memquorum.ports import StoreUnavailable, StreamUnavailable, VaultUnavailable
+from memquorum.ports import EncoderUnavailable, StoreUnavailable, StreamUnavailable, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import NO_STAMP, LeftOut
 from memquorum.telemetry.tracing import Hop
+from streams.assignments import Displaced
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+Wrote = Callable[[Sequence[tuple[str, int, int]]], None]
+"""Is told where outputs stand: topic, partition, offset. May raise what the ports raise, and Displaced."""
 
 # Waits between tries; the last repeats for ever.
 _BACKOFF_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -94,7 +98,8 @@ class Processor(Protocol):
         ...
 
     def poisoned(self, arrival: Arrival, error: Exception) -> Sequence[Output]:
-        """What to write instead for an arrival whose processing raised even alone. Must not raise."""
+        """What to write instead for an arrival whose processing raised even alone. May raise what `process` may for
+        things outside."""
         ...
 
     def assigned(self, partitions: frozenset[int]) -> None:
@@ -114,6 +119,7 @@ def attach(
     transient: tuple[type[Exception], ...] = (),
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
+    wrote: Wrote | None = None,
 ) -> None:
     """Hangs a processor on the app as the agent `name` that reads the topic `source`.
 
@@ -121,10 +127,13 @@ def attach(
     than one. `within_s` is how long an arrival waits at most for others to share its batch: the stage's idle latency.
     `transient`
     are further exceptions that mean "try again", beside those of the ports. `stamps`: what the line's records bear; a
-    record without them is counted and passed over. None, for tests: whoever writes is believed.
+    record without them is counted and passed over. None, for tests: whoever writes is believed. `wrote` is told, in the
+    processor's thread, where a batch's outputs stand before it is acknowledged; where it raises Displaced the process
+    ends.
     """
-    patient: tuple[type[Exception], ...] = (VaultUnavailable, StoreUnavailable, StreamUnavailable, *transient)
-    runner = _Runner(app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry)
+    away = VaultUnavailable, StoreUnavailable, StreamUnavailable, EncoderUnavailable
+    patient: tuple[type[Exception], ...] = (*away, *transient)
+    runner = _Runner(app, processor, name, source, transient=patient, stamps=stamps, telemetry=telemetry, wrote=wrote)
 
     # `Any`: Faust's types know neither what noack_take yields nor how a signal calls.
     async def read(stream: Any) -> None:
@@ -172,8 +181,9 @@ class _Runner:
         transient: tuple[type[Exception], ...],
         stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
+        wrote: Wrote | None = None,
     ) -> None:
-        self._app = app
+        self._app, self._wrote = app, wrote
         self._processor = processor
         self._name = name
         self._source = source
@@ -199,6 +209,7 @@ class _Runner:
         """Faust's signal: these partitions may go to another process."""
         gone = [tp.partition for tp in revoked if tp.topic == self._source]
         self._mine.difference_update(gone)
+        self._begun.difference_update(gone)
         self._shown.places.leave(self._name, self._source, gone)
 
     async def handle(self, events: Sequence[EventT[bytes]]) -> None:
@@ -211,7 +222,7 @@ class _Runner:
         self._shown.took([(self._source, len(arrivals))])
         outputs = await self._outputs(arrivals)
         hops = self._hops(arrivals, outputs, since_ns)
-        await self._written([(output, self._headers(output, hops)) for output in outputs])
+        await self._told(await self._written([(output, self._headers(output, hops)) for output in outputs]))
         for event in events:
             event.ack()
         for hop in hops.values():
@@ -287,7 +298,7 @@ class _Runner:
                 log.warning("%s: %s, so %d records one by one now", self._name, type(error).__name__, len(arrivals))
                 return [output for arrival in arrivals for output in await self._outputs([arrival])]
             self._shown.refused(type(error).__name__)
-            return list(await self._call(self._processor.poisoned, arrivals[0], error))
+            return list(await self._patiently(self._processor.poisoned, arrivals[0], error))
 
     async def _patiently(self, function: Callable[..., T], *arguments: Any) -> T:
         """The function's answer, however long what it needs is away."""
@@ -301,8 +312,20 @@ class _Runner:
                 await self._wait(tries, error)
                 tries += 1
 
-    async def _written(self, outputs: Sequence[tuple[Output, dict[str, bytes]]]) -> None:
-        """Writes in order and waits for the broker's word on every record; all again if it is not given.
+    async def _told(self, places: Sequence[tuple[str, int, int]]) -> None:
+        """Says where the outputs stand. Does not return where another process has been assigned what they are of."""
+        if self._wrote is None or not places:
+            return
+        try:
+            await self._patiently(self._wrote, places)
+        except Displaced as error:
+            log.error("%s: %s: this process ends, and what it has not acknowledged is answered anew", self._name, error)
+            await self._app.crash(error)
+            await asyncio.Event().wait()
+
+    async def _written(self, outputs: Sequence[tuple[Output, dict[str, bytes]]]) -> list[tuple[str, int, int]]:
+        """Writes in order and waits for the broker's word on every record; all again if it is not given. Answers where
+        they stand: topic, partition, offset.
 
         So a reader may see a record of the batch twice, and one that failed after those that followed it.
         """
@@ -310,9 +333,9 @@ class _Runner:
         while True:
             try:
                 confirmed = [await self._send(output, headers) for output, headers in outputs]
-                await asyncio.gather(*confirmed)
+                places = await asyncio.gather(*confirmed)
                 self._shown.health.go(self._name)
-                return
+                return [(place.topic, place.partition, place.offset) for place in places]
             except Exception as error:
                 await self._wait(tries, error)
                 tries += 1

@@ -355,6 +355,9 @@ class _Session:
         self._applied.update(effects)
         for effect, count in effects.items():
             meters.journalled.labels(effect).inc(count)
+        events = (change.event for change, item in batch.changes if item and isinstance(item.record, EpisodeAccepted))
+        for outcome, count in Counter(event.outcome for event in events if event is not None).items():
+            meters.episodes.labels(outcome).inc(count)
         for decision in (change.decision for change, _ in batch.changes if change.decision is not None):
             for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
                 meters.decisions.labels(*ended).inc(count)

@@ -1,4 +1,4 @@
-"""The Past port on Kafka: the accepted stream's last records before an offset, strangers' left out."""
+"""The Past port on Kafka: the last accepted records before an offset, and the last scores, strangers' left out."""
 
 from __future__ import annotations
 
@@ -26,5 +26,16 @@ class KafkaPast:
         try:
             records = partition.records(patience_s=0, start=max(0, offset - most))
             return [record.data for record in takewhile(lambda record: record.offset < offset, records)]
+        finally:
+            partition.close()
+
+    def scored(self, shard: int, since: int | None, most: int) -> tuple[list[bytes], int]:
+        """The values of the shard's scores from `since` on, or of its last `most`, and the offset of the next."""
+        partition = Partition(self._bootstrap, topics.SCORED, shard, self._strangers)
+        try:
+            start = max(0, partition.end - most) if since is None else since
+            if start >= partition.end:
+                return [], partition.end
+            return [record.data for record in partition.records(patience_s=0, start=start)], partition.end
         finally:
             partition.close()

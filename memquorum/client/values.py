@@ -14,7 +14,9 @@ class Receipt:
     """What was published. Kafka has confirmed it on all replicas before a receipt is given.
 
     `memory_id`: the memory that the episode is to become, or, once the outcome is known, the one that holds it: another
-    where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; None if nobody waited.
+    where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; unreadable
+    where its key was destroyed meanwhile; failed where it could not be encoded or judged: its dead letter brings it
+    back (`dlq replay`), and then its outcome is another. None if nobody waited.
     """
 
     namespace: str

@@ -89,3 +89,4 @@ class Stored:
     sensitivity_ppm: int | None = None
     purposes: tuple[str, ...] = ()
     jurisdiction: str | None = None
+    retry: bool = False

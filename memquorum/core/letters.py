@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import json
+
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import authorship, ids
 from memquorum.core.crypto import sealing
 from memquorum.core.intake import Origin
+from memquorum.core.policy import PPM
+from memquorum.core.reasons import Reason
+from memquorum.core.records import EpisodeAccepted, IntakeRefused
+
+KEPT_MS = 7 * 24 * 3600 * 1000
+"""How long their topic keeps dead letters, and so an episode that failed its key (schemas/topics says the same)."""
 
 
 def seal_payload(letter: str, key: bytes, nonce: bytes, payload: bytes) -> bytes:
@@ -20,6 +28,50 @@ def open_payload(letter: str, key: bytes, sealed: bytes) -> bytes:
 
 def _letter(letter: str) -> bytes:
     return f"memquorum/dead-letter/1/{letter}".encode()
+
+
+def of_failed(
+    accepted: EpisodeAccepted, text: str, key: bytes | None, nonce: bytes, *, why: str, at: int
+) -> IntakeRefused:
+    """The letter of an episode that was let in and then could not be encoded or judged. `key`: the memory's own, under
+    which the letter's payload is sealed too: an erasure reaches it, and it can be opened for as long as the episode;
+    None: its payload is not kept. `why`: repeats nothing of the content. `at`: milliseconds since 1970.
+    """
+    payload, signature = b"", None
+    if key is not None and accepted.sealed_signed is not None:
+        opened = sealing.open_signed(key, accepted.sealed_signed, accepted.memory_id)
+        signature, payload = opened[: authorship.SIGNATURE_BYTES], opened[authorship.SIGNATURE_BYTES :]
+    elif key is not None:
+        payload = _said(accepted, text)
+    return IntakeRefused(
+        origin_topic=accepted.origin_topic,
+        origin_partition=accepted.origin_partition,
+        origin_offset=accepted.origin_offset,
+        reason=Reason.FAILED,
+        detail=f"let in, and then it could not be encoded or judged ({why}); replayed it is tried again",
+        refused_at=at,
+        key_id=accepted.memory_id,
+        sealed_payload=seal_payload(accepted.memory_id, key, nonce, payload) if key is not None else b"",
+        signature=signature,
+    )
+
+
+def _said(accepted: EpisodeAccepted, text: str) -> bytes:
+    """An episode as it could have been published, with the ids that it was given."""
+    said = {
+        "namespace": accepted.namespace, "event_id": accepted.event_id, "agent": accepted.agent, "content": text,
+        "occurred_at": accepted.occurred_at, "session": accepted.session, "role": accepted.role,
+        "subject": accepted.subject, "reward": _share(accepted.reward_ppm),
+        "confidence": _share(accepted.confidence_ppm), "uncertainty": _share(accepted.uncertainty_ppm),
+        "derives_from": list(accepted.derives_from), "source": accepted.source, "type": accepted.type,
+        "sensitivity": _share(accepted.sensitivity_ppm), "purposes": list(accepted.purposes),
+        "jurisdiction": accepted.jurisdiction,
+    }  # fmt: skip
+    return json.dumps({name: value for name, value in said.items() if value not in (None, [])}).encode()
+
+
+def _share(ppm: int | None) -> float | None:
+    return None if ppm is None else ppm / PPM
 
 
 def dead_letter_id(origin: Origin) -> str:

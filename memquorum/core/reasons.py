@@ -52,6 +52,8 @@ class Reason(StrEnum):
     """A tick older than the last one."""
     FORGOTTEN = "forgotten"
     """The event's memory was forgotten and its key destroyed; the payload is not kept."""
+    FAILED = "failed"
+    """Let in, and then it could not be encoded or judged: tried again when it is replayed."""
     TOO_MANY = "too_many"
     """More values than a field may hold."""
     NOT_ENTITLED = "not_entitled"

@@ -21,6 +21,8 @@ from memquorum.core.text.agreement import agree, gist, personal
 Vector = NDArray[np.float32]
 
 STORED, REINFORCED, BELOW_THRESHOLD = "stored", "reinforced", "below_threshold"
+UNREADABLE, FAILED = "unreadable", "failed"
+"""What was not judged: it could not be opened any more; it could not be encoded or judged, and may be tried again."""
 
 # float32 sums of unit vectors differ by less than this from the exact ones.
 _SLACK = 1e-5

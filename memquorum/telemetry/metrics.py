@@ -81,6 +81,10 @@ JOURNALLED = Definition(
     "memquorum_journal_entries_total", "counter", ("effect",),
     "Entries that the commit worker appended to the journal, by effect.",
 )  # fmt: skip
+EPISODES = Definition(
+    "memquorum_episodes_total", "counter", ("outcome",),
+    "Episodes that the commit worker applied, by outcome; what failed has a dead letter, and may be tried again.",
+)  # fmt: skip
 DECISIONS = Definition(
     "memquorum_decisions_total", "counter", ("kind", "outcome"),
     "Proposals that were decided and applied, by kind and by how they ended.",
@@ -145,8 +149,8 @@ CACHES = Definition(
 )  # fmt: skip
 
 ALL = (
-    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, DECISIONS,
-    STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
+    CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
+    DECISIONS, STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
     CACHE_SEARCHES, CACHED, CACHES,
 )  # fmt: skip
 
@@ -165,6 +169,7 @@ class Meters:
         self.latency = self._histogram(LATENCY)
         self.refused = self._counter(REFUSED)
         self.journalled = self._counter(JOURNALLED)
+        self.episodes = self._counter(EPISODES)
         self.decisions = self._counter(DECISIONS)
         self.stopped = Gauge(STOPPED.name, STOPPED.sentence, STOPPED.labels, registry=self.registry)
         self.held_back = self._counter(HELD_BACK)

@@ -173,6 +173,27 @@ def test_who_forgets_how_far_it_was_names_a_memorys_echoes_again(
     assert (found.ids, world.store.keys_due([0])) == ([echoes[2], A], {})
 
 
+@pytest.mark.parametrize("batches", [1, 2])
+@pytest.mark.parametrize("outcome", ["stored", "below_threshold", "failed"])
+def test_what_failed_is_tried_again_in_one_batch_or_another(
+    world: World, shard: Shard, outcome: str, batches: int
+) -> None:
+    shard.episode("b", namespace=NAMESPACE)
+    first = shard.episode("a", outcome="failed", derives_from=(B,), namespace=NAMESPACE)
+    if batches == 2:
+        world.flush(shard)
+    shard.episode("a", outcome=outcome, derives_from=(B,), namespace=NAMESPACE)
+    world.flush(shard)
+    with world.reopen().store.transaction({shard.rows.state: everything(shard)}) as transaction:
+        assert transaction.rows[0].events == shard.rows.events
+        assert transaction.rows[0].events[NAMESPACE, "a"].outcome == outcome
+    assert first.dropped is not None
+    shard.tick(first.dropped.destroy_at)
+    world.flush(shard)
+    # The key of what came in is not due, and that of what did not is once.
+    assert {k: found.ids for k, found in world.store.keys_due([0]).items()} == ({} if outcome == "stored" else {0: [A]})
+
+
 def test_dropped_episodes_are_due_after_the_same_grace(world: World, shard: Shard) -> None:
     shard.tick(10_000)
     shard.episode("a", at=9_000, outcome="below_threshold")

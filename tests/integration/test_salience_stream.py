@@ -202,8 +202,8 @@ async def test_outcomes_past_repetitions_erasure_and_poison(fresh_kafka: str, tm
         ("a", 0, "stored"),
         ("b", 2, "stored"),
         ("c", 3, "reinforced"),
-        ("erased", 4, "below_threshold"),
-        ("bad", 5, "below_threshold"),
+        ("erased", 4, "unreadable"),
+        ("bad", 5, "unreadable"),
         ("d", 6, "stored"),
     ]
     assert found[2].reinforces == ids.memory_id(NAMESPACES[2], "a")

@@ -31,6 +31,7 @@ class Recorded:
     episodes: list[dict[str, Any]] = field(default_factory=list)
     named: dict[str, Any] = field(default_factory=dict)
     namespace: str = "default"
+    became: str = ""
 
     def __call__(self, **named: Any) -> Self:
         self.named = named
@@ -49,7 +50,8 @@ class Recorded:
         return [Receipt("n", f"e{i}", f"m{i}") for i, _ in enumerate(episodes)]
 
     def outcome(self, receipt: Receipt, timeout: float) -> Receipt:
-        return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, f"stored in {timeout:g}")
+        became = self.became or f"stored in {timeout:g}"
+        return Receipt(receipt.namespace, receipt.event_id, receipt.memory_id, became)
 
     def search(self, query: str, k: int, *, peek: bool, **asked: Any) -> list[Hit]:
         self.named = asked
@@ -95,6 +97,14 @@ def test_texts_are_published_with_what_the_options_say(client: Recorded, capsys:
     told = capsys.readouterr()
     assert told.out.splitlines() == ["m0  published  event e0", "m1  published  event e1"]
     assert told.err == "2 published\n"
+
+
+def test_what_failed_is_said_and_what_to_do(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    client.became = "failed"
+    assert cli.main(["publish", "-a", "ann", "--wait", "said"]) == 1
+    said = capsys.readouterr()
+    assert "m0  failed  event e0" in said.out
+    assert "dlq replay --reason failed --go" in said.err.replace("\n", " ")
 
 
 def test_lines_are_published_in_order_and_bad_ones_named(

@@ -8,13 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from infra.topics import declared
 from memquorum import topics
+from memquorum.core import letters
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.decay import due_at
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import decisions, effects, links
-from memquorum.core.journal.rows import Rows
+from memquorum.core.journal.rows import Dropped, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
@@ -84,6 +86,8 @@ def test_an_episode_becomes_a_memory(shard: Shard) -> None:
     ("arguments", "reason"),
     [
         ({"outcome": "below_threshold"}, "below_threshold"),
+        ({"outcome": "unreadable"}, "unreadable"),
+        ({"outcome": "failed"}, "failed"),
         ({"readable": False}, "unreadable"),
         ({"outcome": "reinforced", "reinforces": B, "readable": False}, "unreadable"),
     ],
@@ -95,6 +99,35 @@ def test_what_is_not_kept_is_journalled_with_its_reason(shard: Shard, arguments:
     assert shard.rows.events[NAMESPACE, "a"].outcome == reason
     assert not shard.rows.memories and change.revealed is None
     assert shard.rows.state.interactions == 1
+
+
+def test_what_failed_keeps_its_key_as_long_as_its_letter_is_kept(shard: Shard) -> None:
+    shard.tick(10_000)
+    change = shard.episode("a", at=9_000, outcome="failed")
+    assert change.dropped == Dropped(A, 0, NAMESPACE, 10_000 + letters.KEPT_MS)
+    (topic,) = [topic for topic in declared() if topic.name == topics.REFUSED]
+    assert int(topic.config["retention.ms"]) == letters.KEPT_MS
+
+
+@pytest.mark.parametrize("outcome", ["stored", "reinforced", "below_threshold", "failed"])
+def test_what_failed_is_tried_again_and_the_last_outcome_counts(shard: Shard, outcome: str) -> None:
+    shard.episode("target")
+    target = memory_id("target")
+    shard.episode("a", outcome="failed", derives_from=(target,))
+    change = shard.episode("a", outcome=outcome, reinforces=target if outcome == "reinforced" else None,
+                           derives_from=(target,))  # fmt: skip
+    assert change.entry.effect == (outcome if outcome in ("stored", "reinforced") else "dropped")
+    assert shard.rules.codec.decode_as(Stored, change.entry.detail).retry
+    assert shard.rows.events[NAMESPACE, "a"].outcome == outcome
+    assert shard.rows.events[NAMESPACE, "a"].seq == change.entry.seq
+    net = shard.work.net()
+    assert [one.outcome for one in net.events] == ["stored", outcome]
+    assert net.undropped == (A,)
+    assert [one.memory_id for one in net.dropped] == ([] if outcome in ("stored", "reinforced") else [A])
+    # What it was made of is told once.
+    assert len({(one.parent, one.child) for one in net.provenance}) == len(net.provenance)
+    again = shard.episode("a")
+    assert again.entry.effect == ("stored" if outcome == "failed" else "repeated")
 
 
 def test_reinforcing_touches_the_target_and_makes_nothing(shard: Shard) -> None:
@@ -351,7 +384,7 @@ def test_what_the_store_can_hold_is_let_through() -> None:
 
 EVENTS = [f"e{i}" for i in range(5)]
 IDS = [memory_id(e) for e in EVENTS]
-OUTCOMES = st.sampled_from(["stored", "below_threshold"])
+OUTCOMES = st.sampled_from(["stored", "below_threshold", "failed"])
 KIND = st.sampled_from(["forget", "promote"])
 EVENT, TARGET, TIME = st.sampled_from(EVENTS), st.sampled_from(IDS), st.integers(0, 5_000)
 STEPS = st.one_of(

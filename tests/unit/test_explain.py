@@ -146,6 +146,20 @@ def test_an_episode_that_was_dropped(shard: Shard) -> None:
     assert "did not open the gates or reach 0.35" in text
 
 
+def test_an_episode_that_failed_is_not_said_to_be_weak_and_a_second_try_is_told(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a", outcome="failed")
+    _, text = told(shard, A)
+    assert "never stored (failed)" in text and "dlq replay --reason failed" in text
+    assert "0.35" not in text and "Salience" not in text
+    shard.episode("a")
+    account, text = told(shard, A)
+    assert account.born is not None and account.born.retry
+    assert "It had failed before, and was published again." in text and "so it was stored" in text
+    shard.episode("b", outcome="unreadable")
+    assert "could not be opened any more" in told(shard, memory_id("b"))[1]
+
+
 def test_a_certificate_that_proves_nothing_is_said_to(shard: Shard) -> None:
     found = facts(shard, A)
     cut = replace(found.decisions[0], commits=found.decisions[0].commits[:2])

@@ -92,6 +92,7 @@ def detail(public: Published, at: int, **changes: Any) -> None:
         pytest.param(lambda p: p.rewrite(DROPPED, effect="stored"), IMPOSSIBLE, id="what was too faint stored"),
         pytest.param(lambda p: p.rewrite(REPEATED, effect="stored"), IMPOSSIBLE, id="stored twice"),
         pytest.param(lambda p: p.rewrite(LATE, effect="repeated"), IMPOSSIBLE, id="repeated though new"),
+        pytest.param(lambda p: detail(p, LATE, retry=True), IMPOSSIBLE, id="another try of what did not fail"),
         pytest.param(lambda p: detail(p, ACCESSED, applied=False), IMPOSSIBLE, id="an access suppressed"),
         pytest.param(lambda p: detail(p, ACCESSED + 1, applied=True), IMPOSSIBLE, id="an access to nothing applied"),
         pytest.param(lambda p: p.rewrite(ACCESSED + 1, memory_id=None), IMPOSSIBLE, id="an access to no memory"),
@@ -436,3 +437,14 @@ def test_every_decision_is_checked_and_destroyed_details_too(public: Published) 
     assert isinstance(public.detail(DESTROYED), Destroyed) and isinstance(public.detail(LAST), Decided)
     detail(public, LAST, commits=())
     assert kinds(public.audit()) == [Kind.CERTIFICATE_INVALID]
+
+
+def test_what_failed_may_be_tried_again_and_only_as_another_try(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    for outcome in ("failed", "failed", "stored", "stored"):
+        shard.episode("a", outcome=outcome)
+    assert [change.entry.effect for change in shard.changes] == ["dropped", "dropped", "stored", "repeated"]
+    assert kinds(publish(shard).audit()) == []
+    forged = publish(shard)
+    detail(forged, 2, retry=False)
+    assert IMPOSSIBLE in kinds(forged.audit())

@@ -20,6 +20,7 @@ from memquorum.telemetry import recording
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Tracing
 from streams import stage
+from streams.assignments import Displaced
 from streams.stage import Arrival, Output
 
 
@@ -39,10 +40,11 @@ class Broker:
         self.notes.append(f"topic {name}")
         return self
 
-    async def send(
-        self, *, key: bytes, value: bytes, partition: int, headers: dict[str, bytes]
-    ) -> asyncio.Future[None]:
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def crash(self, error: BaseException) -> None:
+        self.notes.append(f"crashed {type(error).__name__}")
+
+    async def send(self, *, key: bytes, value: bytes, partition: int, headers: dict[str, bytes]) -> asyncio.Future[Any]:
+        done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         if value in self.refuse:
             self.refuse.remove(value)
             self.notes.append(f"lost {value.decode()}")
@@ -50,7 +52,7 @@ class Broker:
         else:
             self.notes.append(f"sent {value.decode()}")
             self.headers.append(headers)
-            done.set_result(None)
+            done.set_result(SimpleNamespace(topic="out", partition=partition, offset=len(self.headers) - 1))
         return done
 
 
@@ -134,6 +136,33 @@ async def test_everything_is_sent_in_order_before_anything_is_acknowledged() -> 
         "content-type": b"application/avro",
         "traceparent": b"00-trace",
     }
+
+
+async def test_who_is_displaced_acknowledges_nothing_and_ends() -> None:
+    broker, places = Broker(refuse=[b"b"]), list[object]()
+
+    def wrote(told: Sequence[tuple[str, int, int]]) -> None:
+        places.append(told)
+        if len(places) == 2:
+            raise Displaced("shard 1")
+
+    runner = stage._Runner(broker, Echo(), "echo", "in", transient=(), wrote=wrote)  # type: ignore[arg-type]
+    await runner.handle([Event(broker, value) for value in "ab"])  # type: ignore[misc]
+    assert broker.notes[-2:] == ["ack a", "ack b"]
+    # Of what was sent twice the places that the broker confirmed in the end.
+    assert places == [[("out", 1, 1), ("out", 1, 2)]]
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(runner.handle([Event(broker, "c")]), 0.2)  # type: ignore[list-item]
+    assert broker.notes[-2:] == ["sent c", "crashed Displaced"]
+
+
+async def test_a_partition_that_was_given_and_taken_again_does_not_begin() -> None:
+    echo, broker = Echo(), Broker()
+    runner = stage._Runner(broker, echo, "echo", "in", transient=())  # type: ignore[arg-type]
+    await runner.assigned(None, {TP("in", 1), TP("in", 2)})
+    await runner.revoked(None, {TP("in", 2)})
+    await runner.handle([Event(broker, "a")])  # type: ignore[list-item]
+    assert echo.calls == ["assigned [1]", "a"]
 
 
 async def test_an_assignment_is_heard_of_before_the_next_batch_in_the_same_thread() -> None:

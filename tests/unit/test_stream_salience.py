@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,14 +14,29 @@ from numpy.typing import NDArray
 
 from db.inmemory import InMemoryVault
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import ids, intake, letters
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
 from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
-from memquorum.core.records import AccessAccepted, ClockTicked, EpisodeAccepted, EpisodeScored, ErasureAccepted
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    ErasureAccepted,
+    IntakeRefused,
+)
 from memquorum.encoders.hashing import HashingEncoder
-from memquorum.ports import JournalChange, Neighbour, StoreUnavailable, StreamUnavailable, VaultUnavailable
+from memquorum.ports import (
+    EncoderUnavailable,
+    JournalChange,
+    Neighbour,
+    StoreUnavailable,
+    StreamUnavailable,
+    VaultUnavailable,
+)
+from streams.assignments import Displaced
 from streams.salience import DESTROYED, Salience
 from streams.stage import Arrival, Output
 
@@ -48,8 +64,14 @@ class Journal:
 class Moody(HashingEncoder):
     """Cannot take a text with 'poison' in it."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.tried: Counter[str] = Counter()
+        self.broken = False
+
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if any("poison" in text for text in texts):
+        self.tried.update(texts)
+        if self.broken or any("poison" in text for text in texts):
             raise RuntimeError("no such word: " + " ".join(texts))
         return super().encode(texts)
 
@@ -84,7 +106,10 @@ class Line:
         return self.read(self.stage.process(arrivals))
 
     def read(self, outputs: Sequence[Output]) -> list[EpisodeScored]:
-        return [self.codec.decode_as(EpisodeScored, output.value) for output in outputs]
+        return [self.codec.decode_as(EpisodeScored, o.value) for o in outputs if o.topic == topics.SCORED]
+
+    def letters(self, outputs: Sequence[Output]) -> list[IntakeRefused]:
+        return [self.codec.decode_as(IntakeRefused, o.value) for o in outputs if o.topic == topics.REFUSED]
 
 
 @pytest.fixture
@@ -97,12 +122,16 @@ class Stream:
 
     def __init__(self, arrivals: Sequence[Arrival]) -> None:
         self.arrivals, self.away, self.asked = arrivals, False, 0
+        self.written: list[bytes] = []
 
     def before(self, shard: int, offset: int, most: int) -> list[bytes]:
         self.asked += 1
         if self.away:
             raise OSError("no broker")
         return [a.value for a in self.arrivals if a.partition == shard and offset - most <= a.offset < offset]
+
+    def scored(self, shard: int, since: int | None, most: int) -> tuple[list[bytes], int]:
+        return self.written[since or 0 :], len(self.written)
 
 
 def mid(event: str, namespace: str = "n") -> str:
@@ -213,19 +242,19 @@ def test_an_order_to_erase_forgets_what_is_in_memory_of_its_namespace_alone(line
     assert [seq for _, _, seq in line.journal.asked[before:]] == [None, 0]
 
 
-def test_a_destroyed_key_is_below_the_threshold_and_says_so(line: Line) -> None:
+def test_a_destroyed_key_is_unreadable_and_says_so(line: Line) -> None:
     erased, sound = line.episode("Erase me.", "a", confidence_ppm=900_000), line.episode("Keep me.", "b")
     line.vault.destroy([mid("a")])
     gone, kept = line.process(erased, sound)
-    assert (gone.outcome, gone.encoder, gone.salience_ppm) == ("below_threshold", DESTROYED, 0)
+    assert (gone.outcome, gone.encoder, gone.salience_ppm) == ("unreadable", DESTROYED, 0)
     assert (gone.novelty_ppm, gone.confidence_ppm, gone.sealed_embedding) == (None, 900_000, None)
     assert kept.outcome == "stored"
 
 
-def test_content_sealed_with_another_key_is_below_the_threshold(line: Line) -> None:
+def test_content_sealed_with_another_key_is_unreadable(line: Line) -> None:
     bad = line.episode("text", "a", sealed_content=b"0" * 40)
     found, sound = line.process(bad, line.episode("Keep me."))
-    assert (found.outcome, found.encoder) == ("below_threshold", "none: SealError")
+    assert (found.outcome, found.encoder) == ("unreadable", "none: SealError")
     assert sound.outcome == "stored"
 
 
@@ -234,10 +263,82 @@ def test_a_text_that_cannot_be_encoded_takes_no_other_with_it(line: Line, caplog
     scored = line.process(*[line.episode(text) for text in texts])
     assert [(s.outcome, s.encoder) for s in scored] == [
         ("stored", "hashing-384/1"),
-        ("below_threshold", "none: RuntimeError"),
+        ("failed", "none: RuntimeError"),
         ("stored", "hashing-384/1"),
     ]
+    assert line.encoder.tried["A poison pill, secret."] == 1 + 3  # with the others, and then alone
     assert "offset 11 cannot be scored" in caplog.text
+
+
+def test_what_failed_has_a_dead_letter_that_says_it_again(line: Line) -> None:
+    arrival = line.episode("A poison pill.", "p", reward_ppm=700_000, session="s", derives_from=(mid("a"),))
+    letter, score = line.stage.process([arrival, line.episode("Sound.")])[:2]
+    assert [output.topic for output in (letter, score)] == [topics.REFUSED, topics.SCORED]
+    (found,) = line.letters([letter])
+    assert (found.reason, found.key_id, found.signature) == ("failed", mid("p"), None)
+    assert "poison" not in found.detail and "RuntimeError" in found.detail
+    (key,) = line.vault.open([mid("p")]).values()
+    payload = letters.open_payload(found.key_id, key, found.sealed_payload)
+    intent = intake.accept(line.codec, payload, intake.Origin(topics.EPISODES, 0, 9, NOW), NOW, False)
+    assert isinstance(intent, intake.EpisodeIntent)
+    accepted = line.codec.decode_as(EpisodeAccepted, arrival.value)
+    for name in ("event_id", "memory_id", "namespace", "agent", "subject", "occurred_at", "session", "reward_ppm",
+                 "derives_from", "type", "purposes"):  # fmt: skip
+        assert getattr(intent, name) == getattr(accepted, name)
+    assert intent.content == "A poison pill."
+
+
+def test_what_an_agent_signed_is_in_its_letter_as_it_was_signed(line: Line) -> None:
+    signed = b"s" * 64 + b'{"agent": "ann", "content": "A poison pill."}'
+    (key,) = line.vault.create([(mid("p"), "n", "ann")]).values()
+    arrival = line.episode("A poison pill.", "p", sealed_signed=sealing.seal_signed(key, bytes(12), signed, mid("p")))
+    (found,) = line.letters(line.stage.process([arrival]))
+    assert found.signature == b"s" * 64
+    assert letters.open_payload(found.key_id, key, found.sealed_payload) == signed[64:]
+
+
+def test_an_encoder_that_takes_no_text_is_waited_for(line: Line) -> None:
+    line.encoder.broken = True
+    arrival = line.episode("Sound.")
+    with pytest.raises(EncoderUnavailable):
+        line.stage.process([arrival])
+    line.encoder.broken = False
+    assert [s.outcome for s in line.process(arrival)] == ["stored"]
+
+
+def test_an_episode_that_cannot_be_judged_has_failed(line: Line, monkeypatch: pytest.MonkeyPatch) -> None:
+    def judge(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(line.stage, "_judge", judge)
+    outputs = line.stage.process([line.episode("text", "a")])
+    assert [s.outcome for s in line.read(outputs)] == ["failed"]
+    assert len(line.letters(outputs)) == 1
+
+
+def test_scores_bear_an_assignment_that_is_later_than_all_before(codec: Codec) -> None:
+    line = Line(codec)
+    stream = Stream(())
+    first = Line(codec, vault=line.vault, past=stream, clock=lambda: 1_000)
+    first.stage.assigned(frozenset({SHARD}))
+    (said,) = outputs = first.stage.process([line.episode("one")])
+    assert first.read(outputs)[0].writer_epoch == 1_000
+    stream.written.append(said.value)
+    first.stage.wrote([(topics.SCORED, SHARD, 0)])
+    # Its own clock is behind, and it is later all the same.
+    second = Line(codec, vault=line.vault, past=stream, clock=lambda: 900)
+    second.stage.assigned(frozenset({SHARD}))
+    (other,) = outputs = second.stage.process([line.episode("two")])
+    assert second.read(outputs)[0].writer_epoch == 1_001
+    # The first wakes: what it writes counts for nobody any more, and it finds that out before it acknowledges.
+    (late,) = first.stage.process([line.episode("three")])
+    stream.written += [other.value, late.value]
+    with pytest.raises(Displaced):
+        first.stage.wrote([(topics.SCORED, SHARD, 2)])
+    # What an earlier assignment wrote in between displaces nobody.
+    stream.written.append(other.value)
+    second.stage.wrote([(topics.SCORED, SHARD, 1)])
+    second.stage.wrote([(topics.SCORED, SHARD, 3)])
 
 
 def test_logs_hold_no_content(line: Line, caplog: pytest.LogCaptureFixture) -> None:
@@ -257,8 +358,10 @@ def test_what_is_no_record_is_left_out(line: Line, caplog: pytest.LogCaptureFixt
 
 
 def test_poisoned_writes_an_outcome(line: Line) -> None:
-    (scored,) = line.read(line.stage.poisoned(line.episode("text", "a"), KeyError("k")))
-    assert (scored.memory_id, scored.outcome, scored.encoder) == (mid("a"), "below_threshold", "none: KeyError")
+    outputs = line.stage.poisoned(line.episode("text", "a"), KeyError("k"))
+    (scored,) = line.read(outputs)
+    assert [letter.reason for letter in line.letters(outputs)] == ["failed"]
+    assert (scored.memory_id, scored.outcome, scored.encoder) == (mid("a"), "failed", "none: KeyError")
 
 
 class Away:

@@ -28,7 +28,7 @@ CREATE TABLE event (
     namespace text   NOT NULL,
     event_id  text   NOT NULL,
     shard     integer NOT NULL,
-    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, unscored, unreadable, accessed
+    outcome   text   NOT NULL, -- stored, reinforced, below_threshold, unreadable, failed, erased, accessed
     memory_id uuid   NOT NULL, -- what it became, or what it reinforced or touched
     seq       bigint NOT NULL, -- journal sequence
     PRIMARY KEY (namespace, event_id)

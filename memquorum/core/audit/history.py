@@ -47,6 +47,7 @@ from memquorum.core.records import (
     Ticked,
     Withheld,
 )
+from memquorum.core.salience import FAILED
 
 # Where the record that an entry applies stands, if not in the accepted stream.
 _SOURCES = {
@@ -69,7 +70,7 @@ class History:
         # By whom the next decision is taken.
         self._configuration = rules.genesis
         self._findings = findings
-        self._events: set[bytes] = set()
+        self._events: dict[bytes, bool] = {}  # by digest, whether it failed last
         # The keys of episodes that only repeated a memory are destroyed with its own: episode → that memory.
         self._echoes: dict[str, str] = {}
         self.dropped: dict[str, Dropped] = {}
@@ -195,7 +196,10 @@ class History:
     def _judge_episode(self, entry: JournalEntry, detail: Stored) -> None:
         self._judge_place(entry)
         namespace, own = entry.namespace or "", ids.memory_id(entry.namespace or "", entry.event_id)
-        seen = self._seen(entry) or own in self.memories
+        retry = self._events.get(_event_digest(entry), False)
+        if detail.retry != retry:
+            raise _effect("another try of what failed" if retry else "no second try", f"retry {detail.retry}")
+        seen = (self._seen(entry) and not retry) or own in self.memories
         reinforcing = repetitions.reinforces(self.rows(entry, detail), namespace, detail)
         if not seen:
             self.erasures.judge_late(entry, detail, self.memories)
@@ -341,12 +345,13 @@ class History:
         self.protections.absorb(change)
         if change.answered is not None:
             self._answered.add(change.answered.digest)
+        self.dropped.pop(change.undropped or "", None)
         if change.dropped is not None:
             self.dropped[change.dropped.memory_id] = change.dropped
         for memory_id in change.destroyed:
             self.dropped.pop(memory_id, None)
         if change.event is not None:
-            self._events.add(_event_digest(entry))
+            self._events[_event_digest(entry)] = change.event.outcome == FAILED
             if entry.effect == "reinforced":
                 own = ids.memory_id(change.event.namespace, change.event.event_id)
                 self._echoes[own] = change.event.memory_id

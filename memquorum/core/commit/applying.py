@@ -44,11 +44,11 @@ from memquorum.core.records import (
     Stored,
     Ticked,
 )
+from memquorum.core.salience import FAILED, UNREADABLE
 
 Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ProtectionAccepted | ClockTicked
 """What the accepted stream holds."""
 
-UNREADABLE = "unreadable"
 
 # Some 285,000 years of milliseconds; sums of two times stay far within the store's 64 bits.
 _TIME_MAX = 2**53
@@ -92,7 +92,11 @@ def apply_episode(
     if kept_out:
         detail = replace(detail, outcome=ERASED)
     memory_id = episode.memory_id
-    if (episode.namespace, episode.event_id) in rows.events or memory_id in rows.memories:
+    before = rows.events.get((episode.namespace, episode.event_id))
+    if before is not None and before.outcome == FAILED:
+        # What failed was not judged: published again it is tried again, and the last outcome counts.
+        detail, before = replace(detail, retry=True), None
+    if before is not None or memory_id in rows.memories:
         effect = "repeated"
     elif detail.outcome not in ("stored", "reinforced"):
         effect = "dropped"

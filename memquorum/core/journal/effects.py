@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import Any
 
 from memquorum import topics
+from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
@@ -36,6 +37,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders import BadOrder, order_digest
 from memquorum.core.quick import evolver, maker
 from memquorum.core.records import (
@@ -54,6 +56,7 @@ from memquorum.core.records import (
     Ticked,
     Withheld,
 )
+from memquorum.core.salience import FAILED
 
 _memory, _strength, _event_row, _blank = maker(Memory), maker(Strength), maker(Event), maker(Change)
 _changed, _evolved, _stronger, _moved = evolver(Change), evolver(Memory), evolver(Strength), evolver(ShardState)
@@ -174,6 +177,11 @@ def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Eve
     return _event_row(*event, said.agent, said.subject, said.source, said.session)
 
 
+def _undropped(entry: JournalEntry, detail: Stored) -> str | None:
+    """The episode that is tried again: what was to become of it because it had failed does not any more."""
+    return ids.memory_id(entry.namespace or "", entry.event_id) if detail.retry else None
+
+
 def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
@@ -223,6 +231,7 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         strengths=(strength,),
         revealed=memory.id,
         event=_event(entry, "stored", detail),
+        undropped=_undropped(entry, detail),
         provenance=repetitions.provenance(rows, entry, detail),
     )
 
@@ -241,19 +250,29 @@ def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> 
         state=_interaction(change.state),
         strengths=(stronger,),
         event=_event(change.entry, "reinforced", detail),
+        undropped=_undropped(change.entry, detail),
         provenance=repetitions.provenance(rows, change.entry, detail),
     )
 
 
 def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
-    """What became no memory keeps its key for the grace time of one that is forgotten; what is kept out, none."""
+    """What became no memory keeps its key for the grace time of one that is forgotten; what failed, for as long as its
+    dead letter; what is kept out, not at all."""
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
-    change = _changed(change, state=_interaction(change.state), event=_event(entry, detail.outcome, detail))
+    change = _changed(
+        change,
+        undropped=_undropped(entry, detail),
+        state=_interaction(change.state),
+        event=_event(entry, detail.outcome, detail),
+    )
     if detail.outcome == ERASED:
         return _changed(change, erased=erasures.kept_out(entry))
+    # As long as there may be a letter that brings back what failed, it can be opened.
+    grace_ms = rules.genesis.policy.forget.grace_ms
+    kept_ms = max(grace_ms, KEPT_MS) if detail.outcome == FAILED else grace_ms
     # Before its first tick a shard's time is 0.
-    destroy_at = max(entry.as_of, detail.occurred_at) + rules.genesis.policy.forget.grace_ms
+    destroy_at = max(entry.as_of, detail.occurred_at) + kept_ms
     return _changed(
         change,
         dropped=Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),

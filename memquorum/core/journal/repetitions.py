@@ -38,6 +38,8 @@ def provenance(rows: Rows, entry: JournalEntry, detail: Stored) -> tuple[Provena
     if repeated is not None and repeated.tier != GONE:
         follows[repeated.id] = entry.effect == "reinforced" or repeated.id in follows
     follows.pop(own, None)
+    if detail.retry:  # the first try has told what it was made of
+        follows = {parent: goes for parent, goes in follows.items() if parent not in detail.derives_from}
     return tuple(
         _provenance(
             entry.shard, entry.seq, namespace, own, parent,

@@ -101,8 +101,11 @@ class Strength:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """The first outcome of an event id in its namespace. `agent`, `subject`, `source`: what an order to erase may name;
-    `session`: with the agent, whose episodic buffer it is in. Of an access none."""
+    """The first outcome of an event id in its namespace that is no failure, or the last failure.
+
+    `agent`, `subject`, `source`: what an order to erase may name; `session`: with the agent, whose episodic buffer it
+    is in. Of an access none.
+    """
 
     namespace: str
     event_id: str
@@ -353,7 +356,8 @@ class Change:
 
     `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
     and strength. `revealed`: the memory whose content and embedding are stored now; `restored`: those that come back
-    with theirs. `reencoded`: the memory whose embedding is replaced. `dropped`: the episode that became no memory.
+    with theirs. `reencoded`: the memory whose embedding is replaced. `dropped`: the episode that became no memory;
+    `undropped`: the one that had failed, and was dropped, and is tried again: `event` takes the place of its first.
     `destroyed`: the ids whose keys are gone. `provenance`: what the episode was made of. `erased`: the episodes that an
     order took, or kept out; `erasure`: that order, with the counts of this entry alone.
     `cursors`: the next offset to read of each source that the entry used up. `configures`: by whom the shard's next
@@ -373,6 +377,7 @@ class Change:
     reencoded: str | None = None
     event: Event | None = None
     dropped: Dropped | None = None
+    undropped: str | None = None
     destroyed: tuple[str, ...] = ()
     provenance: tuple[Provenance, ...] = ()
     erased: tuple[ErasedRow, ...] = ()

@@ -34,6 +34,8 @@ class Net:
     `before` is the state that the batch began at: whoever writes finds the shard exactly there. A memory that came and
     went within the batch has its row, and no strength, content or embedding. `removed`: memories whose strength,
     content and embedding were stored before the batch. `reencoded`: memories whose embedding was replaced.
+    `events` are new; `changed_events` take the place of those that had failed, and `undropped` are the ids of these:
+    they may have been dropped before the batch.
     `destroyed`: ids whose keys were destroyed, and which may have been dropped before the batch. `erasures`: orders,
     with the counts of this batch's entries alone. `attested`: of orders, the epochs in which the members attested them.
     `let_go`: what its decisions took of each namespace; `living`: by namespace, how many more memories are alive.
@@ -51,9 +53,11 @@ class Net:
     revealed: tuple[str, ...]
     reencoded: tuple[str, ...]
     events: tuple[Event, ...]
+    changed_events: tuple[Event, ...]
     journal: tuple[tuple[JournalEntry, JournalAppended], ...]
     decisions: tuple[DecisionRow, ...]
     dropped: tuple[Dropped, ...]
+    undropped: tuple[str, ...]
     destroyed: tuple[str, ...]
     provenance: tuple[Provenance, ...]
     erased: tuple[ErasedRow, ...]
@@ -81,10 +85,11 @@ class Workset:
         self._touched_strengths: dict[str, None] = {}
         self._revealed: dict[str, None] = {}
         self._reencoded: dict[str, None] = {}
-        self._new_events: list[Event] = []
+        self._touched_events: dict[EventKey, None] = {}
         self._journal: list[tuple[JournalEntry, JournalAppended]] = []
         self._decisions: list[DecisionRow] = []
         self._dropped: dict[str, Dropped] = {}
+        self._undropped: dict[str, None] = {}
         self._destroyed: dict[str, None] = {}
         self._provenance: list[Provenance] = []
         self._erased: list[ErasedRow] = []
@@ -130,10 +135,14 @@ class Workset:
             self._reencoded.pop(memory_id, None)
         self._absorb_content(change)
         if change.event is not None:
-            self._events[change.event.namespace, change.event.event_id] = change.event
-            self._new_events.append(change.event)
+            key = change.event.namespace, change.event.event_id
+            self._events[key] = change.event
+            self._touched_events[key] = None
         if change.decision is not None:
             self._decisions.append(change.decision)
+        if change.undropped is not None:
+            self._dropped.pop(change.undropped, None)
+            self._undropped[change.undropped] = None
         if change.dropped is not None:
             self._dropped[change.dropped.memory_id] = change.dropped
         for memory_id in change.destroyed:
@@ -206,10 +215,12 @@ class Workset:
             # What was forgotten and restored within the batch never left the store.
             revealed=tuple(i for i in self._revealed if i not in before.strengths),
             reencoded=tuple(self._reencoded),
-            events=tuple(self._new_events),
+            events=tuple(self._events[key] for key in self._touched_events if key not in before.events),
+            changed_events=tuple(self._events[key] for key in self._touched_events if key in before.events),
             journal=tuple(self._journal),
             decisions=tuple(self._decisions),
             dropped=tuple(self._dropped.values()),
+            undropped=tuple(self._undropped),
             destroyed=tuple(self._destroyed),
             provenance=tuple(self._provenance),
             erased=tuple(self._erased),

@@ -100,7 +100,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Birth:
-    """Where the memory came from, and what salience said of it."""
+    """Where the memory came from, and what salience said of it. `retry`: after it had failed before."""
 
     journal_seq: int
     accepted_offset: int
@@ -120,6 +120,7 @@ class Birth:
     derives_from: tuple[str, ...] = ()
     source: str | None = None
     repeats: str | None = None
+    retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,8 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     """The account of a memory. `facts` come from `db/explain_rows.py`."""
     memory, strength = facts.memory, facts.strength
     alive = strength if memory is not None and memory.tier in ALIVE else None
-    birth = next((n for n in facts.notes if n.effect in ("stored", "dropped")), None)
+    # What failed may have been tried again: the last try counts.
+    birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "dropped")), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
     configured = genesis
     # Where the store's word proves nothing, the votes of those who come after say so themselves.
@@ -305,6 +307,7 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         derives_from=told.derives_from,
         source=told.source,
         repeats=told.reinforces,
+        retry=told.retry,
     )
 
 

@@ -12,6 +12,7 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.protection.orders import GOAL, HOLD, PIN
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, MemberOpinion, Vote
+from memquorum.core.salience import FAILED, UNREADABLE
 
 _USES_SHOWN = 5
 
@@ -95,6 +96,17 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
         f"  Event {born.event_id}; entry {born.journal_seq} of the journal of shard {shard}, "
         f"offset {born.accepted_offset} of its accepted stream."
     )
+    if born.retry:
+        yield "  It had failed before, and was published again."
+    if born.outcome == FAILED:
+        yield (
+            f"  It failed: it could not be encoded or judged ({born.encoder}), so nothing is said of its worth. "
+            "Its dead letter and its key are kept; `python -m infra dlq replay --reason failed --go` tries it again."
+        )
+        return
+    if born.outcome == UNREADABLE:
+        yield "  It could not be opened any more: its key was destroyed, or what was sealed has been altered."
+        return
     limit = policy.salience.encode_threshold
     outcome = "reinforced" if born.outcome == "stored" and born.repeats is not None else born.outcome
     verdict = {
