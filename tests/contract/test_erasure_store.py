@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,12 +11,12 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
-from memquorum.core.journal.rows import EventKey, Keys
+from memquorum.core.journal.rows import EventKey, GoalDue, Guarded, Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import ErasedEpisode, ErasureAccepted, ErasureFound, ErasureOrdered, Signed
 from memquorum.ports import Unattested
 from tests.contract.stores import KINDS, World, make
-from tests.unit import genesis, votes
+from tests.unit import genesis, protections, votes
 from tests.unit.erasures import accepted, among, entitled, ordered, signed
 from tests.unit.shard import NAMESPACE, Shard, memory_id
 from tests.unit.test_merging import CASES, told
@@ -160,3 +161,27 @@ def test_what_comes_late_has_no_row_of_what_is_dropped(world: World, shard: Shar
     assert of("memory", memory_id("late"), world) == {}
     assert of("subject", "ada", world) == {}
     assert world.store.keys_due([0]) == {}
+
+
+def test_what_is_protected_is_counted_and_a_goal_is_due_as_a_whole(world: World, codec: Codec) -> None:
+    shard = world.shard(codec, GENESIS)
+    for name in "abc":
+        shard.episode(name)
+    orders = [("need", "a", 1, "sow", 5_000), ("need", "b", 2, "sow", 5_500), ("need", "c", 3, "reap", 5_900)]
+    for action, name, number, goal, at in [*orders, ("pin", "a", 4, "case", 1)]:
+        record = protections.accepted(codec, action, memory_id(name), number, cluster=GENESIS.cluster, reference=goal)
+        shard.protect(replace(record, accepted_at=at))
+    shard.tick(6_500)
+    first = shard.changes[3].answered
+    assert first is not None
+    world.flush(shard)
+    due = GoalDue(NAMESPACE, "goal:sow", 5_500, tuple(sorted(map(memory_id, "ab"))))
+    assert world.store.goals_due([0], 1_000, 10) == {0: due}
+    assert world.store.goals_due([0], 1_000, 1) == {0: replace(due, memory_ids=due.memory_ids[:1])}
+    assert world.store.goals_due([0], 1_001, 10) == {} == world.store.goals_due([1], 0, 10)
+    keys = Keys(orders=frozenset({first.digest, b"another"}), guarded=frozenset({NAMESPACE, "elsewhere"}))
+    with world.store.transaction({shard.rows.state: keys}) as transaction:
+        rows = transaction.rows[0]
+    assert (set(rows.answered), dict(rows.guarded)) == ({first.digest}, {NAMESPACE: Guarded(1, 3)})
+    assert world.store.answered(0, [first.digest, b"another"]) == {first.digest}
+    assert world.store.answered(1, [first.digest]) == set()
