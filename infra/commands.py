@@ -253,7 +253,8 @@ def _topics(given: Settings, parsed: argparse.Namespace) -> int:
     from infra import genesis, topics
 
     given.require("bootstrap")
-    for line in topics.ensure(given.bootstrap, genesis.read(given).shards, given.replication, given.min_isr):
+    made = genesis.read(given)
+    for line in topics.ensure(given.bootstrap, made.shards, given.replication, given.min_isr, made.cluster):
         print(line)
     if parsed.acl:
         granted, taken = kafkalogins.ensure_acls(given.bootstrap)

@@ -35,6 +35,7 @@ from infra.settings import Settings, SettingsError
 from infra.topics import Topic, TopicsError, declared
 from memquorum import kafka
 from memquorum.kafka import CA, LoginError, librdkafka
+from memquorum.topics import OUTSIDE
 
 ADMIN = "admin"
 """Makes topics and ACLs, and deletes records: brokers let it do everything (`super.users`)."""
@@ -113,6 +114,9 @@ def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType
     for topic in declared() if topics is None else topics:
         for names, operation in ((topic.producers, AclOperation.WRITE), (topic.consumers, AclOperation.READ)):
             rights |= {(identity(name), ResourceType.TOPIC, topic.name, operation) for name in names}
+    # Intake deletes what it has let in, where its installation provisioned the topic (`workers.clearing`).
+    clears = (AclOperation.DELETE, AclOperation.WRITE, AclOperation.DESCRIBE_CONFIGS)
+    rights |= {("intake", ResourceType.TOPIC, name, operation) for name in OUTSIDE for operation in clears}
     # Who may write or read may also ask what there is; these ask before they do, and say how far others are.
     rights |= {(OPERATOR, ResourceType.TOPIC, topic.name, AclOperation.DESCRIBE) for topic in declared()}
     rights |= {(name, ResourceType.GROUP, group, AclOperation.READ) for name, group in _GROUPS.items()}

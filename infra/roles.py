@@ -145,6 +145,13 @@ def _named(kind: str) -> Iterator[None]:
         raise SettingsError(f"encoder {kind!r}: {error}") from None
 
 
+def residue_ms(settings: Settings) -> int:
+    """How long after an erasure something of it may lie in files, at most, in milliseconds."""
+    sent = [topic.config for topic in declared() if topic.outside]
+    ends = max(int(config["retention.ms"]) + int(config["segment.ms"]) for config in sent)
+    return max(settings.residue_ms, (settings.outside_keep_ms or ends) + 24 * 3600 * 1000)
+
+
 def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from workers import intake
 
@@ -160,6 +167,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         tick_ms=settings.tick_ms,
         instance=settings.instance or None,
         letters_ms=int(letters.config["retention.ms"]),
+        outside_keep_ms=settings.outside_keep_ms,
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
         ready=ready,
@@ -250,7 +258,7 @@ def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
             stop=stop,
             ready=ready,
             telemetry=telemetry,
-            residue_ms=settings.residue_ms,
+            residue_ms=residue_ms(settings),
             score_alarm_ms=settings.score_alarm_ms,
         )
 

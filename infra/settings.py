@@ -67,9 +67,12 @@ class Settings:
     # How far a tick may be ahead of a process's own clock before that waits to vote, or to destroy keys, by it. Only
     # where time follows the wall clock; a driven one is whoever's who drives it.
     clock_tolerance_ms: int = 60_000
-    # How long after an erasure something of it may lie in files: longer than the outside topics keep records (7 days),
-    # with time for their segments and for `sweep`. It only dates receipts.
-    residue_ms: int = 8 * 24 * 3600 * 1000
+    # How long what intake has let in still lies in the outside topics, as agents sent it, where this installation
+    # provisioned them; their files go a minute or two later. 0: nothing is deleted before their retention is over.
+    outside_keep_ms: int = 120_000
+    # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
+    # what was sent lies in the outside topics. It only dates receipts.
+    residue_ms: int = 2 * 24 * 3600 * 1000
     # How long commit and members wait for an episode's score before that is an alarm (log, /readyz, metrics); they wait
     # on all the same.
     score_alarm_ms: int = 10_000

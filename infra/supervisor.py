@@ -147,8 +147,8 @@ def _demands(configured: Settings) -> Demands | None:
 
 def provision(now: Settings) -> None:
     """Makes what is missing of topics, databases, their tables and rights. A second call changes nothing."""
-    address = kafkalogins.of(now, kafkalogins.ADMIN).bootstrap
-    for line in topics.ensure(address, genesis.read(now).shards, now.replication, now.min_isr):
+    address, made = kafkalogins.of(now, kafkalogins.ADMIN).bootstrap, genesis.read(now)
+    for line in topics.ensure(address, made.shards, now.replication, now.min_isr, made.cluster):
         log.warning("topic %s", line)
     if now.kafka_protocol != "PLAINTEXT":
         kafkalogins.ensure_acls(address)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetS
 
 from memquorum import kafka
 from memquorum.schema_files import schema_folder
+from workers import clearing
 
 _PATIENCE_S = 30
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -46,14 +47,19 @@ def declared(folder: Path | None = None) -> list[Topic]:
     return [_read(file) for file in sorted(place.glob("*.yaml"))]
 
 
-def ensure(bootstrap: str, shards: int, replication: int = 1, min_isr: int = 1) -> list[str]:
+def ensure(
+    bootstrap: str, shards: int, replication: int = 1, min_isr: int = 1, cluster: bytes | None = None
+) -> list[str]:
     """Creates the topics that are missing. Returns a line for each that exists but differs from its declaration.
+
+    `cluster`: SHA-256 of the genesis file. Outside topics that are created bear its mark: intake deletes from them what
+    it has let in, and from no others (`workers.clearing`).
 
     Nothing that exists is changed: partitions cannot shrink, and growing them would move namespaces between shards.
     Raises TopicsError.
     """
     admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
-    topics = declared()
+    topics = [_marked(topic, cluster) for topic in declared()]
     try:
         present = admin.list_topics(timeout=_PATIENCE_S).topics
         missing = [topic for topic in topics if topic.name not in present]
@@ -63,6 +69,12 @@ def ensure(bootstrap: str, shards: int, replication: int = 1, min_isr: int = 1) 
         return _differences(admin, kept, {name: len(found.partitions) for name, found in present.items()}, shards)
     except KafkaException as error:
         raise TopicsError(f"the cluster at {bootstrap} refused: {error.args[0].str()}") from error
+
+
+def _marked(topic: Topic, cluster: bytes | None) -> Topic:
+    if not topic.outside or cluster is None:
+        return topic
+    return replace(topic, config={**topic.config, clearing.MARK: clearing.mark(cluster)})
 
 
 def _read(file: Path) -> Topic:

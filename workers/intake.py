@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +36,7 @@ from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers import loop, spans
 from workers.arrivals import at, origin_of, signature, wanted
+from workers.clearing import Clearing, is_marker
 from workers.letterkeys import LetterKeys
 from workers.place import Place
 from workers.strangers import stamped
@@ -71,16 +73,32 @@ def run(
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
     letters_ms: int = 7 * 24 * 3600 * 1000,
+    outside_keep_ms: int = 0,
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
-    long their topic keeps dead letters, and so the vault their keys.
+    long their topic keeps dead letters, and so the vault their keys. `outside_keep_ms`: how long what was let in still
+    lies in outside topics that this installation provisioned; 0: until their retention is over (`workers.clearing`).
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
     when the session of the dead one is over; another process with the same instance drives it out.
     """
     client = Intake(bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry)
-    client.run(tick_ms / 1000 if clock == "wall" else None, ready, LetterKeys(vault, letters_ms))
+    serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, letters_ms=letters_ms)
+
+
+def serve(
+    client: Intake,
+    outside_keep_ms: int,
+    *,
+    clock: Clock,
+    tick_ms: int,
+    ready: Callable[[], None] = lambda: None,
+    letters_ms: int,
+) -> None:
+    """Runs a client, and beside it what clears the outside topics, until it is told to stop."""
+    client.clear(outside_keep_ms / 1000)
+    client.run(tick_ms / 1000 if clock == "wall" else None, ready, LetterKeys(client.vault, letters_ms))
 
 
 class Intake:
@@ -98,7 +116,7 @@ class Intake:
         stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
     ) -> None:
-        self._bootstrap, self._codec, self._vault, self._stop = bootstrap, codec, vault, stop
+        self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
         self._driven = False
         self._as_of = 0
@@ -118,7 +136,9 @@ class Intake:
         self._producer = loop.producer(bootstrap, linger_ms=5)
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
-        self.place = Place(self._consumer, self._shown.health)
+        self.health = self._shown.health
+        self._clearing: Clearing | None = None
+        self.place = Place(self._consumer, self.health)
         # Since the last flush.
         self._hops: list[Hop] = []
         self._sent: Counter[str] = Counter()
@@ -142,6 +162,11 @@ class Intake:
                     letter_keys.turn(time.monotonic())
         finally:
             self.close()
+
+    def clear(self, keep_s: float) -> None:
+        """Begins to delete what was let in from the outside topics, `keep_s` after that (`workers.clearing`)."""
+        self._clearing = Clearing(self._bootstrap, self._genesis.cluster, keep_s, self.health)
+        threading.Thread(target=self._clearing.run, args=(self._stop.wait,), name="clearing", daemon=True).start()
 
     def join(self, driven: bool) -> None:
         """Joins the group; partitions come with the first polls."""
@@ -207,7 +232,8 @@ class Intake:
             return
         began, since_ns = time.monotonic(), time.time_ns()
         now_ms = self._as_of if self._driven else _wall_ms()
-        judged = [(m, origin, self._judge(m, origin, now_ms)) for m in messages for origin in (origin_of(m),)]
+        said = [m for m in messages if not is_marker(m)]
+        judged = [(m, origin, self._judge(m, origin, now_ms)) for m in said for origin in (origin_of(m),)]
         keys = self._keys(wanted(origin, answer) for _, origin, answer in judged)
         if keys is None:
             return
@@ -239,7 +265,7 @@ class Intake:
         pause = 0.1
         while not self._stop:
             try:
-                keys = self._vault.create(distinct)
+                keys = self.vault.create(distinct)
             except VaultUnavailable as error:
                 _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
                 self._shown.health.wait("vault", "it does not answer")
@@ -333,6 +359,8 @@ class Intake:
             low, _ = client.get_watermark_offsets(p, timeout=10)
             self._read[p.topic, p.partition] = place = max(p.offset, low)
             self._shown.at(p.topic, p.partition, place)
+            if self._clearing is not None:
+                self._clearing.given((p.topic, p.partition), place, time.monotonic())
         self._leads = (topics.EPISODES, 0) in self._read
         # Whoever had the clock before may have ticked since this process last looked.
         self._as_of = max(
@@ -343,6 +371,8 @@ class Intake:
 
     def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
         self.place.lost()
+        if self._clearing is not None:
+            self._clearing.left((p.topic, p.partition) for p in partitions)
         for p in partitions:
             self._read.pop((p.topic, p.partition), None)
             self._shown.places.leave("intake", p.topic, [p.partition])
@@ -393,6 +423,11 @@ class Intake:
         except KafkaException as error:
             # The partitions may have gone to another process, which then lets the same records in under the same ids.
             _LOG.warning("offsets were not committed, the records may come again: %s", error)
+            return
+        if self._clearing is not None:
+            said = {loop.place(m): loop.offset(m) + 1 for m in messages if not is_marker(m)}
+            for place, end in said.items():
+                self._clearing.took(place, end, time.monotonic())
 
 
 def _nonces() -> tuple[bytes, bytes]:

@@ -1,17 +1,19 @@
 """What lies in the outside topics as agents sent it, although intake has let it in; and its deletion.
 
-These topics hold content in the clear until their retention is over. Nobody behind intake reads them again.
+Intake deletes from topics that this installation provisioned (`workers.clearing`); from others an operator may.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
 
-from memquorum import topics
-from workers import loop, partition
+from memquorum import kafka, topics
+from workers import clearing, loop, partition
 
 GROUP = "intake"
 _PATIENCE_S = 30
@@ -42,9 +44,12 @@ def taken(bootstrap: str, shards: int) -> list[Taken]:
 
 
 def delete(bootstrap: str, found: Sequence[Taken]) -> None:
-    """Deletes that. The broker lets go of a file once all of it is deleted and another was begun. Raises
-    KafkaException."""
-    partition.delete(bootstrap, {(each.topic, k): to for each in found for k, (_, to) in each.reach.items()})
+    """Deletes that, and begins other files, so that these can go. Raises KafkaException."""
+    before = {(each.topic, k): to for each in found for k, (_, to) in each.reach.items()}
+    if before:
+        admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
+        partition.delete(bootstrap, before)
+        clearing.roll(bootstrap, admin, before, time.time_ns() // 1_000_000)
 
 
 def _taken(reader: Consumer, topic: str, shards: int) -> Taken:

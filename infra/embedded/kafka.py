@@ -49,6 +49,8 @@ COMMON = {
     "replica.fetch.max.bytes": "8388608",
     # What an agent publishes in a transaction holds up intake in its partition until that ends: not for 15 minutes.
     "transaction.max.timeout.ms": "60000",
+    # How soon files go whose records were deleted; by default after up to five minutes.
+    "log.retention.check.interval.ms": "15000",
 }
 
 
