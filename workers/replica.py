@@ -35,7 +35,7 @@ from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers import loop
-from workers.catchup import follow
+from workers.catchup import Following, follow
 from workers.judge import Judge
 from workers.ownclock import OwnClock
 from workers.partition import Partition, TopicUnreadable
@@ -173,6 +173,7 @@ class Replica:
         self._reading = Reading(bootstrap)
         self._producer = loop.producer(bootstrap)
         self._failed: KafkaError | None = None
+        self._following: dict[int, Following] = {}
         self._report_at = clock() + _REPORT_S
         self._reported: Counter[str] = Counter()
 
@@ -192,6 +193,8 @@ class Replica:
 
     def close(self) -> None:
         """Leaves Kafka; what was claimed and not delivered is said again on the next start."""
+        for each in self._following.values():
+            each.close()
         self._reading.close()
         self._producer.flush(2)
 
@@ -209,6 +212,7 @@ class Replica:
         self._accuse()
         self._read_again()
         self._look_for_ends()
+        self._follow_on()
         self._waits.look({seat.shard: seat.walk.waiting_for() for seat in self._seats}, self._clock())
         if any(message.topic() in SPINE for message in messages):
             self._balance()
@@ -325,6 +329,21 @@ class Replica:
             break
         self._shown.health.go("journal")
 
+    def _follow_on(self) -> None:
+        """The journal, beside the rest, for seats to which the logs do not show what others have decided."""
+        for seat in self._seats:
+            shard, wanted, seat.wants_journal = seat.shard, seat.wants_journal, False
+            try:
+                if wanted and shard not in self._following:
+                    journal = Partition(self._bootstrap, topics.JOURNAL, shard, self._strangers)
+                    self._following[shard] = Following(self._codec, journal, seat, self._view)
+                more = shard not in self._following or self._following[shard].turn()
+            except (KafkaException, TopicUnreadable) as error:
+                _LOG.warning("shard %d: the journal cannot be read, and is asked again later: %s", shard, error)
+                more = False
+            if not more and (ended := self._following.pop(shard, None)) is not None:
+                ended.close()
+
     def _bounds(self, place: Place, stop: loop.Stop) -> tuple[int, int] | None:
         """First and next offset of a partition, once Kafka answers; None if it is time to stop."""
         while not stop:
@@ -349,9 +368,7 @@ class Replica:
 
     def _look_for_ends(self) -> None:
         """A nomination may name a place that the accepted stream has not: only the broker knows where it ends now."""
-        for seat in self._seats:
-            if not seat.unsure_of_end():
-                continue
+        for seat in filter(Seat.unsure_of_end, self._seats):
             try:
                 seat.told_end(self._reading.bounds((topics.ACCEPTED, seat.shard), _PATIENCE_S)[1])
             except KafkaException as error:
@@ -366,7 +383,9 @@ class Replica:
 
     def _patience(self) -> float:
         """How long to wait for a record, in seconds."""
-        return min(_IDLE_S, max(0.0, min(seat.wake_at() for seat in self._seats) - self._clock()))
+        return min(
+            0.0 if self._following else _IDLE_S, max(0.0, min(seat.wake_at() for seat in self._seats) - self._clock())
+        )
 
     def _report(self) -> None:
         """Says now and then what was passed over: a stranger who floods the log shows."""

@@ -49,9 +49,10 @@ _MESSAGES = {topic: message for message, topic in LOGS.items()}
 
 # Whoever lags must not accuse a primary whose message it has not read yet: a time limit that ran out holds only once
 # the logs were read to their ends. But no longer than so: else a flood of the logs could keep a bad primary in office.
+# Nor does it look for what it has only not read yet.
 _LAG_S = 10.0
 _LAG_LOOK_S = 0.25
-_OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE)
+_OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
 
 
 class Seat:
@@ -89,6 +90,8 @@ class Seat:
         self.rereads: dict[t.Message, int] = {}
         self.positions: dict[str, int] = {}
         self.live = False
+        # Whether the logs do not show what others have decided: then the journal does.
+        self.wants_journal = False
         self._ended: set[str] = set()
         # The logs that held nothing more when they were last read.
         self._at_end: set[str] = set()
@@ -289,6 +292,8 @@ class Seat:
                     self._decided(effect)
                 case t.Entered() | t.Noted():
                     self._tell(effect)
+                case t.NeedDecisions():
+                    self.wants_journal = True
                 case t.Reread():
                     self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
                     self._ended.discard(LOGS[effect.message])

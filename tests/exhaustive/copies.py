@@ -20,19 +20,22 @@ from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.search import Search
 from memquorum.core.consensus.silence import Silence
 from memquorum.core.consensus.speech import Speech
+from memquorum.core.consensus.trail import Trail
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.views import Views
 
 _OURS = (
     ShardReplica, Gate, Inbox, Views, Speech, Checkpoints, Recollection, Silence, Slot, Round, EpochBuffer,
-    OpenNomination,
+    OpenNomination, Search, Trail,
 )  # fmt: skip
 # The other parts of a replica are reached from the replica itself.
 _LEFT_OUT = {
     "_codec", "_genesis", "_timings", "_checkpoints", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",
     "noted", "_noted", "timers", "timed", "_calm", "kept", "had", "live",
+    "_search", "trail", "since", "_next_at",
 }  # fmt: skip
 _KEPT_APART = frozenset((str, bytes, int, bool, type(None), Phase, Message, Kept, Timer))
 

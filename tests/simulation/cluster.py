@@ -27,6 +27,9 @@ KINDS_OF_LOG = (
 AS_OF = 1_000_000_000
 WINDOW = 1
 
+# From the shortest on.
+TIMERS = (t.Timer.BALLOT_GRACE, t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
+
 Step = Callable[[], None]
 
 
@@ -59,6 +62,12 @@ class Node:
     noted: list[t.Noted] = field(default_factory=list)
     halted: str | None = None
     view: int = 0
+    searched: tuple[int, int] = (0, 0)  # a sequence, and how often this node looked for what it missed of it
+
+    def runs(self, timer: t.Timer) -> bool:
+        """Whether a timer runs that leads to anything: who has looked for something twice in vain finds nothing."""
+        found = timer in self.timers
+        return found and not (timer == t.Timer.SEARCH and self.searched >= (self.timers[timer].seq, 2))
 
 
 class Cluster:
@@ -163,7 +172,11 @@ class Cluster:
 
     def fire(self, node: Node, timer: t.Timer) -> None:
         assert node.core is not None
-        self.carry_out(node, node.core.handle(node.timers.pop(timer)))
+        fired = node.timers.pop(timer)
+        if timer == t.Timer.SEARCH:
+            seq, times = node.searched
+            node.searched = (fired.seq, times + 1 if seq == fired.seq else 1)
+        self.carry_out(node, node.core.handle(fired))
 
     def send(self, node: Node) -> None:
         """The oldest claimed message reaches the log."""
@@ -255,8 +268,8 @@ class Cluster:
         raise AssertionError("no rest: the replicas go on for ever")
 
     def _shortest_timers(self) -> list[Step]:
-        for timer in (t.Timer.BALLOT_GRACE, t.Timer.SEARCH, t.Timer.REQUEST, t.Timer.VIEW_CHANGE):
-            nodes = [node for node in self.nodes.values() if node.core is not None and timer in node.timers]
+        for timer in TIMERS:
+            nodes = [node for node in self.nodes.values() if node.core is not None and node.runs(timer)]
             if nodes:
                 return [lambda n=node, k=timer: self.fire(n, k) for node in nodes]  # type: ignore[misc]
         return []

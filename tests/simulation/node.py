@@ -32,7 +32,7 @@ _LAG = 10_000 * MS
 _LOOK = 250 * MS
 _WHEN = itemgetter(0)
 _received = maker(t.Received)
-_OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE)
+_OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
 
 
 class Crash(Exception):
@@ -76,6 +76,7 @@ class Node:
         self.lived = False
         self.since = dict(self.positions)
         self.live = False
+        self.behind = False  # the logs do not show what the others have decided
         self.ends: dict[Message, int] = {}
         self.view = view
 
@@ -189,6 +190,11 @@ class Node:
                 self._vote()
             if self.streams:
                 self._read_streams()
+            if self.behind:
+                self.behind = False
+                self._follow_journal()
+                if self.core is None:
+                    return  # a liar's
             if self.timers and min(self.timers.values(), key=_WHEN)[0] <= self.world.now:
                 self._fire()
             self._live()
@@ -277,7 +283,7 @@ class Node:
         now, lines = self.world.now, self.world.broker.arrivals[self.reader]
         times = [when if when > now else now + _LOOK for when, _ in self.timers.values()]
         times += [when for when, _ in (*self.ballots, *self.streams)]
-        times += [now] if self._goes_on() else []
+        times += [now] if self._goes_on() or self.behind else []
         for message, at in self.positions.items():
             if at < len(line := lines[message]):
                 times.append(max(line[at], self.stalled.get(message, 0)) if self.stalled else line[at])
@@ -320,6 +326,8 @@ class Node:
                 world.tell(self, f"notes {effect.note}: {effect.detail}", minor=True)
                 if self.honest:
                     world.watch.noted(self, effect)
+            case t.NeedDecisions():
+                self.behind = True
             case t.Reread():
                 self.rereads[effect.message] = min(effect.at, self.rereads.get(effect.message, effect.at))
                 self._keep_places()

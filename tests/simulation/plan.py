@@ -30,7 +30,9 @@ POINTS = (
 FAVOURED = ("commit", "commit", "prepare", "pre-prepare", "view-change")
 
 # Of these logs, the broker may keep a record from some members until it is well again; who missed it reads it nowhere.
-WITHHELD = ("nomination", "nomination", "ballot")
+WITHHELD = (
+    "nomination", "nomination", "ballot", "pre-prepare", "prepare", "commit", "commit", "view-change"
+)  # fmt: skip
 
 # kind → how often it is drawn, among all
 KINDS = {

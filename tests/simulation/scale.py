@@ -21,7 +21,7 @@ import nacl.signing
 from memquorum.core.consensus import events as t
 from memquorum.schema_files import load_codec
 from tests.benchmarks import kept
-from tests.simulation.cluster import KINDS_OF_LOG, Cluster, Node
+from tests.simulation.cluster import KINDS_OF_LOG, TIMERS, Cluster, Node
 from tests.unit.genesis import make
 
 MEMBERS = (4, 5, 7, 10, 13, 31, 100)
@@ -115,8 +115,8 @@ def settle(cluster: Cluster) -> None:
 
 
 def _fire(cluster: Cluster) -> bool:
-    for timer in (t.Timer.BALLOT_GRACE, t.Timer.SEARCH, t.Timer.REQUEST, t.Timer.VIEW_CHANGE):
-        nodes = [node for node in cluster.nodes.values() if timer in node.timers]
+    for timer in TIMERS:
+        nodes = [node for node in cluster.nodes.values() if node.runs(timer)]
         for node in nodes:
             cluster.fire(node, timer)
         if nodes:

@@ -21,6 +21,7 @@ from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.consensus.search import Search
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.views import Views
 from memquorum.core.records import BallotCast, Checkpoint
@@ -159,6 +160,11 @@ def nobody_changes_the_view(patch: Patch) -> None:
     patch.setattr(ShardReplica, "_called", lambda self: False)
 
 
+def nobody_looks(patch: Patch) -> None:
+    """Who is left behind alone waits until somebody says it again."""
+    patch.setattr(Search, "_misses", lambda self: False)
+
+
 def one_ballot_an_epoch(patch: Patch) -> None:
     """A member votes on the first nomination that it reads, and on no other one."""
     awaits = EpochBuffer.awaits
@@ -248,6 +254,7 @@ SABOTAGES = (
     Sabotage("ballots unsigned", ballots_without_signatures, ("ballots are their members'",), ("forges",)),
     Sabotage("one vote decides", one_vote_decides, ("an honest majority",)),
     Sabotage("nobody changes the view", nobody_changes_the_view, ("progress", OPEN), ("silent",)),
+    Sabotage("nobody looks for what it missed", nobody_looks, ("progress", OPEN), seeds=400),
     Sabotage("one ballot an epoch", one_ballot_an_epoch, (OPEN,)),
     Sabotage("numbers below zero raise", numbers_below_zero_raise, ("the core does not fail",), ("mutates", "mimics")),
     Sabotage("what was decided is not remembered", what_was_decided_is_not_remembered, ("one history",)),

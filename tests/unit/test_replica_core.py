@@ -237,7 +237,9 @@ def test_everything_ahead_of_its_time_is_kept_and_used() -> None:
     second = nomination(2)
     later = pre_prepare(second, [ballot(m, second, 2) for m in range(4)], seq=2)
     said = proposed(later)
-    assert core.read(Message.COMMIT, *(commit(m, said, 2) for m in range(4))) == []
+    # Four have gone on: what they have decided is most likely on its way.
+    ahead = core.read(Message.COMMIT, *(commit(m, said, 2) for m in range(4)))
+    assert ahead == [t.SetTimer(Timer.SEARCH, 222, 1, 0)]
     assert core.read(Message.PRE_PREPARE, PRE_PREPARE, later)
     found = core.read(Message.COMMIT, *(commit(m, SAID) for m in range(3)))
     assert [(d.seq, d.epoch) for d in of(found, t.Decided)] == [(1, 1), (2, 2)]
@@ -563,7 +565,8 @@ def test_a_proposal_that_was_committed_and_does_not_come_is_looked_for_in_the_lo
     found = core.read(Message.COMMIT, *(commit(m, said, 2) for m in (0, 2, 3)))
     assert found == [t.SetTimer(Timer.SEARCH, 222, 2, 0)]  # it is most likely on its way
     # It lies behind the one before: the ballots in it were cast after that was decided.
-    assert core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0)) == [t.Reread(Message.PRE_PREPARE, 30), *found]
+    again = core.core.handle(t.TimerFired(Timer.SEARCH, 2, 0))
+    assert again == [t.Reread(Message.PRE_PREPARE, 30), t.SetTimer(Timer.SEARCH, 444, 2, 0)]
     assert of(core.read(Message.PRE_PREPARE, later), t.CancelTimer) == [t.CancelTimer(Timer.SEARCH)]
     assert (core.core.seq, core.core.epoch) == (3, 3)
 
@@ -571,9 +574,38 @@ def test_a_proposal_that_was_committed_and_does_not_come_is_looked_for_in_the_lo
 def test_a_proposal_is_looked_for_from_the_beginning_by_who_decided_none_yet_and_only_at_the_logs_end() -> None:
     core = Core(live=False)
     assert core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3))) == []
-    search = t.SetTimer(Timer.SEARCH, 222, 1, 0)
-    assert core.core.handle(t.CaughtUp()) == [search]
-    assert core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0)) == [t.Reread(Message.PRE_PREPARE, 0), search]
+    assert core.core.handle(t.CaughtUp()) == [t.SetTimer(Timer.SEARCH, 222, 1, 0)]
+    again = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
+    assert again == [t.Reread(Message.PRE_PREPARE, 0), t.SetTimer(Timer.SEARCH, 444, 1, 0)]
+
+
+def test_who_is_overtaken_reads_the_logs_again_and_then_follows_the_journal() -> None:
+    core = Core()
+    for message in (Message.NOMINATION, Message.BALLOT, Message.PRE_PREPARE, Message.COMMIT):
+        core.at[message] = 50
+    core.nominated().pre_prepared()
+    second = nomination(2)
+    core.read(Message.NOMINATION, second)
+    assert core.read(Message.BALLOT, ballot(2, second, 2)) == []  # one alone may lie
+    search = [t.SetTimer(Timer.SEARCH, 222, 1, 0)]
+    assert core.read(Message.BALLOT, ballot(3, second, 2)) == search
+    read_again = [t.Reread(m, 50) for m in (Message.BALLOT, Message.NOMINATION, Message.PRE_PREPARE)]
+    first = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
+    assert first == [*read_again, t.SetTimer(Timer.SEARCH, 444, 1, 0)]
+    then = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
+    assert then == [*read_again, t.NeedDecisions(1), t.SetTimer(Timer.SEARCH, 888, 1, 0)]
+    found = core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3)))
+    assert of(found, t.CancelTimer)[-1] == t.CancelTimer(Timer.SEARCH)
+    assert core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0)) == []  # it was on its way
+
+
+def test_who_asks_for_a_view_alone_looks_for_what_it_may_have_missed() -> None:
+    core = Core().nominated().prepared()
+    asked = core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    assert t.SetTimer(Timer.SEARCH, 222, 1, 0) in asked
+    found = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
+    assert t.Reread(Message.PREPARE, 0) in found
+    assert of(core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3))), t.Decided)
 
 
 # Restarts -------------------------------------------------------------------------------------------------------------
@@ -744,7 +776,8 @@ def test_a_forgery_in_this_members_name_halts_nothing() -> None:
 def test_what_lies_beyond_the_window_is_read_again_when_the_window_reaches_it() -> None:
     core = Core(window=1)
     core.at[Message.COMMIT] = 40
-    assert core.read(Message.COMMIT, commit(2, SAID, seq=3), commit(2, SAID, seq=4), commit(3, SAID, seq=9)) == []
+    assert core.read(Message.COMMIT, commit(2, SAID, seq=3), commit(2, SAID, seq=4)) == []
+    assert of(core.read(Message.COMMIT, commit(3, SAID, seq=9)), t.SetTimer)
     assert core.core.low_water(Message.COMMIT) == 40
     assert of(core.decided(), t.Reread) == [t.Reread(Message.COMMIT, 40)]
     # Member 3's is still beyond; member 2's was handed over to the reading again.

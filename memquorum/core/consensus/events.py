@@ -33,11 +33,12 @@ class Kept(StrEnum):
 
 
 class Timer(StrEnum):
-    """The timers; each runs for one sequence in one view, VIEW_CHANGE for the view asked for, SILENCE for none."""
+    """The timers; each runs for one sequence in one view, VIEW_CHANGE for the view asked for, SEARCH for a sequence,
+    SILENCE for none."""
 
     BALLOT_GRACE = "ballot-grace"  # primary: N−f ballots are here; how long to wait for the rest
     REQUEST = "request"  # N−f ballots are here: by when the slot should be decided
-    SEARCH = "search"  # q members committed a proposal that is not here: when to read its log again
+    SEARCH = "search"  # what others have decided is missing here: when to look for it again
     VIEW_CHANGE = "view-change"  # q members ask for a view: by when its primary should have opened it
     SILENCE = "silence"  # the sign-state is lost: by when all that was sent before stands in the logs
 
@@ -274,6 +275,14 @@ class Reread:
 
 
 @dataclass(frozen=True, slots=True)
+class NeedDecisions:
+    """The logs do not show what others have decided: hand in the journal's decisions from this sequence on, each as the
+    messages that prove it (Received)."""
+
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
 class Entered:
     """A view was entered."""
 
@@ -290,5 +299,5 @@ class Halt:
 
 Effect = (
     NeedBallot | NeedStream | Send | Keep | Settle | SetTimer | CancelTimer | Decided | Stable | Noted | Reread
-    | Entered | Halt
+    | NeedDecisions | Entered | Halt
 )  # fmt: skip

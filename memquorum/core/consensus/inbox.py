@@ -15,6 +15,7 @@ from memquorum.core.consensus.events import Message, Received, Reread
 from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming, incoming
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, digest, read_signed
+from memquorum.core.consensus.trail import Trail
 from memquorum.core.consensus.views import Views
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
 from memquorum.ports import SignedSlot
@@ -49,6 +50,7 @@ class Inbox:
         self._at_end = False
         # No proposal of the sequence in flight lies before: its ballots were cast after the one here was decided.
         self.proposed_after = 0
+        self.trail = Trail(genesis.f)
         # What is to be read again for a nomination that came after ballots on it.
         self._again: list[Reread] = []
 
@@ -79,22 +81,27 @@ class Inbox:
     def advance(self, proposed_at: int) -> list[Reread]:
         """The sequence in flight is decided, by a proposal that stands at `proposed_at`: what has to be read again now
         that the window has moved."""
-        self._slots.pop(self.seq, None)
+        self.trail.leave(self._slots.pop(self.seq, Slot()), self._epochs.pop(self.epoch, EpochBuffer()))
         self.proposed_after = proposed_at
-        self._epochs.pop(self.epoch, None)
         self.seq, self.epoch = self.seq + 1, self.epoch + 1
         again: dict[Message, int] = {}
         for (message, member), (number, at) in list(self._beyond.items()):
             if number <= self._current(message) + self.window:
                 again[message] = min(at, again.get(message, at))
                 del self._beyond[message, member]
+        self.trail.go_on(self._slots, self._epochs, {member for _, member in self._beyond}, self.seq, self.epoch)
         return [Reread(message, at) for message, at in sorted(again.items())]
 
-    def search(self) -> list[Reread]:
-        """A proposal that q members committed did not come: where it must lie, if it is in the log."""
+    def lacks_proposal(self) -> bool:
+        """Whether q members committed a proposal of the sequence in flight that did not come."""
         rounds = self.slot().rounds.values()
-        missing = any(held.wanted is not None and held.pre_prepare is None for held in rounds)
-        return [Reread(Message.PRE_PREPARE, self.proposed_after)] if missing else []
+        return any(held.wanted is not None and held.pre_prepare is None for held in rounds)
+
+    def search(self) -> list[Reread]:
+        """Where what is missing must lie, if it is in the logs."""
+        if self.lacks_proposal():
+            return [Reread(Message.PRE_PREPARE, self.proposed_after)]
+        return self.trail.back()
 
     def caught_up(self) -> None:
         """Every log was read up to its end: what is still far ahead is a lie."""
@@ -114,6 +121,7 @@ class Inbox:
 
     def receive(self, event: Received) -> None:
         """Takes a record of the log, or counts why not."""
+        self.trail.reads(event)
         try:
             signed, record = read_signed(self._codec, self._genesis, event.data, _RECORDS[event.message])
         except BadMessage:
@@ -149,6 +157,7 @@ class Inbox:
         known = self._beyond.get((new.message, new.member))
         if self._credible(new) and (known is None or new.at < known[1]) and self._gate.authentic(new):
             self._beyond[new.message, new.member] = (new.number, new.at)
+            self.trail.meets(new.member)
         return self._gate.ignore("beyond the window")
 
     def _credible(self, new: Incoming) -> bool:
@@ -176,8 +185,7 @@ class Inbox:
             return
         for held, cast in buffer.claim(nominated.digest).values():
             self._count(buffer, entry, held, cast)
-        missed = buffer.missed()
-        if missed is not None:
+        if (missed := buffer.missed()) is not None:
             self._again.append(Reread(Message.BALLOT, missed))
 
     def _ballot(self, new: Incoming, buffer: EpochBuffer) -> None:
@@ -188,6 +196,8 @@ class Inbox:
         elif self._gate.genuine(new, said, buffer.own.get(named)):
             if new.member == self._gate.me:
                 buffer.own.setdefault(named, SignedSlot(said, new.data))
+            if new.number > self.epoch:
+                self.trail.meets(new.member)
             held, entry = Held(said, new.data, new.at), buffer.nominations.get(named)
             if entry is not None:
                 self._count(buffer, entry, held, new.record)
@@ -264,6 +274,8 @@ class Inbox:
         if not self._gate.genuine(new, said, held.own.get(new.message)):
             return
         slot.hold(new.message, new.member, new.view, Held(said, new.data, new.at), self.view)
+        if new.number > self.seq:
+            self.trail.meets(new.member)
         if new.member == self._gate.me:
             # A message of this member that stands in the log is as good as one in its sign-state.
             slot.round(new.view).own.setdefault(new.message, SignedSlot(said, new.data))

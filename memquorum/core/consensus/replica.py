@@ -26,6 +26,7 @@ from memquorum.core.consensus.gate import SERVICE, Gate
 from memquorum.core.consensus.inbox import Inbox
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
+from memquorum.core.consensus.search import Search
 from memquorum.core.consensus.silence import Silence
 from memquorum.core.consensus.speech import BALLOTS_WANTED, Speech
 from memquorum.core.consensus.transitions import Phase, Step, after
@@ -72,6 +73,7 @@ class ShardReplica:
         voice = Voice(codec, genesis, shard=shard, me=me, sign=sign)
         self._checkpoints = Checkpoints(codec, genesis, self.gate, voice, progress=progress, interval=interval)
         self._speech = Speech(genesis, voice, self._inbox, self._views, gate=self.gate, timings=timings)
+        self._search = Search(self._inbox, self._views, timings)
         self._recollection = Recollection({})
         self.silence = Silence(genesis, me, progress)
         self._effects: list[t.Effect] = []
@@ -133,6 +135,7 @@ class ShardReplica:
             self._effects += self._speech.speak(self.phase, self._commits)
         if self.speaks and self.phase in (*_LIVE, Phase.CLOSED):
             self._effects += self._checkpoints.speak()
+        self._effects += self._search.look(live=self.gate.live and self.phase in _LIVE)
         return self._effects
 
     def awaits_ballot(self, nomination: bytes) -> bool:
@@ -203,6 +206,9 @@ class ShardReplica:
                 )
                 self._ask(event.view + 1)
             return
+        if event.timer == Timer.SEARCH:
+            self._effects += self._search.fired(event)
+            return
         if (event.seq, event.view) != (self.seq, self.view) or self._views.waiting:
             return
         self._inbox.slot().timers.discard(event.timer)
@@ -212,8 +218,6 @@ class ShardReplica:
             late = f"shard {self._shard}, sequence {self.seq} is still {self.phase} in view {self.view}"
             self._effects.append(t.Noted(Note.LATE, Message.PRE_PREPARE, self._inbox.primary, late))
             self._ask(self.view + 1)
-        elif event.timer == Timer.SEARCH:
-            self._effects += self._inbox.search()
 
     # Rules: each takes the replica one step on, or answers that it cannot ---------------------------------------------
 
@@ -323,7 +327,7 @@ class ShardReplica:
         held, committed = slot.round(found.view), found.digest
         checked = self._check(held, found.view) if held.pre_prepare and held.pre_prepare.digest == committed else None
         if checked is None or held.pre_prepare is None:
-            self._want(slot, held, committed)
+            self._want(held, committed)
             return False
         self._commits = found.commits[: self._genesis.quorum]
         self._step(Step.COMMITTED)
@@ -350,15 +354,13 @@ class ShardReplica:
         view, committed = found
         return Committed(self.seq, view, committed, slot.round(view).commits_on(committed))
 
-    def _want(self, slot: Slot, held: Round, committed: bytes) -> None:
-        """q members committed a proposal that is not here."""
+    def _want(self, held: Round, committed: bytes) -> None:
+        """q members committed a proposal that is not here. Most likely it is on its way: each log is read at its own
+        pace. It is looked for only when it does not come (`search`)."""
         if held.wanted is None and held.pre_prepare is not None:
             # The primary showed this replica another proposal first; the one that counts may have gone by.
             self._effects.append(t.Reread(Message.PRE_PREPARE, held.pre_prepare.at))
         held.wanted = committed
-        if held.pre_prepare is None and self.speaks:
-            # Most likely on its way: each log is read at its own pace. It is looked for only when it does not come.
-            self._effects += slot.start(Timer.SEARCH, self._timings.request_ms, self.seq, self.view)
 
     def _ask(self, view: int) -> None:
         """This member wants another primary, and acts in no lower view from here on."""
