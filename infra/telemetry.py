@@ -127,6 +127,7 @@ class Lag:
                 committed = self._committed([source for source, offset in places.items() if offset is None])
             except (KafkaException, TimeoutError) as error:
                 log.info("no lag: the broker does not answer: %s", error or "in time")
+                self._admin = None  # this one may have let go of its brokers for good: see workers.reach
                 return {}
         known = {**places, **committed}
         return {

@@ -14,6 +14,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 
 from memquorum import cloudevents, kafka
 from memquorum.core.crypto import stamps
+from workers.reach import ReachingConsumer, ReachingProducer
 
 Headers = list[tuple[str, str | bytes | None]]
 
@@ -55,7 +56,7 @@ class Stop:
 
 def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
     """An idempotent producer, acks=all, that delivers in order and retries until it has delivered."""
-    return Producer(
+    return ReachingProducer(
         {
             **kafka.librdkafka(bootstrap),
             "acks": "all",
@@ -75,7 +76,7 @@ def producer(bootstrap: str, linger_ms: float = 0, **settings: Any) -> Producer:
 def consumer(bootstrap: str, group: str | None = None, **settings: Any) -> Consumer:
     """A consumer that never commits by itself; without a group it only takes `assign`. What an outside topic holds of a
     transaction that was not committed comes to it as well: who lets records in takes `COMMITTED`."""
-    return Consumer(
+    return ReachingConsumer(
         {
             **kafka.librdkafka(bootstrap),
             # librdkafka wants a group id even where none is used.
@@ -218,5 +219,7 @@ def ends_at_last(
             if not passing(error.args[0]):
                 raise
             turn()
+            # A client that is not read from hears of its brokers, or of their loss, only so.
+            client.poll(0)
             stop.wait(_RETRY_S)
     return {}

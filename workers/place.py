@@ -36,7 +36,7 @@ class Place:
     def check(self) -> None:
         """Raises PlaceLost where none were given for long after a loss, though the broker answers.
 
-        Seen in a soak: a client that after a broker's long silence never asked for its place again.
+        A client that has lost its brokers for good is told of by `workers.reach`, sooner.
         """
         if time.monotonic() < self._lost_at + _PATIENCE_S:
             return

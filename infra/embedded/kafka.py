@@ -190,13 +190,14 @@ class Kafka:
         process, bootstrap = self.process, f"127.0.0.1:{self.port}"
         assert process is not None, "a broker that was not started never answers"
         # log_level 0: librdkafka would report every refused connection of the seconds in which the broker starts.
-        admin = AdminClient({**librdkafka(self.administered), "log_level": 0, "reconnect.backoff.max.ms": 200})
+        settings = {**librdkafka(self.administered), "log_level": 0, "reconnect.backoff.max.ms": 200}
         deadline = time.monotonic() + _START_S
         while time.monotonic() < deadline:
             if process.poll() is not None:
                 raise EmbeddedError(f"Kafka ended with status {process.returncode} while starting; {tail(self.log)}")
             try:
-                if len(admin.list_topics(timeout=0.5).brokers) >= brokers:
+                # Asked anew each time: a client that is told of no brokers never asks again (see workers.reach).
+                if len(AdminClient(settings).list_topics(timeout=0.5).brokers) >= brokers:
                     self.bootstrap = bootstrap
                     return
                 time.sleep(_LOOK_S)  # it answers before the others are there

@@ -1,0 +1,74 @@
+"""A client that lost its brokers for good is told from one whose brokers are down."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from workers.reach import BrokersLost, Reach
+
+
+class Asked:
+    """Answers as it is told to, one answer for each question."""
+
+    def __init__(self, *answers: bool) -> None:
+        self.answers = list(answers)
+
+    def list_topics(self, *, timeout: float) -> None:
+        assert timeout < 1
+        if not self.answers.pop(0):
+            raise KafkaException(KafkaError(KafkaError._TRANSPORT))
+
+
+class Time:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def begun(*fresh: bool) -> tuple[Reach, Time, Asked]:
+    time, other = Time(), Asked(*fresh)
+    return Reach(lambda: other, time), time, other
+
+
+def test_a_client_that_hears_something_is_asked_nothing() -> None:
+    reach, time, _ = begun()
+    for _ in range(3):
+        time.now += 4.9
+        reach.check(Asked())
+        reach.heard()
+
+
+def test_an_idle_client_whose_broker_answers_is_asked_every_five_seconds() -> None:
+    reach, time, _ = begun()
+    asked = Asked(True, True)
+    for seconds, left in ((4.9, 2), (0.1, 1), (4.9, 1), (0.1, 0)):
+        time.now += seconds
+        reach.check(asked)
+        assert len(asked.answers) == left
+
+
+def test_brokers_that_are_down_are_waited_for() -> None:
+    reach, time, other = begun(False, False)
+    for _ in range(2):
+        time.now += 5
+        reach.check(Asked(False))
+    assert other.answers == []
+
+
+def test_a_client_that_alone_finds_none_is_lost() -> None:
+    reach, time, _ = begun(False, True)
+    time.now += 5
+    reach.check(Asked(False))
+    time.now += 5
+    with pytest.raises(BrokersLost, match="let go of every Kafka broker"):
+        reach.check(Asked(False, False))
+
+
+def test_brokers_that_came_back_between_two_questions_lose_nobody() -> None:
+    reach, time, _ = begun(True)
+    time.now += 5
+    reach.check(Asked(False, True))
+    time.now += 4.9
+    reach.check(Asked())
