@@ -40,7 +40,7 @@ class Crowds:
         self._ask, self._now = ask, now
         self._indexes: frozenset[str] = frozenset()
         self._looked = -_INDEXES_S
-        self._sizes: dict[str, tuple[float, dict[str, int]]] = {}
+        self._sizes: dict[str, tuple[float, dict[str, tuple[int, int]]]] = {}
         # No word stays here: a hash of each, under a key of this process alone.
         self._key = os.urandom(32)
         self._holders: OrderedDict[tuple[str, bytes], tuple[float, int]] = OrderedDict()
@@ -60,13 +60,16 @@ class Crowds:
         encoder = next(iter(question.vectors))
         return await self.near(question.namespace, encoder) and crowds.words(question.namespace) in self._indexes
 
-    async def sizes(self, sight: Sight, namespace: str) -> dict[str, int]:
-        """How many memories each encoder has encoded, as it was not long ago."""
+    async def sizes(self, sight: Sight, namespace: str) -> dict[str, tuple[int, int]]:
+        """How many memories each encoder has encoded, as it was not long ago: for any purpose, and for certain ones.
+
+        Without a filter the second are not given."""
         if not covers(sight.namespaces, namespace):
             return {}
         at, found = self._sizes.get(namespace, (-_SIZES_S, {}))
         if self._now() - at >= _SIZES_S:
-            found = dict(await self._ask("crowd_sizes", {"namespace": namespace}, sight))
+            rows = await self._ask("crowd_sizes", {"namespace": namespace}, sight)
+            found = {encoder: (free, bound) for encoder, free, bound in rows}
             self._sizes[namespace] = self._now(), found
         return found
 
@@ -81,7 +84,7 @@ class Crowds:
         sizes = await self.sizes(sight, question.namespace)
         found = await self._ask("query_words", {"query": question.query, "words": given.words}, sight)
         holders = await self._known(sight, question.namespace, [word for (word,) in found])
-        said = wording.worded(holders, sum(sizes.values()))
+        said = wording.worded(holders, sum(map(sum, sizes.values())))
         wanted = {
             "vector": halfvec(vector),
             "sources": wording.lookup(said.sources),

@@ -870,8 +870,12 @@ JOIN pg_class c ON c.oid = i.indexrelid
 WHERE i.indrelid IN (to_regclass('embedding'), to_regclass('content')) AND i.indisvalid AND c.relname ~ '^(near|words)_'
 
 -- :name crowd_sizes
--- How many memories of a namespace each encoder has encoded, by the index alone.
-SELECT encoder, count(*) FROM embedding WHERE namespace = %(namespace)s GROUP BY encoder
+-- How many memories of a namespace each encoder has encoded that are for any purpose, and how many that are not.
+SELECT e.encoder, count(*) - count(bound.id), count(bound.id)
+FROM embedding e
+LEFT JOIN (SELECT id FROM memory WHERE namespace = %(namespace)s AND purposes IS NOT NULL) AS bound ON bound.id = e.memory_id
+WHERE e.namespace = %(namespace)s
+GROUP BY e.encoder
 
 -- :name query_words
 -- The words of a query as full text takes them, the first that mean something.

@@ -30,9 +30,9 @@ from memquorum.core.journal.rows import Guarded
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
-from memquorum.core.retrieval.explain import Facts
+from memquorum.core.retrieval.explain import Facts, gated
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.query import ALL, Filters, Hit
+from memquorum.core.retrieval.query import ALL, GATED, Filters, Hit, passes
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting, Restore
@@ -137,9 +137,10 @@ class Reads:
         kept: dict[str, int] = {}
         if await self._crowds.whole(question):
             sizes = await self._crowds.sizes(sight, question.namespace)
-            through = {name: sizes.get(name, 0) for name in question.vectors}
-            others = sum(sizes.values()) - sum(through.values())
-            return through, {"encoder": others} if others else {}
+            through = {name: sizes.get(name, (0, 0))[0] for name in question.vectors}
+            others = sum(free for name, (free, _) in sizes.items() if name not in through)
+            left = {"purpose": sum(bound for _, bound in sizes.values()), "encoder": others}
+            return through, {name: count for name, count in left.items() if count}
         for encoder, reason, count in await self._pool.ask("passed", found_rows.asked_of(question), sight):
             of, name = (through, encoder) if reason is None else (kept, reason)
             of[name] = of.get(name, 0) + count
@@ -171,10 +172,12 @@ class Reads:
         """How many memories of a namespace each encoder's name stands at, of those that are alive."""
         return dict(await self._pool.ask("encoded", {"namespace": namespace}, sight))
 
-    async def memory(self, sight: Sight, memory_id: str) -> dict[str, Any] | None:
-        """A memory as a client sees it; its text only while it is alive."""
+    async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
+        """A memory as a client sees it; its text only while it is alive. None for one that `gates` keep back."""
         rows = await self._pool.ask("memory_shown", {"id": memory_id}, sight)
         found = found_rows.shown(rows[0]) if rows else None
+        if found is not None and gates is not None and not passes(gates, **{name: found[name] for name in GATED}):
+            return None
         # Row security has shown no other; each holds without the other.
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
 
@@ -186,9 +189,10 @@ class Reads:
             for namespace, event_id, shard, outcome, memory_id, seq, *_ in await self._pool.ask("events", wanted, sight)
         }
 
-    async def facts(self, sight: Sight, codec: Codec, memory_id: str) -> Facts | None:
-        """What an account of the memory is made of."""
-        return await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight))
+    async def facts(self, sight: Sight, codec: Codec, memory_id: str, gates: Filters = ALL) -> Facts | None:
+        """What an account of the memory is made of. None for one that `gates` keep back."""
+        found = await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight))
+        return found if found is not None and passes(gates, **gated(found)) else None
 
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
         """Everything that an erasure would take, by id."""

@@ -99,6 +99,7 @@ def parser() -> argparse.ArgumentParser:
     reading.add(command, _memory)
     explain = command("explain", _explain, "Say why a memory is where it is: salience, uses, votes, certificates.")
     explain.add_argument("memory_id", metavar="ID")
+    reading.gates(explain.add_argument_group("only if it passes"))
     key = command("key", _key, "Make a signing key in FILE, and print its public half for the genesis file.")
     key.add_argument("file", type=Path, metavar="FILE")
     trace = command("trace", _trace, "Print the way of a memory through the line, with times, and the votes about it.")
@@ -260,7 +261,7 @@ def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
 
 def _explain(parsed: argparse.Namespace) -> int:
     with _memory(parsed) as memory:
-        told = memory.explain(parsed.memory_id)
+        told = memory.explain(parsed.memory_id, **reading.gated(parsed))
     print(json.dumps(told.account) if parsed.json else str(told))
     return OK
 

@@ -242,13 +242,15 @@ class AsyncMemory(Protecting):
         await self._send(topics.ACCESSES, "AccessRecorded", records)
         return receipts
 
-    async def get(self, memory_id: str) -> dict[str, Any]:
-        """One memory; its text is None once it is forgotten. No use of it. Raises NotFound."""
-        return await self._get(f"/memories/{quote(memory_id, safe='')}")
+    async def get(self, memory_id: str, **gates: Unpack[Gates]) -> dict[str, Any]:
+        """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
+        with these `gates` would keep back."""
+        return await self._get(f"/memories/{quote(memory_id, safe='')}", **_gates(gates))
 
-    async def explain(self, memory_id: str) -> Explanation:
-        """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound."""
-        found = await self._get(f"/memories/{quote(memory_id, safe='')}/explain")
+    async def explain(self, memory_id: str, **gates: Unpack[Gates]) -> Explanation:
+        """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound, also
+        for one that a search with these `gates` would keep back."""
+        found = await self._get(f"/memories/{quote(memory_id, safe='')}/explain", **_gates(gates))
         return Explanation(found["account"], tuple(found["lines"]))
 
     async def erasure_receipt(self, order_id: str) -> dict[str, Any]:
@@ -391,3 +393,10 @@ def _restore(found: dict[str, Any]) -> Restore:
 
 def _nothing() -> None:
     """No traces were begun."""
+
+
+def _gates(gates: Gates) -> dict[str, Any]:
+    """Gates as a query string has them."""
+    laws = gates.get("jurisdictions")
+    asked = {**gates, "jurisdictions": None if laws is None else ",".join(laws)}
+    return {name: value for name, value in asked.items() if value is not None}

@@ -77,7 +77,7 @@ def add(command: Command, opens: Opens) -> None:
         passes = reads.add_argument_group("only what passes")
         if reads is not prompt:
             _choices(passes)
-        _gates(passes)
+        gates(passes)
 
 
 def _choices(group: argparse._ArgumentGroup) -> None:
@@ -89,7 +89,8 @@ def _choices(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--until", type=int, metavar="MS", help="occurred before then")
 
 
-def _gates(group: argparse._ArgumentGroup) -> None:
+def gates(group: argparse._ArgumentGroup) -> None:
+    """Adds what says what may be read, and what for."""
     group.add_argument("--sensitivity-max", type=float, metavar="S", help="as sensitive as that at most, in [0, 1]")
     group.add_argument("--purpose", help="for this, or for anything; without it, what is for anything")
     group.add_argument("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable")
@@ -100,10 +101,11 @@ def _only(parsed: argparse.Namespace) -> Only:
         "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
         "since": parsed.since, "until": parsed.until,
     }  # fmt: skip
-    return cast(Only, {name: value for name, value in given.items() if value is not None} | _gated(parsed))
+    return cast(Only, {name: value for name, value in given.items() if value is not None} | gated(parsed))
 
 
-def _gated(parsed: argparse.Namespace) -> Gates:
+def gated(parsed: argparse.Namespace) -> Gates:
+    """What may be read, and what for, as it was said."""
     given = {
         "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction
     }  # fmt: skip
@@ -144,7 +146,7 @@ def _prompt(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
-            peek=parsed.peek, **_gated(parsed),
+            peek=parsed.peek, **gated(parsed),
         )  # fmt: skip
     if parsed.json:
         print(json.dumps(asdict(found)))

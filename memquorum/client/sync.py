@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 
 from memquorum.client.memory import AsyncMemory
-from memquorum.client.values import Context, Erasure, Explanation, Forget, Only, Receipt, Restore
+from memquorum.client.values import Context, Erasure, Explanation, Forget, Gates, Only, Receipt, Restore
 from memquorum.core.retrieval.query import Hit
 
 T = TypeVar("T")
@@ -99,13 +99,13 @@ class Memory:
         """Says that a memory was used."""
         return self._run(self._memory.use(memory_id))
 
-    def get(self, memory_id: str) -> dict[str, Any]:
+    def get(self, memory_id: str, **gates: Unpack[Gates]) -> dict[str, Any]:
         """One memory; its text is None once it is forgotten."""
-        return self._run(self._memory.get(memory_id))
+        return self._run(self._memory.get(memory_id, **gates))
 
-    def explain(self, memory_id: str) -> Explanation:
+    def explain(self, memory_id: str, **gates: Unpack[Gates]) -> Explanation:
         """Why a memory is where it is."""
-        return self._run(self._memory.explain(memory_id))
+        return self._run(self._memory.explain(memory_id, **gates))
 
     def erasure_receipt(self, order_id: str) -> dict[str, Any]:
         """What proves an erasure."""

@@ -109,6 +109,21 @@ async def test_it_finds_what_reading_all_finds(store: str, reads: Reads) -> None
         await anew.close()
 
 
+async def test_what_is_for_certain_purposes_is_not_counted_as_passed(store: str, reads: Reads) -> None:
+    with psycopg.connect(store, autocommit=True) as link:
+        link.execute("UPDATE memory SET purposes = 'billing' WHERE namespace = %s AND created %% 20 = 7", [HERS])
+    sight = Sight((HERS,))
+    assert await reads.passed(sight, question(HERS)) == ({ENCODER.name: 380}, {"purpose": 20})
+    list(crowds.keep(store, 100))
+    anew = Reads(store)
+    await anew.open()
+    try:
+        assert await anew._crowds.whole(question(HERS))
+        assert await anew.passed(sight, question(HERS)) == ({ENCODER.name: 380}, {"purpose": 20})
+    finally:
+        await anew.close()
+
+
 async def test_no_sample_of_its_vectors_outlives_what_is_erased(store: str) -> None:
     list(crowds.keep(store, 100))
     with psycopg.connect(store, autocommit=True) as link:

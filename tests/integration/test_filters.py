@@ -58,6 +58,9 @@ async def test_what_passes_is_ranked_and_what_does_not_is_counted(
     vector = ENCODER.encode(["tank"])[0]
     hits = await reads.search(SIGHT, SPACE, ENCODER.name, vector, 10, filters=filters)
     assert sorted(ids.index(hit.memory_id) for hit in hits) == passing
+    if filters.agents is None and filters.types is None and filters.tiers == ALL.tiers and filters.since is None:
+        gated = [await reads.memory(SIGHT, memory_id, filters) for memory_id in ids]
+        assert [at for at, shown in enumerate(gated) if shown] == (passing if filters.sessions is None else [*range(8)])
     around = await reads.around(SIGHT, SPACE, [ids[0]], Reach(10, 0), filters)
     assert sorted({0, *passing}) == sorted(ids.index(one.candidate.hit.memory_id) for one in around)
 

@@ -1,4 +1,8 @@
-"""One memory, its account, and what became of an event. To look at them is no use of a memory."""
+"""One memory, its account, and what became of an event. To look at them is no use of a memory.
+
+A memory is given, or accounted for, to who might find it: one that is too sensitive, for other purposes or under
+another law is answered as one that is not there.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +21,17 @@ _NOTHING = {"outcome": None, "memory_id": None, "shard": None, "journal_seq": No
 
 
 async def memory(service: Service, request: Request, caller: Caller) -> Response:
-    """One memory; its text only while it is alive."""
+    """One memory; its text only while it is alive. What a search would keep back is not there."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
-    found = await service.reads.memory(caller.sight(READ), memory_id)
+    found = await service.reads.memory(caller.sight(READ), memory_id, query.read_gates_of(request.query_params))
     return JSONResponse(found) if found else unknown("memory_id", f"no memory {memory_id}")
 
 
 async def explain(service: Service, request: Request, caller: Caller) -> Response:
     """Why a memory is where it is, in structure and in words."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
-    facts = await service.reads.facts(caller.sight(READ, AUDIT), service.codec, memory_id)
+    gates = query.read_gates_of(request.query_params)
+    facts = await service.reads.facts(caller.sight(READ, AUDIT), service.codec, memory_id, gates)
     if facts is None:
         return unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
     account = await asyncio.to_thread(accounts.explain, service.codec, service.genesis, facts)

@@ -12,11 +12,12 @@ from starlette.types import Receive, Scope, Send
 
 from memquorum.core.access import AUDIT, ERASE, FORGET, NOBODY, PUBLISH, READ, Caller
 from memquorum.core.records import EpisodeRecorded
+from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.context import ContextRequest
 from memquorum.core.retrieval.erasing import ErasureRequest
 from memquorum.core.retrieval.forgetting import Forget, ForgetRequest
 from memquorum.core.retrieval.pinning import GoalRequest, NeedRequest, PinRequest
-from memquorum.core.retrieval.query import SearchRequest, read_flag, read_wait
+from memquorum.core.retrieval.query import SearchRequest, read_flag, read_gates_of, read_wait
 from memquorum.core.retrieval.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.restoring import Restore, RestoreRequest
 from workers.retrieval import (
@@ -46,6 +47,20 @@ _CONFIRM = Parameter(
 )  # fmt: skip
 
 
+def _gate(name: str, kind: type, sentence: str) -> Parameter:
+    def read(value: str | None, _: Bounds) -> object:
+        return read_gates_of({} if value is None else {name: value})
+
+    return Parameter(name, kind, sentence, read)
+
+
+_GATES = (
+    _gate("sensitivity_max", float, "As sensitive as that at most, in [0, 1]."),
+    _gate("purpose", str, "What is read for; without it, only what is for anything."),
+    _gate("jurisdictions", str, "Under no law but these, with commas between them."),
+)
+
+
 def _waiting(sentence: str) -> Parameter:
     return Parameter("wait_ms", int, sentence, read_wait)
 
@@ -72,8 +87,9 @@ ENDPOINTS = (
     Endpoint("POST", "/recall", retrieving.recall, (READ,), RecallRequest, shapes.Recalled, query=(_CONFIRM,)),
     Endpoint("POST", "/context", context.context, (READ,), ContextRequest, shapes.Context, query=(_CONFIRM,)),
     Endpoint("POST", "/memories", publishing.publish, (PUBLISH,), EpisodeRecorded, shapes.Published, status=202),
-    Endpoint("GET", "/memories/{memory_id}", memories.memory, (READ,), answer=shapes.Shown),
-    Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained),
+    Endpoint("GET", "/memories/{memory_id}", memories.memory, (READ,), answer=shapes.Shown, query=_GATES),
+    Endpoint("GET", "/memories/{memory_id}/explain", memories.explain, (READ, AUDIT), answer=shapes.Explained,
+             query=_GATES),
     Endpoint(
         "GET", "/events/{namespace}/{event_id:path}", memories.event, (READ, PUBLISH), answer=shapes.Became,
         query=(_WAIT,), waits=True,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
-from memquorum.core import decay
+from memquorum.core import decay, facets
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS
@@ -20,7 +20,9 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, check_
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.tally import Outcome
+from memquorum.core.facets import Facets
 from memquorum.core.journal.rows import ALIVE, Memory, Protection, Strength
+from memquorum.core.policy import PPM
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
 from memquorum.core.restoring import asking
 from memquorum.core.retrieval.holding import Holds, holds
@@ -87,6 +89,19 @@ class Facts:
     configured: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
     erasure: Erasing | None = None
     protected: tuple[Protection, ...] = ()
+
+
+def gated(facts: Facts) -> dict[str, Any]:
+    """What a gate asks of a memory, or of an episode that was dropped (`query.passes`)."""
+    kept: Memory | Facets | None = facts.memory
+    said = next((note.detail for note in facts.notes if isinstance(note.detail, Stored)), None)
+    if kept is None:
+        kept = Facets() if said is None else facets.facets(said)
+    return {
+        "sensitivity": kept.sensitivity_ppm / PPM,
+        "purposes": None if kept.purposes is None else facets.names(kept.purposes),
+        "jurisdictions": facets.names(kept.jurisdictions),
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ only looks says `peek`; who reads many and uses few peeks, and records the use o
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -19,6 +20,7 @@ from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 K_DEFAULT = 10
 NAMES_MAX = 100
+_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,30})?")
 # Those of what is alive; others hold no text.
 TIERS = ("short-term", "long-term")
 
@@ -222,6 +224,44 @@ def read_gates(sensitivity_max: float | None, purpose: str | None, jurisdictions
         sensitivity_max=None if sensitivity_max is None else math.floor(sensitivity_max * PPM + 1e-6),
         purpose=purpose,
         jurisdictions=_names("jurisdictions", jurisdictions, _facet(facets.check_jurisdiction)),
+    )
+
+
+GATED = ("sensitivity", "purposes", "jurisdictions")
+"""What `passes` asks of a memory."""
+
+
+def passes(
+    gates: Filters, *, sensitivity: float, purposes: Collection[str] | None, jurisdictions: Iterable[str]
+) -> bool:
+    """Whether what may be read at all, for whom and what for, lets a memory through: as the filters of a search do.
+
+    `sensitivity` in [0, 1]; `purposes`: None for anything.
+    """
+    return (
+        (gates.sensitivity_max is None or round(sensitivity * PPM) <= gates.sensitivity_max)
+        and (purposes is None or gates.purpose in purposes)
+        and (gates.jurisdictions is None or set(jurisdictions) <= set(gates.jurisdictions))
+    )
+
+
+def read_number_of(value: str | None) -> float | None:
+    """The `sensitivity_max` of a query string. Raises BadRequest."""
+    if value is None:
+        return None
+    if not (_NUMBER.fullmatch(value) and float(value) <= 1):
+        raise BadRequest("out_of_range", "sensitivity_max", "must be a number in [0, 1]")
+    return float(value)
+
+
+def read_gates_of(asked: Mapping[str, str]) -> Filters:
+    """The gates of a query string: `sensitivity_max`, `purpose`, and `jurisdictions` with commas between them. Raises
+    BadRequest and names the field."""
+    named = asked.get("jurisdictions")
+    return read_gates(
+        read_number_of(asked.get("sensitivity_max")),
+        asked.get("purpose"),
+        None if named is None else tuple(named.split(",")),
     )
 
 
