@@ -16,6 +16,7 @@ class InMemoryVault:
     def __init__(self) -> None:
         self._keys: dict[str, bytes | None] = {}
         self._made: dict[str, tuple[str, float]] = {}
+        self._followed: dict[int, int] = {}
         self._lock = threading.Lock()
 
     def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
@@ -44,6 +45,14 @@ class InMemoryVault:
         with self._lock:
             old = [i for i, (whose, made) in self._made.items() if whose == namespace and made <= latest]
         return self.destroy(old)
+
+    def followed(self, shard: int) -> int:
+        """Up to which entry of the shard's journal every key that it calls destroyed is; see the port."""
+        return self._followed.get(shard, 0)
+
+    def follow(self, shard: int, seq: int) -> None:
+        """Notes that they are up to this entry; see the port."""
+        self._followed[shard] = seq
 
     def _open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
         return {memory_id: key for memory_id in memory_ids if (key := self._keys.get(memory_id)) is not None}

@@ -109,10 +109,24 @@ WHERE m.memory_id = ANY(%(ids)s::uuid[]) AND m.wrapped IS NOT NULL
 -- The row stays without the key, so that no late record makes it again.
 UPDATE memory_key SET wrapped = NULL WHERE memory_id = ANY(%(ids)s::uuid[]) AND wrapped IS NOT NULL
 
+-- :name vault_followed
+-- Up to which journal sequence of a shard the keys are destroyed that it calls so.
+SELECT seq FROM destruction WHERE shard = %(shard)s
+
+-- :name vault_follow
+-- They are destroyed up to this one.
+INSERT INTO destruction VALUES (%(shard)s, %(seq)s) ON CONFLICT (shard) DO UPDATE SET seq = excluded.seq
+
 -- :name vault_keys_destroy_older
 -- The same, by age.
 UPDATE memory_key SET wrapped = NULL
 WHERE namespace = %(namespace)s AND wrapped IS NOT NULL AND made_at <= clock_timestamp() - %(age)s
+
+-- :name journal_destroyed
+-- Entries after a sequence that may tell of destroyed keys.
+SELECT seq, entry FROM journal
+WHERE shard = %(shard)s AND seq > %(after)s AND effect IN ('destroyed', 'erased', 'dropped')
+ORDER BY journal.seq LIMIT %(limit)s
 
 -- :name shard_insert
 -- A shard's row, with the hash that its journal begins at.

@@ -29,6 +29,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
+from memquorum.core.journal.effects import destroyed
 from memquorum.core.journal.rows import (
     Event,
     GoalDue,
@@ -184,6 +185,12 @@ class PostgresStore:
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["journal_after"], {"shard": shard, "after": after, "limit": limit})
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
+
+    def destroyed(self, codec: Codec, shard: int, after: int, limit: int) -> list[tuple[int, list[str]]]:
+        """Of the shard's entries after a sequence that may tell of destroyed keys, in order, the sequence and whose."""
+        with self._link.use() as connection:
+            rows = connection.execute(QUERIES["journal_destroyed"], {"shard": shard, "after": after, "limit": limit})
+            return [(seq, destroyed(codec, codec.decode_as(JournalEntry, entry))) for seq, entry in rows]
 
     def about(self, codec: Codec, memory_ids: Sequence[str]) -> dict[str, list[JournalEntry]]:
         """What the journal says of each memory's birth, uses and encodings, in order."""

@@ -86,6 +86,17 @@ class PostgresVault:
             wanted = {"namespace": namespace, "age": timedelta(milliseconds=age_ms)}
             return connection.execute(QUERIES["vault_keys_destroy_older"], wanted).rowcount
 
+    def followed(self, shard: int) -> int:
+        """Up to which entry of the shard's journal every key that it calls destroyed is; see the port."""
+        with self._link.use() as connection:
+            row = connection.execute(QUERIES["vault_followed"], {"shard": shard}).fetchone()
+        return int(row[0]) if row else 0
+
+    def follow(self, shard: int, seq: int) -> None:
+        """Notes that they are up to this entry; see the port."""
+        with self._link.use() as connection:
+            connection.execute(QUERIES["vault_follow"], {"shard": shard, "seq": seq})
+
     def _subjects(self, connection: psycopg.Connection, wanted: Sequence[Subject]) -> dict[Subject, bytes]:
         """The subjects' keys, made where absent."""
         found = self._known_subjects(connection, wanted)

@@ -57,3 +57,10 @@ CREATE POLICY reads ON memory_key FOR SELECT
 CREATE POLICY makes ON memory_key FOR INSERT TO memquorum_vault, memquorum_keymaker WITH CHECK (true);
 CREATE POLICY destroys ON memory_key FOR UPDATE TO memquorum_vault, memquorum_keydestroyer USING (true);
 CREATE POLICY letters ON memory_key FOR UPDATE TO memquorum_keymaker USING (namespace = '!intake');
+
+-- How far each shard's journal was followed: every key that it calls destroyed up to this entry is destroyed here. A
+-- backup that is put back says less than the journal, and the commit worker destroys again what lies between.
+CREATE TABLE destruction (
+    shard integer PRIMARY KEY,
+    seq   bigint  NOT NULL -- journal sequence
+);

@@ -19,7 +19,7 @@ from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
 from memquorum.encoders import EncoderUnavailable
-from memquorum.ports import Encoder, SignConflict, StoreLost, Vault
+from memquorum.ports import Encoder, Follows, SignConflict, StoreLost
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
 from workers.loop import Stop
@@ -90,7 +90,7 @@ def _own_clock(settings: Settings) -> OwnClock | None:
     return OwnClock(settings.clock_tolerance_ms) if settings.clock == "wall" else None
 
 
-def vault(settings: Settings, role: str = KEYREADER) -> Vault:
+def vault(settings: Settings, role: str = KEYREADER) -> Follows:
     """The vault that the settings name, with the rights of one of its roles. Raises SettingsError or KeyFileError."""
     from db.vault import PostgresVault
 

@@ -100,6 +100,18 @@ class Vault(Protocol):
         ...
 
 
+class Follows(Vault, Protocol):
+    """A vault that knows how far it followed the journals: one that is put back from a backup says less than they."""
+
+    def followed(self, shard: int) -> int:
+        """Up to which journal sequence of the shard every key that it calls destroyed is; 0 for none."""
+        ...
+
+    def follow(self, shard: int, seq: int) -> None:
+        """Notes that they are destroyed up to this sequence. Only after they are."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbour:
     """A memory as salience sees it. `text` only where the duplicate check asks for it. `encoder`: who made the vector;

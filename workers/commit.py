@@ -33,10 +33,10 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted
-from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable, Vector
+from memquorum.ports import Follows, StoreUnavailable, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import NOTHING, Hop
-from workers import loop, published, spans
+from workers import destruction, loop, published, spans
 from workers.destruction import Destruction
 from workers.erasing import RESIDUE_MS, Erasing
 from workers.lapsing import Lapsing
@@ -73,7 +73,7 @@ def run(
     codec: Codec,
     *,
     memory_dsn: str,
-    vault: Vault,
+    vault: Follows,
     journal_seed: bytes,
     further: Callable[[], Sequence[bytes]] = tuple,
     stop: loop.Stop,
@@ -142,7 +142,7 @@ class _Session:
         self,
         rules: Rules,
         store: PostgresStore,
-        vault: Vault,
+        vault: Follows,
         consumer: Consumer,
         bootstrap: str,
         *,
@@ -218,6 +218,10 @@ class _Session:
             delivered = self._outbox.delivered.get(shard, 0)
             published.check(start.state, delivered, last.get(shard), partial(self._hash, shard))
             self._republish(shard, max(start.published, delivered))
+        states = [line.state for line in self._lines.values()]
+        revived = destruction.again(self._rules.codec, self._store, self._vault, self._patiently, states)
+        if revived:
+            log.warning("the vault held %d keys that the journal calls destroyed: destroyed again", revived)
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
         self._consumer.resume([TopicPartition(*place) for place in offsets])

@@ -15,6 +15,7 @@ $$;
 -- All that the others may, for the operator's commands.
 GRANT SELECT, INSERT ON subject_key TO memquorum_vault;
 GRANT SELECT, INSERT, UPDATE (wrapped) ON memory_key TO memquorum_vault;
+GRANT SELECT, INSERT, UPDATE ON destruction TO memquorum_vault;
 
 -- Intake makes keys, reads back those that it made, and destroys those of old dead letters.
 GRANT SELECT, INSERT ON subject_key TO memquorum_keymaker;
@@ -26,6 +27,7 @@ GRANT SELECT ON subject_key, memory_key TO memquorum_keyreader;
 -- The commit worker opens, and destroys.
 GRANT SELECT ON subject_key TO memquorum_keydestroyer;
 GRANT SELECT, UPDATE (wrapped) ON memory_key TO memquorum_keydestroyer;
+GRANT SELECT, INSERT, UPDATE ON destruction TO memquorum_keydestroyer;
 
 -- The keeper writes tables anew that held what was deleted; it may not read them.
 GRANT MAINTAIN ON subject_key, memory_key TO memquorum_keeper;

@@ -12,7 +12,7 @@ import pytest
 from db.inmemory import InMemoryVault
 from db.vault import PostgresVault
 from memquorum.core.crypto.sealing import SealError
-from memquorum.ports import Vault, VaultUnavailable
+from memquorum.ports import Follows, Vault, VaultUnavailable
 
 MASTER = bytes(range(32))
 
@@ -44,6 +44,14 @@ def test_a_key_is_made_once_and_stays(vault: Vault, again: Callable[[], Vault]) 
     assert made[a] != made[b]
     assert vault.create([(b, "greenhouse", "planner")]) == {b: made[b]}
     assert again().open([a, b]) == made
+
+
+def test_it_knows_how_far_it_followed_each_journal(vault: Follows, again: Callable[[], Follows]) -> None:
+    assert vault.followed(0) == 0
+    vault.follow(0, 7)
+    vault.follow(1, 3)
+    vault.follow(0, 9)
+    assert [again().followed(shard) for shard in (0, 1, 2)] == [9, 3, 0]
 
 
 def test_an_unknown_key_is_absent(vault: Vault) -> None:

@@ -117,6 +117,18 @@ def order_in(detail: Any) -> bytes | None:
     return detail.order if isinstance(detail, _ORDERS) else None
 
 
+def destroyed(codec: Codec, entry: JournalEntry) -> list[str]:
+    """The ids whose keys are destroyed, says an entry. Raises DecodeError for a detail that cannot be read."""
+    detail = codec.decode(entry.detail)
+    if isinstance(detail, Destroyed):
+        return list(detail.memory_ids)
+    if isinstance(detail, Erased) and entry.effect == "erased":
+        return [one.memory_id for one in detail.episodes]
+    if isinstance(detail, Stored) and entry.effect == "dropped" and detail.outcome == ERASED:
+        return [entry.memory_id or ""]
+    return []
+
+
 def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: JournalAppended) -> Change:
     """The change that the entry makes; `detail` is its detail decoded, `link` its place in the chain.
 
