@@ -46,6 +46,12 @@ class Shaky:
     def destroy(self, memory_ids: Iterable[str]) -> int:
         return self._ask().destroy(memory_ids)
 
+    def followed(self, shard: int) -> int:
+        return self._ask().followed(shard)
+
+    def follow(self, shard: int, seq: int) -> None:
+        self._ask().follow(shard, seq)
+
 
 def test_the_broker_goes_and_comes_back(
     own_kafka: Kafka, databases: tuple[str, str], codec: Codec, monkeypatch: pytest.MonkeyPatch
