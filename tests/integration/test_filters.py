@@ -94,7 +94,8 @@ def made_of(dsn: str, *links: tuple[str, str, bool]) -> None:
     """(child, parent, whether it only repeats it), by name or event id."""
     with psycopg.connect(dsn, autocommit=True) as connection:
         rows = [
-            Provenance(0, at, SPACE, memory_id(SPACE, c), memory_id(SPACE, p), e) for at, (c, p, e) in enumerate(links)
+            Provenance(0, at, SPACE, memory_id(SPACE, c), memory_id(SPACE, p), e, True, "mira")
+            for at, (c, p, e) in enumerate(links)
         ]
         copying.copy(connection, "provenance_copy", map(copying.provenance, rows))
 
