@@ -168,6 +168,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         instance=settings.instance or None,
         letters_ms=int(letters.config["retention.ms"]),
         outside_keep_ms=settings.outside_keep_ms,
+        limits=settings.ingest,
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
         ready=ready,

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from memquorum.core import quota
 from memquorum.core.retrieval.bounds import Bounds, BoundsError
 
 PREFIX = "MEMQUORUM_"
@@ -70,6 +71,12 @@ class Settings:
     # How long what intake has let in still lies in the outside topics, as agents sent it, where this installation
     # provisioned them; their files go a minute or two later. 0: nothing is deleted before their retention is over.
     outside_keep_ms: int = 120_000
+    # What a namespace may bring in within a minute, in each process of intake; what is over it lies in the dead letters
+    # (over_quota). 0: as much as it likes. Bytes are those of the records as published, 1,000,000 at least.
+    ingest_episodes_per_minute: int = 0
+    ingest_bytes_per_minute: int = 0
+    # Limits of their own: NAMESPACE=EPISODES/BYTES, by blanks; `team-*` is each namespace that begins so.
+    ingest_limits: str = ""
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
     residue_ms: int = 2 * 24 * 3600 * 1000
@@ -160,6 +167,15 @@ class Settings:
         return Bounds(**{one.name: getattr(self, f"retrieval_{one.name}") for one in fields(Bounds)})
 
     @property
+    def ingest(self) -> quota.Plan:
+        """What begins with `ingest_`. Raises quota.LimitsError."""
+        others = quota.Limits(self.ingest_episodes_per_minute, self.ingest_bytes_per_minute)
+        try:
+            return quota.plan(self.ingest_limits, others)
+        except quota.LimitsError as error:
+            raise quota.LimitsError(f"limits: {error}") from None
+
+    @property
     def file(self) -> Path:
         """Where `save` writes."""
         return self.run_dir / FILE
@@ -211,6 +227,10 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
         _ = settings.bounds
     except BoundsError as error:
         raise SettingsError(f"settings: retrieval_{error}") from None
+    try:
+        _ = settings.ingest
+    except quota.LimitsError as error:
+        raise SettingsError(f"settings: ingest_{error}") from None
     paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
     return replace(settings, **{**paths, "run_dir": folder})
 

@@ -29,6 +29,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.crypto import sealing
 from memquorum.core.crypto.stamps import Writer
 from memquorum.core.intake import EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
+from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ClockTicked, IntakeRefused
 from memquorum.ports import Vault, VaultUnavailable
@@ -37,6 +38,7 @@ from memquorum.telemetry.tracing import Hop
 from workers import loop, spans
 from workers.arrivals import at, origin_of, signature, wanted
 from workers.clearing import Clearing, is_marker
+from workers.gate import Gate
 from workers.letterkeys import LetterKeys
 from workers.place import Place
 from workers.strangers import stamped
@@ -74,16 +76,21 @@ def run(
     telemetry: Telemetry | None = None,
     letters_ms: int = 7 * 24 * 3600 * 1000,
     outside_keep_ms: int = 0,
+    limits: Plan | None = None,
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
     long their topic keeps dead letters, and so the vault their keys. `outside_keep_ms`: how long what was let in still
     lies in outside topics that this installation provisioned; 0: until their retention is over (`workers.clearing`).
+    `limits`: what namespaces may bring in; without, as much as they like.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
     when the session of the dead one is over; another process with the same instance drives it out.
     """
-    client = Intake(bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry)
+    client = Intake(
+        bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
+        limits=limits,
+    )  # fmt: skip
     serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, letters_ms=letters_ms)
 
 
@@ -115,6 +122,7 @@ class Intake:
         instance: str | None = None,
         stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
+        limits: Plan | None = None,
     ) -> None:
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
@@ -137,6 +145,7 @@ class Intake:
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
         self.health = self._shown.health
+        self._gate = Gate(limits or Plan(), self._shown, _forward_ms())
         self._clearing: Clearing | None = None
         self.place = Place(self._consumer, self.health)
         # Since the last flush.
@@ -151,6 +160,7 @@ class Intake:
             while not self._stop:
                 self._shown.health.turn()
                 self.place.check()
+                self._gate.turn(_forward_ms())
                 if self.ready and not told:
                     ready()
                     told = True
@@ -247,7 +257,7 @@ class Intake:
             self._shown.done((message.timestamp()[1] for message in messages), _wall_ms())
 
     def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
-        return intake.accept(
+        answer = intake.accept(
             self._codec,
             message.value(),
             origin,
@@ -256,6 +266,7 @@ class Intake:
             genesis=self._genesis,
             signature=signature(message),
         )
+        return self._gate.passed(answer, len(message.value() or b""), _forward_ms())
 
     def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:
         """The keys, however long the vault takes; None if told to stop."""
@@ -366,6 +377,9 @@ class Intake:
         self._as_of = max(
             self._as_of, last_tick(self._bootstrap, self._codec, self._stamps.reader() if self._stamps else None)
         )
+        # The last tick is also the last that anybody of the group has done, unless somebody else drives the clock.
+        away_ms = 0 if self._driven or not self._as_of else max(0, _wall_ms() - self._as_of)
+        self._gate.begin(away_ms, _forward_ms())
         self._joined = True
         self.place.given()
 
@@ -437,3 +451,8 @@ def _nonces() -> tuple[bytes, bytes]:
 
 def _wall_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _forward_ms() -> int:
+    """Of a clock that only runs forward, whatever the machine's is set to."""
+    return time.monotonic_ns() // 1_000_000

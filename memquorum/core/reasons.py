@@ -54,6 +54,8 @@ class Reason(StrEnum):
     """The event's memory was forgotten and its key destroyed; the payload is not kept."""
     FAILED = "failed"
     """Let in, and then it could not be encoded or judged: tried again when it is replayed."""
+    OVER_QUOTA = "over_quota"
+    """An episode beyond what its namespace may bring in within a minute: it can come in later, as it is."""
     TOO_MANY = "too_many"
     """More values than a field may hold."""
     NOT_ENTITLED = "not_entitled"

@@ -57,6 +57,10 @@ REFUSED = Definition(
     "memquorum_refused_total", "counter", ("stage", "reason"),
     "Records of outside that intake refused, by reason code; in later stages, records that could not be used.",
 )  # fmt: skip
+OVER_QUOTA = Definition(
+    "memquorum_over_quota_namespaces", "gauge", ("stage",),
+    "Namespaces that intake refused an episode within the last minute, for being over their limit.",
+)  # fmt: skip
 IGNORED = Definition(
     "memquorum_ignored_total", "counter", ("stage", "reason"),
     "Consensus messages that a member passed over: forged, foreign, old, duplicate, not needed.",
@@ -151,7 +155,7 @@ CACHES = Definition(
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
-    CACHE_SEARCHES, CACHED, CACHES,
+    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -168,6 +172,7 @@ class Meters:
         self.worked = self._histogram(WORKED)
         self.latency = self._histogram(LATENCY)
         self.refused = self._counter(REFUSED)
+        self.over_quota = Gauge(OVER_QUOTA.name, OVER_QUOTA.sentence, OVER_QUOTA.labels, registry=self.registry)
         self.journalled = self._counter(JOURNALLED)
         self.episodes = self._counter(EPISODES)
         self.decisions = self._counter(DECISIONS)

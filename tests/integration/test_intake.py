@@ -25,6 +25,8 @@ from memquorum.core import authorship, ids, letters
 from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing, signatures
 from memquorum.core.crypto.stamps import HEADER, Writer
+from memquorum.core.intake import EpisodeIntent
+from memquorum.core.quota import Limits, Plan
 from memquorum.core.records import (
     AccessAccepted,
     AccessRecorded,
@@ -36,7 +38,7 @@ from memquorum.core.records import (
 )
 from memquorum.telemetry.bundle import Telemetry
 from tests.unit import genesis
-from workers import loop, place
+from workers import deadletters, loop, place
 from workers.intake import Clock, Intake, run
 from workers.place import PlaceLost
 
@@ -77,7 +79,9 @@ class Line:
         return [record for record in self.all() if isinstance(record, kind)]
 
     @contextmanager
-    def intake(self, clock: Clock = "driven", tick_ms: int = 1000, stamps: Writer | None = None) -> Iterator[None]:
+    def intake(
+        self, clock: Clock = "driven", tick_ms: int = 1000, stamps: Writer | None = None, limits: Plan | None = None
+    ) -> Iterator[None]:
         stop, failed = loop.Stop(), []
 
         def work() -> None:
@@ -91,6 +95,7 @@ class Line:
                     tick_ms=tick_ms,
                     stamps=stamps,
                     stop=stop,
+                    limits=limits,
                 )
             except BaseException as error:
                 failed.append(error)
@@ -456,6 +461,36 @@ def test_a_record_too_large_for_its_dead_letter_goes_without_its_payload(line: L
         line.until(lambda: len(line.of(IntakeRefused)) == 2)
     sizes = [(r.reason, len(r.sealed_payload)) for r in line.of(IntakeRefused)]
     assert sizes == [("record_too_large", 1_000_100 + 28), ("record_too_large", 0)]
+
+
+def test_what_a_namespace_publishes_beyond_its_limit_waits_in_the_dead_letters(line: Line) -> None:
+    said = [{"agent": "a", "content": f"{i}", "namespace": "busy"} for i in range(EACH)]
+    line.publish(topics.EPISODES, *said, *({"agent": "a", "content": f"{i}", "namespace": "calm"} for i in range(EACH)))
+    with line.intake(limits=Plan(named=(("busy", Limits(10)),))):
+        line.until(lambda: len(line.all()) == 2 * EACH)
+    came = Counter(record.namespace for record in line.of(EpisodeAccepted))
+    # It began with one, and got another every 6 s.
+    assert came["calm"] == EACH and 1 <= came["busy"] <= 10
+    refused = line.of(IntakeRefused)
+    assert {(r.reason, r.field) for r in refused} == {("over_quota", "namespace")}
+    assert len(refused) == EACH - came["busy"]
+
+    found = deadletters.read(
+        line.bootstrap, SHARDS, line.codec, None, deadletters.Wanted(reasons=frozenset({"over_quota"}))
+    )
+    opened = deadletters.payloads(line.vault, found)
+    sound = [
+        letter
+        for letter in found
+        if isinstance(
+            deadletters.judge(line.codec, GENESIS, letter, opened[letter.name], now_ms=START, driven=True),
+            EpisodeIntent,
+        )
+    ]
+    assert deadletters.replay(line.bootstrap, sound, opened, lambda _: None) == len(refused)
+    with line.intake():
+        line.until(lambda: len(line.of(EpisodeAccepted)) == 2 * EACH)
+    assert len({record.event_id for record in line.of(EpisodeAccepted)}) == 2 * EACH
 
 
 def test_the_wall_clock_ticks_in_every_shard(line: Line) -> None:

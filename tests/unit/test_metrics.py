@@ -41,6 +41,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
         meter.labels(*definition.labels).inc()
     meters.epochs.labels("replica").inc()
     meters.open.labels("0").set(2)
+    meters.over_quota.labels("intake").set(1)
     meters.stopped.labels("0").set(1)
     meters.score_wait.labels("commit", "0").set(1)
     meters.view.labels("0").set(1)

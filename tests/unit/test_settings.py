@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from infra.settings import Settings, SettingsError, load
+from memquorum.core.quota import Limits, Plan
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 
@@ -78,6 +79,18 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
 
 def test_names_of_clients_are_left_to_them(tmp_path: Path) -> None:
     assert load({"MEMQUORUM_AGENT": "planner"}, tmp_path).run_dir == tmp_path
+
+
+def test_what_namespaces_may_bring_in_is_read_and_what_cannot_be_is_named(tmp_path: Path) -> None:
+    assert load({}, tmp_path).ingest == Plan()
+    given = {"MEMQUORUM_INGEST_EPISODES_PER_MINUTE": "600", "MEMQUORUM_INGEST_LIMITS": "greenhouse=5/0"}
+    assert load(given, tmp_path).ingest == Plan(Limits(600), (("greenhouse", Limits(5)),))
+    for name, value, complaint in (
+        ("BYTES_PER_MINUTE", "999999", "settings: ingest_bytes_per_minute = 999999; 1000000, the largest record"),
+        ("LIMITS", "greenhouse", "settings: ingest_limits: 'greenhouse' is no NAMESPACE=EPISODES/BYTES"),
+    ):
+        with pytest.raises(SettingsError, match=complaint):
+            load({f"MEMQUORUM_INGEST_{name}": value}, tmp_path)
 
 
 def test_what_bounds_the_service_is_a_setting_each_and_means_what_it_did() -> None:

@@ -1,0 +1,194 @@
+"""How many episodes, and bytes of them, a namespace may bring in within a minute (docs/tenants.md).
+
+Each namespace that has a limit has a bucket: it fills by the minute's amount a minute, holds that much at most, and an
+episode takes one, and its bytes. So within any minute at most twice the amount comes in, and in the long run the amount
+a minute. All is counted in whole units times milliseconds; the time is an argument.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from memquorum.core import names
+from memquorum.core.intake import RECORD_BYTES_MAX
+
+MINUTE_MS = 60_000
+HELD_MOST = 10_000
+"""Buckets that are held at once."""
+STOOD_MOST_MS = 24 * 3600 * 1000
+"""So much of a standstill counts at most."""
+# A bucket that nothing is known of begins with what comes in this time.
+_BEGINNING_MS = 6_000
+
+What = Literal["episodes", "bytes"]
+
+
+class LimitsError(ValueError):
+    """A limit that cannot be; the message names it, and says what can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a namespace may bring in within a minute; 0: as much as it likes. Raises LimitsError."""
+
+    episodes_per_minute: int = 0
+    bytes_per_minute: int = 0
+
+    def __post_init__(self) -> None:
+        for one in fields(self):
+            if getattr(self, one.name) < 0:
+                raise LimitsError(f"{one.name} = {getattr(self, one.name)}; 0, no limit, is the least")
+        # One that a full bucket cannot hold would never come in.
+        if 0 < self.bytes_per_minute < RECORD_BYTES_MAX:
+            raise LimitsError(
+                f"bytes_per_minute = {self.bytes_per_minute}; {RECORD_BYTES_MAX}, the largest record, is the least, or "
+                "0, no limit"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The limits of every namespace. `named`: of one by its name, or of each that begins so, where it ends in `*`."""
+
+    others: Limits = Limits()
+    named: tuple[tuple[str, Limits], ...] = ()
+
+    def of(self, namespace: str) -> Limits:
+        """Its own by name; else by the longest beginning that is its; else what all others have."""
+        found = [
+            (name, limits)
+            for name, limits in self.named
+            if name == namespace or (name.endswith("*") and namespace.startswith(name[:-1]))
+        ]
+        # A name as long as a beginning with its asterisk is the more exact one.
+        return max(found, key=lambda one: (one[0] == namespace, len(one[0])))[1] if found else self.others
+
+
+_LIMIT = re.compile(r"([^=]+)=([0-9]{1,15})/([0-9]{1,15})")
+
+
+def plan(text: str, others: Limits) -> Plan:
+    """The plan that a setting says: `NAME=EPISODES/BYTES`, by blanks or commas; a name that ends in `*` is a beginning.
+
+    Raises LimitsError, which names the part at fault.
+    """
+    found: dict[str, Limits] = {}
+    for part in re.split(r"[\s,]+", text.strip()) if text.strip() else ():
+        match = _LIMIT.fullmatch(part)
+        if match is None:
+            raise LimitsError(f"{part!r} is no NAMESPACE=EPISODES/BYTES of a minute, as in greenhouse=600/4000000")
+        name = match[1]
+        fault = names.namespace_fault(name.removesuffix("*"))
+        if fault is not None:
+            raise LimitsError(f"{name!r} is no namespace and no beginning of one: {fault.detail}")
+        if name in found:
+            raise LimitsError(f"{name!r} is there twice")
+        try:
+            found[name] = Limits(int(match[2]), int(match[3]))
+        except LimitsError as error:
+            raise LimitsError(f"{part!r}: {error}") from None
+    return Plan(others, tuple(found.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Which limit an episode is over: what may come in a minute, what is used of it, what the episode needs, and how
+    many milliseconds it is until that is there, if nothing else takes it."""
+
+    what: What
+    per_minute: int
+    used: int
+    needed: int
+    wait_ms: int
+
+
+@dataclass(slots=True)
+class _Bucket:
+    at_ms: int
+    episodes: int
+    bytes: int
+
+
+class Quota:
+    """What the namespaces have used, of one process. Times are milliseconds of a clock that only runs forward.
+
+    A bucket that nothing is known of holds a tenth of a minute's amount, at least one record, and what has come since
+    `since_ms`, when somebody counted last: a process that starts again does not give out a whole minute anew.
+    """
+
+    def __init__(self, plan: Plan, since_ms: int, held_most: int = HELD_MOST) -> None:
+        self._plan, self._since, self._held_most = plan, since_ms, held_most
+        # By when they were used last, the latest at the end.
+        self._buckets: dict[str, _Bucket] = {}
+        self._stood_ms, self._wide_until = 0, since_ms
+
+    def __len__(self) -> int:
+        """How many buckets are held."""
+        return len(self._buckets)
+
+    def stood(self, for_ms: int, now_ms: int) -> None:
+        """Nobody has let anything in for so long, until now: what was published meanwhile is not to be refused for it.
+
+        As long again, and a minute at least, a bucket may hold as much more as came meanwhile.
+        """
+        before = self._stood_ms if now_ms < self._wide_until else 0
+        self._stood_ms = min(before + for_ms, STOOD_MOST_MS)
+        self._wide_until = now_ms + max(self._stood_ms, MINUTE_MS)
+
+    def take(self, namespace: str, size: int, now_ms: int) -> Over | None:
+        """Takes an episode of so many bytes out of the namespace's bucket; of one that does not fit, nothing is taken.
+
+        `size`: at most RECORD_BYTES_MAX.
+        """
+        limits = self._plan.of(namespace)
+        if limits == _NONE:
+            return None
+        bucket = self._filled(namespace, limits, now_ms)
+        over = _over("episodes", limits.episodes_per_minute, bucket.episodes, 1) or _over(
+            "bytes", limits.bytes_per_minute, bucket.bytes, size
+        )
+        if over is None:
+            bucket.episodes -= MINUTE_MS if limits.episodes_per_minute else 0
+            bucket.bytes -= size * MINUTE_MS if limits.bytes_per_minute else 0
+        return over
+
+    def _filled(self, namespace: str, limits: Limits, now_ms: int) -> _Bucket:
+        """The bucket with what has come until now."""
+        bucket = self._buckets.pop(namespace, None)
+        if bucket is None:
+            bucket = _Bucket(
+                min(self._since, now_ms),
+                _beginning(limits.episodes_per_minute, 1),
+                _beginning(limits.bytes_per_minute, RECORD_BYTES_MAX),
+            )
+        passed = max(0, now_ms - bucket.at_ms)
+        window = MINUTE_MS + (self._stood_ms if now_ms < self._wide_until else 0)
+        bucket.episodes = _more(bucket.episodes, limits.episodes_per_minute, passed, window)
+        bucket.bytes = _more(bucket.bytes, limits.bytes_per_minute, passed, window)
+        bucket.at_ms += passed
+        self._buckets[namespace] = bucket
+        if len(self._buckets) > self._held_most:
+            dropped = self._buckets.pop(next(iter(self._buckets)))
+            # What is known of nobody, and so of this one, goes back no further: it does not get twice what it had.
+            self._since = max(self._since, dropped.at_ms)
+        return bucket
+
+
+_NONE = Limits()
+
+
+def _beginning(per_minute: int, largest: int) -> int:
+    return max(per_minute * _BEGINNING_MS, largest * MINUTE_MS)
+
+
+def _more(level: int, per_minute: int, passed_ms: int, window_ms: int) -> int:
+    return min(level + per_minute * passed_ms, per_minute * window_ms)
+
+
+def _over(what: What, per_minute: int, level: int, needed: int) -> Over | None:
+    missing = needed * MINUTE_MS - level
+    if not per_minute or missing <= 0:
+        return None
+    return Over(what, per_minute, per_minute - level // MINUTE_MS, needed, -(-missing // per_minute))

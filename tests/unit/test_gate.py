@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from memquorum import topics
+from memquorum.core import intake
+from memquorum.core.avro import Codec
+from memquorum.core.intake import Intent, Origin, Refusal
+from memquorum.core.quota import MINUTE_MS, Limits, Plan
+from memquorum.core.reasons import Reason
+from memquorum.telemetry.bundle import Telemetry
+from workers.gate import Gate
+
+NOW = 1_750_000_000_000
+
+
+def accepted(topic: str, text: str) -> Intent:
+    answer = intake.accept(Codec([]), text.encode(), Origin(topic, 0, 0), NOW, False)
+    assert not isinstance(answer, Refusal)
+    return answer
+
+
+def episode(namespace: str) -> Intent:
+    return accepted(topics.EPISODES, f'{{"agent": "a", "content": "x", "namespace": "{namespace}"}}')
+
+
+def gauge(telemetry: Telemetry) -> float | None:
+    return telemetry.meters.registry.get_sample_value("memquorum_over_quota_namespaces", {"stage": "intake"})
+
+
+@pytest.fixture
+def telemetry() -> Telemetry:
+    return Telemetry()
+
+
+def test_what_is_over_the_limit_is_refused_and_told_of_for_a_minute(telemetry: Telemetry) -> None:
+    gate = Gate(Plan(Limits(20)), telemetry.stage("intake"), 0)
+    sound = episode("greenhouse")
+    assert [gate.passed(sound, 9, 0), gate.passed(sound, 9, 0)] == [sound, sound]
+    assert (telemetry.health.able()[1].get("alarms"), gauge(telemetry)) == (None, 0)
+    answer = gate.passed(sound, 9, 0)
+    assert isinstance(answer, Refusal) and (answer.reason, answer.field) == (Reason.OVER_QUOTA, "namespace")
+    assert "20 episodes a minute and has used 20; this needs 1. Publish it again in 3 s" in answer.detail
+    alarms = telemetry.health.able()[1]["alarms"]
+    assert isinstance(alarms, dict) and alarms["over quota"].startswith("greenhouse: ") and gauge(telemetry) == 1
+    gate.turn(MINUTE_MS - 1)
+    assert "alarms" in telemetry.health.able()[1]
+    gate.turn(MINUTE_MS)
+    assert "alarms" not in telemetry.health.able()[1] and gauge(telemetry) == 0
+
+
+def test_only_episodes_are_counted_and_none_that_is_refused_for_itself(telemetry: Telemetry) -> None:
+    gate = Gate(Plan(Limits(1)), telemetry.stage("intake"), 0)
+    use = accepted(topics.ACCESSES, f'{{"agent": "a", "memory_id": "{"0" * 8}-0000-0000-0000-{"0" * 12}"}}')
+    tick = accepted(topics.CLOCK, f'{{"as_of": {NOW}}}')
+    wrong = Refusal(Reason.BAD_JSON, None, "no JSON")
+    for _ in range(9):
+        assert [gate.passed(one, 9, 0) for one in (use, tick, wrong)] == [use, tick, wrong]
+    sound = episode("default")
+    assert gate.passed(sound, 9, 0) is sound
+    assert gate.passed(sound, 9, 0) is not sound
+    assert gate.passed(use, 9, 0) is use
+
+
+def test_a_batch_that_waited_long_does_not_cost_what_was_published_meanwhile(telemetry: Telemetry) -> None:
+    gate = Gate(Plan(Limits(60)), telemetry.stage("intake"), 0)
+    sound = episode("greenhouse")
+    for now, waited, most in ((0, False, 6), (10 * MINUTE_MS, True, 600), (11 * MINUTE_MS, False, 60)):
+        if not waited:
+            # Batches came all the while.
+            for at in range(max(0, now - MINUTE_MS), now, 1000):
+                gate.turn(at)
+        gate.turn(now)
+        assert sum(gate.passed(sound, 9, now) is sound for _ in range(2_000)) == most
+
+
+def test_an_outage_counts_once_and_before_the_first_record(telemetry: Telemetry) -> None:
+    gate = Gate(Plan(Limits(60)), telemetry.stage("intake"), 0)
+    gate.begin(10 * MINUTE_MS, 1_000)
+    sound = episode("greenhouse")
+    assert sum(gate.passed(sound, 9, 1_000) is sound for _ in range(2_000)) == 606
+    # Given other partitions, it counts on.
+    gate.begin(10 * MINUTE_MS, 1_000)
+    assert gate.passed(sound, 9, 1_000) is not sound
