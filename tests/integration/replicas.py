@@ -54,6 +54,13 @@ class DerivedVault:
     def destroy(self, memory_ids: Iterable[str]) -> int:
         raise AssertionError("no replica destroys keys")
 
+    def followed(self, shard: int) -> int:
+        """Up to nowhere: a commit worker over it looks for destroyed keys, and must find none."""
+        return 0
+
+    def follow(self, shard: int, seq: int) -> None:
+        """Notes nothing: a key is derived whenever it is asked for."""
+
 
 def member_process(bootstrap: str, genesis: bytes, member: int, run_dir: Path, ready: Any) -> None:
     """What a replica's process runs."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from db.schedule import PostgresSchedule
@@ -109,8 +110,11 @@ class Shard:
             lambda: read(self.bootstrap, self.genesis, self.codec)[SHARD].config == count,
         )
 
-    def end(self) -> Any:
-        """Stops everything, and audits."""
+    def end(self, epoch: int) -> Any:
+        """Stops everything once the decision of this epoch is applied, and audits."""
+        with psycopg.connect(self.databases[0], autocommit=True) as store:
+            last = "SELECT max(epoch) FROM decision WHERE shard = %s"
+            self.await_("the epoch is not applied", lambda: store.execute(last, [SHARD]).fetchone() == (epoch,))
         assert self.replicas.stop() == dict.fromkeys(range(5), 0)
         assert self._worker is not None
         self.stop.set()
@@ -155,7 +159,7 @@ def test_a_weight_and_a_removal_are_decided_while_epochs_go_on(shard: Shard) -> 
     shard.world.nominate(SHARD, 4, LATE, ["00000000-0000-5000-8000-000000000002"], config=2)
     checked = shard.decided(4)
     assert checked.body.config == 2 and 4 not in {ballot.member for ballot in checked.ballots}
-    report = shard.end()
+    report = shard.end(4)
     assert report.ok, [finding for each in report.shards for finding in each.findings]
     assert [each.counts.decisions for each in report.shards] == [4]
     assert [each.counts.checkpoints for each in report.shards] == [2]
@@ -188,7 +192,7 @@ def test_the_services_get_other_keys_and_the_shard_goes_on_forgetting(shard: Sha
     shard.world.nominate(SHARD, 3, LATE, [memory], config=2, key="service:nomination'")
     checked = shard.decided(3)
     assert [(outcome.memory_id, outcome.outcome) for outcome in checked.outcomes] == [(memory, "forgotten")]
-    report = shard.end()
+    report = shard.end(3)
     assert report.ok, [finding for each in report.shards for finding in each.findings]
     assert [each.counts.decisions for each in report.shards] == [3]
     said = (message.value() or b"" for message in standing(shard.bootstrap, topics.HEADS, 1))

@@ -160,8 +160,12 @@ def test_what_may_be_used_for_little_is_given_to_who_may(line: Settings) -> None
 
         (top,) = (one for one in around.items if one.way == "anchor")
         assert (top.type, top.sensitivity, top.purposes, top.jurisdictions) == ("episodic", 0.7, ("audits",), ("DE",))
-        assert memory.get(made.memory_id)["purposes"] == ["audits"]
-        told = memory.explain(made.memory_id)
+        # By id is given what a search for the same would give.
+        for asked in (memory.get, memory.explain):
+            with pytest.raises(NotFound):
+                asked(made.memory_id)
+        assert memory.get(made.memory_id, purpose="audits")["purposes"] == ["audits"]
+        told = memory.explain(made.memory_id, purpose="audits")
         assert told.account["holds"]["stricter"] is True
         assert "for audits only; under the law of DE, as strict as what it was made of." in str(told)
     assert rebuilt(line, "facets")["equal"]
