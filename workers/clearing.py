@@ -63,7 +63,7 @@ class Clearing:
     def __init__(self, bootstrap: str, cluster: bytes, keep_s: float, health: Health) -> None:
         """`keep_s`: how long what was let in still lies there; 0: until the topics' retention is over."""
         self._bootstrap, self._mark, self._keep_s, self._health = bootstrap, mark(cluster), keep_s, health
-        self._admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
+        self._admin = self._asker()
         self._lock = threading.Lock()
         self._taken: dict[Place, deque[tuple[float, int]]] = {}
         # Silent partitions whose last file may hold what was deleted; and their ends when they were looked at last.
@@ -71,6 +71,9 @@ class Clearing:
         self._ends: dict[Place, int] = {}
         self._ours: dict[str, bool] = {}
         self._ask_at = 0.0
+
+    def _asker(self) -> AdminClient:
+        return AdminClient({**kafka.librdkafka(self._bootstrap), "log_level": 3})
 
     def took(self, place: Place, end: int, now_s: float) -> None:
         """What stands before `end` was let in, or refused, for good."""
@@ -102,6 +105,7 @@ class Clearing:
                 self.turn(time.monotonic(), time.time_ns() // 1_000_000)
             except KafkaException as error:
                 _LOG.warning("what was let in stays in the outside topics for now: %s", error)
+                self._admin = self._asker()  # this one may have let go of its brokers for good: see workers.reach
                 self._health.alarm(_ABOUT, f"what was let in stays there for now: {error.args[0].str()}")
             else:
                 self._health.alarm(_ABOUT, None)

@@ -20,6 +20,7 @@ import pytest
 from psycopg import conninfo, errors, sql
 from starlette.testclient import TestClient
 
+from db.pool import Pool
 from db.queries import QUERIES
 from db.reads import Reads
 from db.store import Clear, PostgresStore
@@ -376,13 +377,13 @@ def test_an_id_of_the_other_takes_the_way_and_the_time_of_an_unknown_one(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    ask = Reads._ask
+    ask = Pool.ask
 
-    async def noted(self: Reads, name: str, *rest: Any) -> Any:
+    async def noted(self: Pool, name: str, *rest: Any, **given: Any) -> Any:
         asked.append(name)
-        return await ask(self, name, *rest)
+        return await ask(self, name, *rest, **given)
 
-    monkeypatch.setattr(Reads, "_ask", noted)
+    monkeypatch.setattr(Pool, "ask", noted)
     wanted = {"theirs": memory("kept", THEIRS), "unknown": UNKNOWN}
     took: dict[str, list[float]] = {name: [] for name in wanted}
     ways: dict[str, list[str]] = {}
