@@ -17,8 +17,11 @@ from typing import Any, Protocol
 from confluent_kafka import Consumer, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 
-# So long a client may look for its brokers by itself.
-_PATIENCE_S = 5.0
+# A client that has heard of nobody for so long is asked; one that finds nobody, again after a second.
+_PATIENCE_S = 3.0
+_AGAIN_S = 1.0
+# Of several brokers one may stand still: a client passes it by after its socket.timeout.ms, 4 s (workers.loop).
+_CERTAIN_S = 5.0
 # A broker that is up answers in milliseconds; nothing else is done while it is asked.
 _ASK_S = 0.5
 
@@ -45,20 +48,25 @@ class Reach:
 
     def heard(self) -> None:
         """The client got something from a broker, or wants nothing of one."""
-        self._ask_at = self._clock() + _PATIENCE_S
+        self._ask_at, self._alone_since = self._clock() + _PATIENCE_S, float("inf")
 
     def check(self, client: _Asking) -> None:
-        """Asks a broker where the client has heard of none for 5 s; else does nothing.
+        """Asks a broker where the client has heard of none for 3 s; else does nothing.
 
-        Raises BrokersLost where a fresh client gets an answer and this one does not, before and after.
+        Raises BrokersLost where for 5 s fresh clients get answers and this one gets none.
         """
-        if self._clock() < self._ask_at:
+        now = self._clock()
+        if now < self._ask_at:
             return
-        if not _answered(client) and _answered(self._fresh()) and not _answered(client):
+        if _answered(client) or not _answered(self._fresh()):
+            self.heard()
+            return
+        self._alone_since = min(self._alone_since, now)
+        self._ask_at = now + _AGAIN_S
+        if now - self._alone_since >= _CERTAIN_S:
             raise BrokersLost(
                 "the client has let go of every Kafka broker and looks for none, though they answer others"
             )
-        self.heard()
 
 
 def _answered(client: _Asking) -> bool:
