@@ -16,6 +16,8 @@ INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
+# Many processes read the same modules: they are compiled once, whatever the caller's shell says.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside charts
@@ -33,7 +35,7 @@ $(READY): requirements.lock infra/bootstrap.lock infra/embedded/kafka-jars.sha25
 	  && $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-cache-dir --require-hashes -r infra/bootstrap.lock; } \
 	  || { rm -rf $(VENV); echo "setup: no virtual environment (on Debian and Ubuntu: apt install python3-venv)" >&2; exit 1; }
 	@echo "setup: the packages of requirements.lock"
-	@$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	@$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements.lock
 	@echo "setup: Kafka's jars"
 	@$(INFRA) fetch
 	@$(BIN)/python -c 'import pathlib, sysconfig; \
