@@ -1,4 +1,4 @@
-"""Draws docs/scale.md and its plots from the last kept run of `tests.simulation.scale`.
+"""Draws docs/scale.md and its plots from the last kept run of `tests.simulation.scale`, and the last with `--silent`.
 
 python -m tests.simulation.scalepage
 """
@@ -22,8 +22,8 @@ _TITLES = {
 }
 
 
-def render(run: dict[str, Any]) -> dict[Path, str | plot.Chart]:
-    """The files: path below docs → text or chart."""
+def render(run: dict[str, Any], quiet: dict[str, Any]) -> dict[Path, str | plot.Chart]:
+    """The files: path below docs → text or chart. `quiet`: a run in which the first f members are silent."""
     costs, about = run["costs"], run["machine"]
     page = [
         "# What more members cost",
@@ -57,6 +57,7 @@ def render(run: dict[str, Any]) -> dict[Path, str | plot.Chart]:
         "",
     ]
     page += [line for file in _FILES.values() for line in (f"![{file[:-4]}](scale/{file})", "")]
+    page += _silence(quiet)
     files: dict[Path, str | plot.Chart] = {Path("scale.md"): "\n".join(page).rstrip() + "\n"}
     for name, file in _FILES.items():
         title, unit = _TITLES[name]
@@ -65,10 +66,40 @@ def render(run: dict[str, Any]) -> dict[Path, str | plot.Chart]:
     return files
 
 
+def _silence(run: dict[str, Any]) -> list[str]:
+    costs, about = run["costs"], run["machine"]
+    sizes = " ".join(str(c["n"]) for c in costs)
+    return [
+        "## With f members silent",
+        "",
+        f'`make bench-scale MEMBERS="{sizes}" SILENT=1 KEEP=1`: the first f members say and read nothing, and they',
+        "are the primaries of the first f views: the worst that silence can do. Everybody who speaks decided every",
+        "epoch. The first epoch has to leave f views. The last column says how long the timers run until then; nothing",
+        "else takes time in this simulation. The other columns are of an epoch after it.",
+        "",
+        f"Measured {run['at']} at commit `{run['commit']}`: {about['cpu']}, {about['cores']} cores, load at first",
+        f"{about['load_at_start'][0]}. {costs[0]['epochs']} epochs of {costs[0]['proposals']} proposals for each N.",
+        "",
+        "| N | silent | records | signed | checked | CPU s, all members | in view | first epoch, timers alone |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+        *(
+            f"| {c['n']} | {c['silent']} | {c['messages']:.0f} | {c['signatures']:.0f} | {c['verifications']:.0f} "
+            f"| {c['cpu_s']:.3f} | {c['view']} | {c['first_s']:,.2f} s |"
+            for c in costs
+        ),
+        "",
+        "A member waits for each view twice as long as for the one before, 64 s at most: with limits that do not grow",
+        "members on a slow network might never meet in one. So with many members it matters where the silent ones are:",
+        "f of them in a row cost minutes, in every shard whose turn comes to them, and again when it comes round.",
+        "Members that are gone for good are to be removed ([consensus.md](consensus.md#membership)).",
+    ]
+
+
 def draw() -> None:
     """Writes them, and says which."""
-    run = json.loads(max(RESULTS.glob("*.json")).read_text(encoding="utf-8"))
-    for file in plot.write(DOCS, render(run)):
+    runs = [json.loads(file.read_text(encoding="utf-8")) for file in sorted(RESULTS.glob("*.json"))]
+    loud, quiet = ([run for run in runs if any(c["silent"] for c in run["costs"]) == silent][-1] for silent in (0, 1))
+    for file in plot.write(DOCS, render(loud, quiet)):
         print(file.relative_to(DOCS))
 
 

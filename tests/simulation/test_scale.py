@@ -20,3 +20,11 @@ def test_they_decide_with_up_to_f_silent(n: int, silent: int) -> None:
 def test_what_is_checked_grows_with_the_square_and_not_faster() -> None:
     small, large = (measure(n, epochs=1, proposals=2).verifications for n in (7, 28))
     assert large <= small * 4**2 * 1.2
+
+
+def test_each_silent_primary_costs_twice_the_time_of_the_one_before_and_at_most_64_s() -> None:
+    limits = [1.25] + [min(2**number, 64) for number in range(9)]  # of the request, then of each view change
+    for n, silent in ((4, 1), (10, 3), (31, 10)):
+        cost = measure(n, epochs=1, proposals=2, silent=range(silent))
+        assert (cost.view, cost.first_s) == (silent, sum(limits[:silent]))
+    assert measure(4, epochs=1, proposals=2).first_s == 0
