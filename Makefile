@@ -126,8 +126,9 @@ soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the out
 simulate: setup  ## the consensus core among liars, faults and crashes: SEEDS=2000, FIRST=0; a failing seed tells its story
 	@$(BIN)/python -m tests.simulation --seeds $(or $(SEEDS),2000) --first $(or $(FIRST),0)
 
-hostile: setup  ## liars as real processes on a real Kafka, EPOCHS=3000; KEEP=1 keeps the outcome in tests/hostile/results
-	@$(BIN)/python -m tests.hostile --epochs $(or $(EPOCHS),3000) $(if $(KEEP),--keep)
+hostile: setup  ## liars as real processes on a real Kafka, EPOCHS=3000, MEMBERS=4, ONLY="BEHAVIOUR …"; KEEP=1 keeps the outcome
+	@$(BIN)/python -m tests.hostile --epochs $(or $(EPOCHS),3000) $(if $(MEMBERS),--members $(MEMBERS)) \
+	  $(foreach name,$(ONLY),--behaviour $(name)) $(if $(KEEP),--keep)
 
 exhaustive: setup  ## every reachable state of four members, one of them a liar, in one slot with one view change
 	@$(BIN)/python -m tests.exhaustive $(if $(KEEP),--keep)

@@ -17,11 +17,12 @@ from infra.embedded.postgres import Postgres
 from tests.faults.kept import keep
 from tests.hostile import drive
 from tests.hostile.fleet import Place
-from tests.hostile.judge import LIMIT_S, Met
+from tests.hostile.judge import Met, bearable, limit_of
 from tests.hostile.member import BEHAVIOURS
+from tests.hostile.memories import MEMBERS
 from tests.hostile.table import RESULTS
 
-ALL = ("none", *BEHAVIOURS, "stranger", "kills", drive.BEYOND, *drive.BROKERS)
+ALL = ("none", *BEHAVIOURS, "mixed", "stranger", "kills", drive.BEYOND, *drive.BROKERS)
 # What is beyond what must be borne has no limit but that it ends.
 _NO_LIMIT = (drive.BEYOND, *drive.BROKERS)
 # Of epochs these runs have so many times as many as the others: a broker is away for seconds; and a turn of the primary
@@ -35,9 +36,15 @@ def main() -> int:
     parser.add_argument("--epochs", type=int, default=3_000, help="in all, over all behaviours and four shards")
     parser.add_argument("--each", type=int, help="so many on a shard for a short behaviour, in place of --epochs")
     parser.add_argument("--behaviour", action="append", choices=ALL, help="only this one; more than once for more")
+    parser.add_argument("--members", type=int, default=MEMBERS, help=f"4 or more; {MEMBERS} unless told")
+    parser.add_argument("--liars", type=int, help="how many lie at once; as many as may unless told")
     parser.add_argument("--keep", action="store_true", help=f"writes the outcome to {RESULTS}")
     parser.add_argument("--seed", type=int, default=1, help="of what is random")
     asked = parser.parse_args()
+    most = bearable(asked.members)
+    liars = most if asked.liars is None else asked.liars
+    if not 1 <= liars <= most:
+        parser.error(f"of {asked.members} members 1 to {most} may lie")
     chosen = list(dict.fromkeys(["none", *(asked.behaviour or ALL)]))
     shares = {name: _SHARES.get(name, 1) for name in chosen}
     each = asked.each or max(1, math.ceil(asked.epochs / sum(shares.values()) / 4))
@@ -48,7 +55,9 @@ def main() -> int:
         Postgres(Path(name, "postgres"), throwaway=True) as postgres,
     ):
         for number, behaviour in enumerate(chosen):
-            met = behave(behaviour, each * shares[behaviour], Path(name, behaviour), postgres, truth, seed=asked.seed)
+            met = Met(behaviour, members=asked.members)
+            lying = drive.liars_of(behaviour, liars)
+            behave(met, lying, each * shares[behaviour], Path(name, behaviour), postgres, truth=truth, seed=asked.seed)
             truth = met if truth is None else truth
             rows.append(met.row())
             print(f"{number + 1}/{len(chosen)} {json.dumps(rows[-1])}", flush=True)
@@ -60,19 +69,22 @@ def main() -> int:
     return 1 if bad else 0
 
 
-def behave(behaviour: str, epochs: int, folder: Path, postgres: Postgres, truth: Met | None, *, seed: int) -> Met:
+def behave(
+    met: Met, liars: drive.Liars, epochs: int, folder: Path, postgres: Postgres, *, truth: Met | None, seed: int
+) -> None:
     """One behaviour on brokers and databases of its own."""
-    names = [f"{kind}_{behaviour.replace('-', '_')}" for kind in ("memory", "vault")]
+    names = [f"{kind}_{met.behaviour.replace('-', '_')}" for kind in ("memory", "vault")]
     postgres.create(*names)
     memory, vault = map(postgres.dsn, names)
     migrate(memory, "memory")
     migrate(vault, "vault")
-    copies = 3 if behaviour in drive.BROKERS else 1
+    copies = 3 if met.behaviour in drive.BROKERS else 1
+    lying = {member for member, _ in liars.values()}
+    met.limit_s = math.inf if met.behaviour in _NO_LIMIT else limit_of(len(lying))
     with Brokers(folder / "kafka", copies) as brokers:
-        met = Met(behaviour, limit_s=math.inf if behaviour in _NO_LIMIT else LIMIT_S)
-        return drive.run(
-            met, epochs, Place(brokers.bootstrap, memory, vault, folder), truth, liars=drive.liars_of(behaviour),
-            disturb=drive.disturbed(behaviour, brokers), seed=seed, copies=copies,
+        drive.run(
+            met, epochs, Place(brokers.bootstrap, memory, vault, folder), truth, liars=liars,
+            disturb=drive.disturbed(met.behaviour, brokers), seed=seed, copies=copies,
         )  # fmt: skip
 
 

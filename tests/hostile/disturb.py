@@ -11,7 +11,7 @@ from memquorum.core.consensus.messages import sign
 from memquorum.core.records import Commit
 from tests.hostile.fleet import COMMIT, Fleet
 from tests.hostile.judge import Met
-from tests.hostile.memories import MEMBERS, Line
+from tests.hostile.memories import Line
 
 _VOTED = (topics.NOMINATIONS, topics.BALLOTS, topics.PRE_PREPARES, topics.PREPARES, topics.COMMITS, topics.VIEW_CHANGES)
 
@@ -50,7 +50,7 @@ class Stranger(Disturbance):
     def _forged(self, shard: int) -> list[bytes]:
         genesis, codec, dice = self._line.genesis, self._line.codec, self._dice
         said = Commit(
-            genesis.cluster, genesis.config, shard, 0, dice.randrange(200), dice.randrange(MEMBERS), b"d" * 32
+            genesis.cluster, genesis.config, shard, 0, dice.randrange(200), dice.randrange(genesis.n), b"d" * 32
         )
         forged = codec.encode(sign(genesis.cluster, f"member:{said.member}", dice.randbytes(32), codec.encode(said)))
         self._written = [*self._written[-50:], forged]

@@ -17,9 +17,9 @@ from memquorum.schema_files import load_codec
 from tests.hostile import judge, store
 from tests.hostile.brokers import BrokerFaults
 from tests.hostile.disturb import Disturbance, Kills, Stranger
-from tests.hostile.fleet import GENESIS, HONEST, Fleet, Lies, Place
+from tests.hostile.fleet import HONEST, TWIN, Fleet, Lies, Place, genesis_of
 from tests.hostile.judge import LIAR, Met
-from tests.hostile.memories import MEMBERS, Line
+from tests.hostile.memories import Line
 from tests.hostile.watch import Watch
 from workers import evidence
 
@@ -33,24 +33,28 @@ _GRACE_MS, _TRUE_GRACE_MS = 250, 2_000
 BROKERS = {"one-broker": 1, "one-broker-and-a-liar": 1, "two-brokers": 2}
 """Runs on three brokers, and how many of them are away at a time."""
 BEYOND = "kills-and-a-liar"
-"""A member is killed while another lies: two of four at times, more than are borne. Nothing wrong may be decided."""
+"""A member is killed while as many lie as may: one more at times than is borne. Nothing wrong may be decided."""
 HONEST_RUNS = ("none", "stranger", "kills", "one-broker", "two-brokers")
 MIXED: Lies = (("two-ballots",), ("two-proposals",), ("opposite-votes",), ("contrary",))
 """Four lies at once, each on a shard of its own; the second needs the liar to be primary there, as it is."""
 
 Disturb = Callable[[Line, Fleet, random.Random, Met], Disturbance]
+Liars = dict[str, tuple[int, Lies]]
 
 
-def liars_of(behaviour: str) -> dict[str, tuple[int, Lies]]:
-    """Process name → member and behaviours of the liar's processes; none for runs whose four members are honest."""
+def liars_of(behaviour: str, count: int = 1) -> Liars:
+    """Process name → member and behaviours of the liars' processes; none for runs whose members are all honest."""
     if behaviour in HONEST_RUNS:
         return {}
+    members = range(LIAR, LIAR + count)
     if behaviour in ("mixed", "one-broker-and-a-liar", BEYOND):
-        return {str(LIAR): (LIAR, MIXED)}
+        # Member m is primary of shard m: so there each of them proposes twice.
+        return {str(m): (m, [MIXED[(shard - (m - LIAR)) % len(MIXED)] for shard in range(len(MIXED))]) for m in members}
     lies: Lies = ((behaviour,),) * len(HONEST)
+    liars: Liars = {str(m): (m, lies) for m in members}
     if behaviour == "twins":
-        return {str(LIAR): (LIAR, lies), "twin": (LIAR, (("contrary",),) * len(HONEST))}
-    return {str(LIAR): (LIAR, lies)}
+        liars |= {f"{TWIN}-{m}": (m, (("contrary",),) * len(HONEST)) for m in members}
+    return liars
 
 
 def disturbed(behaviour: str, brokers: Brokers | None = None) -> Disturb:
@@ -60,8 +64,7 @@ def disturbed(behaviour: str, brokers: Brokers | None = None) -> Disturb:
     if behaviour == "stranger":
         return lambda line, _, dice, __: Stranger(line, dice)
     if behaviour in ("kills", BEYOND):
-        victims = [member for member in range(MEMBERS) if str(member) not in liars_of(behaviour)]
-        return lambda _, fleet, dice, met: Kills(fleet, victims, dice, met)
+        return lambda _, fleet, dice, met: Kills(fleet, sorted(set(range(met.members)) - set(met.liars)), dice, met)
     return lambda *_: Disturbance()
 
 
@@ -71,25 +74,27 @@ def run(
     place: Place,
     truth: Met | None,
     *,
-    liars: dict[str, tuple[int, Lies]],
+    liars: Liars,
     disturb: Disturb,
     seed: int = 1,
     copies: int = 1,
 ) -> Met:
     """Nominates `epochs` on each shard, one after the other, and holds every decision, and the store, to the rules.
 
+    `met`: the members that there are, and nothing yet of what they met.
     `truth`: the fault-free run, whose outcomes count where all honest members agree; None for that run itself.
     `copies`: of each partition, of which all but one must have a record.
     """
     began, dice = time.monotonic(), random.Random(seed)
-    genesis, codec, vault = load(GENESIS), load_codec(), place.vault()
+    genesis, codec, vault = load(genesis_of(met.members)), load_codec(), place.vault()
+    met.liars = {member for member, _ in liars.values()}
     place.folder.mkdir(parents=True, exist_ok=True)
     declared.ensure(place.bootstrap, genesis.shards, copies, max(1, copies - 1))
     line = Line(place.bootstrap, genesis, codec, vault)
     line.fill(epochs, PROPOSALS)
-    fleet = Fleet(place, liars, _GRACE_MS if truth is not None else _TRUE_GRACE_MS)
+    fleet = Fleet(place, met.members, liars, _GRACE_MS if truth is not None else _TRUE_GRACE_MS)
     watch = Watch(place.bootstrap, genesis, codec)
-    honest = set(range(MEMBERS)) - {member for member, _ in liars.values()}
+    honest = set(range(met.members)) - met.liars
     faults: list[evidence.Fault] = []
     try:
         met.problems += [f"{name} did not come to life" for name in fleet.start()]
@@ -119,7 +124,7 @@ def run(
     judge.decisions(met, watch.found, made, honest)
     judge.store(met, truth, made, honest)
     told = {name for _, lies in liars.values() for names in lies for name in names}
-    judge.convictions(met, faults, judge.must_be_proven(told), bool(liars))
+    judge.convictions(met, faults, judge.must_be_proven(told))
     judge.times(met)
     met.views = len(set(_grep(place.folder, r"WARNING shard (\d+): view (\d+), member")))
     met.seconds = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""The processes of a run: four members, one of whom may lie, and the commit worker on Postgres."""
+"""The processes of a run: the members, some of whom may lie, and the commit worker on Postgres."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ from workers import commit, loop
 GRACE_MS = 60_000
 # What the votes decide is what is looked at: nothing is held back.
 POLICY = Policy(forget=ForgetPolicy(grace_ms=GRACE_MS), caps=NO_CAPS)
-GENESIS = make_bytes(agents=memories.agents(), policy=POLICY)
 MASTER = bytes(range(32))
-COMMIT = "commit"
+COMMIT, TWIN = "commit", "twin"
 
 Lies = Sequence[Sequence[str]]
 HONEST: Lies = ((), (), (), ())
+"""By shard."""
+
+
+def genesis_of(members: int) -> bytes:
+    """The genesis file of so many."""
+    return make_bytes(members, agents=memories.agents(members), policy=POLICY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +49,20 @@ class Place:
 
 
 class Fleet:
-    """The processes by name: members by their number, a liar's second one `twin`, and `commit`."""
+    """The processes by name: members by their number, a liar's second one `twin-…`, and `commit`."""
 
-    def __init__(self, place: Place, liars: Mapping[str, tuple[int, Lies]], grace_ms: int) -> None:
+    def __init__(self, place: Place, members: int, liars: Mapping[str, tuple[int, Lies]], grace_ms: int) -> None:
         """`liars`: process name → member, and its behaviours by shard."""
+        self._members, self._genesis = members, genesis_of(members)
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([__name__])
         self._place, self._liars, self._grace_ms = place, liars, grace_ms
         self._processes: dict[str, Any] = {}
         self._events: list[Any] = []
 
-    def start(self, patience_s: float = 30) -> list[str]:
+    def start(self, patience_s: float = 60) -> list[str]:
         """Starts all; the names of those that do not work after so long."""
-        names = [*self._liars, *(str(m) for m in range(memories.MEMBERS) if str(m) not in self._liars), COMMIT]
+        names = [*self._liars, *(str(m) for m in range(self._members) if str(m) not in self._liars), COMMIT]
         waits = {name: self.begin(name) for name in names}
         return [name for name, ready in waits.items() if not ready.wait(patience_s)]
 
@@ -65,12 +71,12 @@ class Fleet:
         ready = self._context.Event()
         self._events.append(ready)  # a process that starts can find it only while somebody holds it
         if name == COMMIT:
-            target = partial(_commit_process, self._place, ready)
+            target = partial(_commit_process, self._place, self._genesis, ready)
         else:
             number, lies = self._liars.get(name) or (int(name), HONEST)
-            folder = self._place.folder / (name if name == "twin" else "")
+            folder = self._place.folder / (name if name.startswith(TWIN) else "")
             target = partial(
-                member.process, self._place.bootstrap, GENESIS, number, self._place.vault(),
+                member.process, self._place.bootstrap, self._genesis, number, self._place.vault(),
                 run_dir=folder, lies=lies, grace_ms=self._grace_ms, ready=ready,
             )  # fmt: skip
         started = self._context.Process(target=target)
@@ -97,11 +103,11 @@ class Fleet:
                 one.join()
 
 
-def _commit_process(place: Place, ready: Any) -> None:
+def _commit_process(place: Place, genesis: bytes, ready: Any) -> None:
     member.log_to(place.folder / "commit.log")
     try:
         commit.run(
-            place.bootstrap, load(GENESIS), load_codec(), memory_dsn=place.memory_dsn, vault=place.vault(),
+            place.bootstrap, load(genesis), load_codec(), memory_dsn=place.memory_dsn, vault=place.vault(),
             journal_seed=seed_of("service:journal"), stop=loop.Stop().on_signals(), ready=ready.set,
         )  # fmt: skip
     except BaseException:

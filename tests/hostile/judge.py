@@ -13,8 +13,9 @@ from tests.hostile.watch import Decision
 from workers.evidence import Fault
 
 LIAR = 1
-"""Who lies where somebody does: primary of one shard in four."""
+"""Who lies where one does: primary of one shard in four. Where more do, those that follow it."""
 LIMIT_S = 5.0
+"""For an epoch, with one liar; see `limit_of`."""
 RETURN_LIMIT_S, PASSED_BY_S = 10.0, 15.0
 """Until every shard decides again: once two brokers of three are back; once one is gone, which is not waited for."""
 _FORGOTTEN = "forgotten"
@@ -22,11 +23,23 @@ _FORGOTTEN = "forgotten"
 Slot = tuple[int, int]
 
 
+def bearable(members: int) -> int:
+    """How many of so many may lie: f."""
+    return (members - 1) // 3
+
+
+def limit_of(liars: int) -> float:
+    """For an epoch: who lie are primaries one after the other, and members wait for each twice as long as before."""
+    return LIMIT_S + sum(2.0**number for number in range(1, liars))
+
+
 @dataclass
 class Met:
     """What one behaviour did to the line."""
 
     behaviour: str
+    members: int = MEMBERS
+    liars: Collection[int] = ()
     limit_s: float = LIMIT_S
     nominated: int = 0
     took_s: list[float] = field(default_factory=list)
@@ -53,8 +66,10 @@ class Met:
             return round(took[min(len(took) - 1, int(share * len(took)))], 3)
 
         return {
-            "behaviour": self.behaviour, "nominated": self.nominated, "decided": len(self.took_s),
-            "late": sum(t > LIMIT_S for t in self.took_s), "p50_s": at(0.5), "p99_s": at(0.99), "max_s": at(1.0),
+            "behaviour": self.behaviour, "members": self.members, "liars": len(self.liars),
+            "nominated": self.nominated, "decided": len(self.took_s),
+            "late": sum(t > limit_of(len(self.liars)) for t in self.took_s),
+            "p50_s": at(0.5), "p99_s": at(0.99), "max_s": at(1.0),
             "ballots": {str(n): c for n, c in sorted(self.ballots.items())}, "views": self.views,
             "proven": self.proven, "kills": self.kills, "memories": len(self.tiers),
             "gone": sum(tier == "gone" for tier in self.tiers.values()), "agreed": self.agreed, "swayed": self.swayed,
@@ -66,11 +81,11 @@ class Met:
 def decisions(
     met: Met, found: Mapping[Slot, Decision], epochs: Mapping[int, Collection[Epoch]], honest: Collection[int]
 ) -> None:
-    """Each certificate: enough ballots, honest members' true opinions, no FORGET without most of the honest."""
+    """Each certificate: N - f ballots, honest members' true opinions, no FORGET without most of the honest."""
     for (shard, seq), decision in sorted(found.items()):
         checked = decision.checked
         epoch = tuple(epochs[shard])[checked.nomination.epoch - 1]
-        if len(checked.ballots) < MEMBERS - 1:
+        if len(checked.ballots) < met.members - bearable(met.members):
             met.problems.append(f"{(shard, seq)}: {len(checked.ballots)} ballots")
         shown = {ballot.member for ballot in checked.ballots}
         for ballot in checked.ballots:
@@ -117,12 +132,12 @@ def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], 
         met.problems.append(f"{late} memories are kept that are gone without faults, and {met.delayed} were delayed")
 
 
-def convictions(met: Met, faults: Collection[Fault], must: bool, lied: bool) -> None:
-    """Nobody but the liar is convicted, and it is where it `must` be."""
+def convictions(met: Met, faults: Collection[Fault], must: bool) -> None:
+    """Nobody but who lies is convicted, and one of them is where it `must` be."""
     for fault in faults:
         if fault.verdict is not None:
             met.proven += 1
-            if fault.accused != LIAR or not lied:
+            if fault.accused not in met.liars:
                 met.problems.append(f"honest member {fault.accused} is convicted: {fault.what}")
     if must and not met.proven:
         met.problems.append("it said two things, and nobody has proven it")

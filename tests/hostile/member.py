@@ -73,7 +73,7 @@ class Contrary(Behaviour):
 
 
 class Picks(Contrary):
-    """Votes contrary, and as primary shows N - f ballots only: its own, and those of the two who help it most."""
+    """Votes contrary, and as primary shows N - f ballots only: its own, and those of the others who help it most."""
 
     name = "picks"
 
@@ -93,9 +93,10 @@ class Picks(Contrary):
         shown = {self.body(ballot).member: ballot for ballot in body.ballots}
         own = self._cast.get(digest(self.world.codec.decode_as(Signed, body.nomination).body))
         others = sorted((m for m in shown if m != self.liar.me), key=lambda m: self._yes(shown[m]))
-        if own is None or len(others) < 2:
+        wanted = self.world.genesis.quorum - 1
+        if own is None or len(others) < wanted:
             return (said,)
-        ballots = {self.liar.me: own, **{m: shown[m] for m in others[:2]}}
+        ballots = {self.liar.me: own, **{m: shown[m] for m in others[:wanted]}}
         picked = tuple(ballots[m] for m in sorted(ballots))
         return (Said(said.message, self.signed(replace(body, ballots=picked))),)
 

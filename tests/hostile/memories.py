@@ -1,8 +1,9 @@
 """The memories of a run, and what each member thinks of them, made by the code of intake and of the salience stage.
 
-A member keeps what its own agents still speak of. Every subject is spoken of by a set of members' agents, one subject
-for each of the sixteen sets, and every epoch proposes one memory of each of some of these. So the opinions differ
-really, in every way that four members can differ, and they are the same in each run: they follow from what was said.
+A member keeps what its own agents still speak of. Every subject is spoken of by a set of members' agents, and every
+epoch proposes one memory of each of some of these. Four members have sixteen sets, and so their opinions differ really,
+in every way in which they can; of more members as many sets are taken. Opinions are the same in each run: they follow
+from what was said.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ from tests.unit.genesis import seed_of
 from workers import loop
 
 MEMBERS = 4
-SETS = range(1 << MEMBERS)
-"""Sets of members as bits: whose agents still speak of a subject."""
+"""So many where nothing else is asked for."""
+_SETS = 16
 _SPOKEN = 3
 _WORDS, _OWN_WORDS = 11, 2
 START = 1_700_000_000_000
@@ -61,9 +62,22 @@ class Made:
     tick: int
 
 
-def agents() -> dict[str, int]:
+def agents(members: int) -> dict[str, int]:
     """The agents of the genesis file: one of each member."""
-    return {f"agent-{member}": member for member in range(MEMBERS)}
+    return {f"agent-{member}": member for member in range(members)}
+
+
+def sets_of(members: int) -> list[int]:
+    """Sets of members as bits, whose agents still speak of a subject: nobody first, all of them last. Of more than four
+    members they are drawn, each size as often as any other.
+    """
+    if 1 << members <= _SETS:
+        return list(range(1 << members))
+    dice, some = random.Random(members), set[int]()
+    while len(some) < _SETS - 2:
+        size = 1 + len(some) % (members - 1)
+        some.add(sum(1 << member for member in dice.sample(range(members), size)))
+    return [0, *sorted(some), (1 << members) - 1]
 
 
 class Line:
@@ -80,8 +94,9 @@ class Line:
         """Writes every shard's accepted and scored records, and its tick. The topics must be new."""
         for shard in range(self.genesis.shards):
             namespace = next(n for n in map("room-{}".format, range(1000)) if shard_of(n, self.genesis.shards) == shard)
-            plan = [planned(number, proposals) for number in range(epochs)]
-            said = [*_old(plan), *_spoken()]
+            members = self.genesis.n
+            plan = [planned(number, proposals, members) for number in range(epochs)]
+            said = [*_old(plan, members), *_spoken(members)]
             accepted = [self._accepted(namespace, event, *one) for event, one in said]
             tick = ClockTicked(f"tick-{shard}", LATE)
             for record in (*accepted, tick):
@@ -153,30 +168,30 @@ class Line:
         return scored
 
 
-def planned(number: int, proposals: int) -> list[int]:
+def planned(number: int, proposals: int, members: int = MEMBERS) -> list[int]:
     """By whom each proposal of an epoch is wanted: by nobody, by all, and by other sets, one further on each time."""
-    others = [1 + (number + place) % (len(SETS) - 2) for place in range(proposals - 2)]
-    return [SETS[0], SETS[-1], *others]
+    nobody, *some, everybody = sets_of(members)
+    return [nobody, everybody, *(some[(number + place) % len(some)] for place in range(proposals - 2))]
 
 
 Told = tuple[str, tuple[str, str]]
 
 
-def _old(plan: Sequence[Sequence[int]]) -> Iterable[Told]:
+def _old(plan: Sequence[Sequence[int]], members: int) -> Iterable[Told]:
     """Event id, agent and text of what is proposed, in the order of the epochs."""
     for number, sets in enumerate(plan):
         for wanted_by in sets:
             # Of what an agent said itself its member thinks well: so it is one who wants it, and where nobody does, no
             # other episode speaks of it.
-            authors = [member for member in range(MEMBERS) if wanted_by >> member & 1] or [number % MEMBERS]
+            authors = [member for member in range(members) if wanted_by >> member & 1] or [number % members]
             subject = str(wanted_by) if wanted_by else f"{wanted_by}-{number}"
             yield f"old-{number}-{wanted_by}", (f"agent-{authors[number % len(authors)]}", _text(subject, f"{number}"))
 
 
-def _spoken() -> Iterable[Told]:
+def _spoken(members: int) -> Iterable[Told]:
     """And of what the members' agents say of the same subjects."""
-    for wanted_by in SETS:
-        for member in range(MEMBERS):
+    for wanted_by in sets_of(members):
+        for member in range(members):
             for again in range(_SPOKEN if wanted_by >> member & 1 else 0):
                 name = f"said-{wanted_by}-{member}-{again}"
                 yield name, (f"agent-{member}", _text(str(wanted_by), name))

@@ -1,4 +1,4 @@
-"""The tables in docs/hostile.md. `python -m tests.hostile.table [FILE …]` writes them anew from one or more results."""
+"""The tables in docs/hostile.md. `python -m tests.hostile.table [FILE …]` writes them anew, from all that is kept."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 from tests.faults.kept import write_between
 from tests.hostile.drive import BEYOND
+from tests.hostile.judge import bearable, limit_of
+from tests.hostile.memories import MEMBERS
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "hostile.md"
@@ -24,7 +26,21 @@ _BROKERS = ("run", "what was done", "times", "down", "next decision, p50", "at m
 
 
 def page(stories: Sequence[dict[str, Any]], sources: Sequence[str]) -> str:
-    """The part of the page that is made: of runs that are pieces of one, in their order."""
+    """The part of the page that is made: a section for each number of members, of runs that are pieces of one."""
+    told = list[str]()
+    pieces = list(zip(stories, sources, strict=True))
+    for members in sorted({_members(story) for story in stories}):
+        told += ["", f"### {members} members", ""]
+        told += _section(members, [piece for piece in pieces if _members(piece[0]) == members])
+    return "\n".join(told).strip()
+
+
+def _members(story: dict[str, Any]) -> int:
+    return int(story["rows"][0].get("members", MEMBERS))
+
+
+def _section(members: int, pieces: Sequence[tuple[dict[str, Any], str]]) -> list[str]:
+    stories, sources = [story for story, _ in pieces], [source for _, source in pieces]
     rows = [row for story in stories for row in story["rows"]]
     m = stories[-1]["machine"]
     commits = dict.fromkeys(story["machine"]["commit"][:12] for story in stories)
@@ -32,14 +48,15 @@ def page(stories: Sequence[dict[str, Any]], sources: Sequence[str]) -> str:
     still = [r for r in rows if not r["faults"] and r["behaviour"] != BEYOND]
     longest = max((r["max_s"] for r in still), default=0.0)
     late = sum(r["late"] for r in still)
-    told = [
+    bad = max(r.get("liars", bearable(members)) for r in rows)
+    paper = f"The paper that the forgetting comes from decides {_PAPER} % of its epochs with one faulty agent of four."
+    return [
         f"From {', '.join(f'`{source}`' for source in sources)}: {nominated:,} epochs nominated, {decided:,} decided; "
         f"{m['cores']} cores of {m['processor']}, commit {', '.join(commits)}.",
         "",
-        f"Decided: {100 * decided / nominated:.1f} %. The paper that the forgetting comes from decides {_PAPER} % of "
-        "its epochs with one faulty agent of four.",
-        f"Where all brokers run and one member of four at most is bad, the longest epoch took {longest:.2f} s, and "
-        f"{late} took more than 5 s.",
+        f"Decided: {100 * decided / nominated:.1f} %. {paper if members == MEMBERS else ''}".rstrip(),
+        f"Where all brokers run and {bad} of {members} members at most {'is' if bad == 1 else 'are'} bad, the longest "
+        f"epoch took {longest:.2f} s, and {late} took longer than they may, {limit_of(bad):g} s.",
         f"{sum(r['memories'] for r in rows):,} memories were proposed, {sum(r['gone'] for r in rows):,} are gone, each "
         f"with a certificate; in {sum(r['agreed'] for r in rows):,} cases all honest members agreed.",
         "",
@@ -47,10 +64,13 @@ def page(stories: Sequence[dict[str, Any]], sources: Sequence[str]) -> str:
         "|" + "---|" * len(_COLUMNS),
         *("| " + " | ".join(_row(r)) + " |" for r in rows),
         *_brokers(rows),
-        "",
-        *(f"- {r['behaviour']}: {problem}" for r in rows for problem in r["problems"]),
+        *_problems(rows),
     ]
-    return "\n".join(told).rstrip()
+
+
+def _problems(rows: Sequence[dict[str, Any]]) -> list[str]:
+    told = [f"- {r['behaviour']}: {problem}" for r in rows for problem in r["problems"]]
+    return ["", *told] if told else []
 
 
 def _row(r: dict[str, Any]) -> tuple[str, ...]:
@@ -81,7 +101,7 @@ def _brokers(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    files = [Path(name) for name in sys.argv[1:]] or sorted(RESULTS.glob("hostile-*.json"))[-1:]
+    files = [Path(name) for name in sys.argv[1:]] or sorted(RESULTS.glob("hostile-*.json"))
     stories = [json.loads(file.read_text()) for file in files]
     write_between(PAGE, BEGIN, END, page(stories, [f"tests/hostile/results/{file.name}" for file in files]))
     print(f"{PAGE}: from {', '.join(map(str, files))}")

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.hostile import judge
+from tests.hostile import judge, memories
+from tests.hostile.drive import liars_of
 from tests.hostile.judge import LIAR, LIMIT_S, Met
 from tests.hostile.memories import Epoch
 from tests.hostile.table import page
@@ -83,18 +84,21 @@ def test_the_store_is_held_against_the_fault_free_run(
 
 
 @pytest.mark.parametrize(
-    ("accused", "must", "lied", "told"),
+    ("accused", "must", "liars", "told"),
     [
-        (LIAR, True, True, None),
-        (None, True, True, "nobody has proven it"),
-        (0, False, True, "honest member 0 is convicted"),
-        (LIAR, False, False, "honest member 1 is convicted"),
+        (LIAR, True, {LIAR}, None),
+        (2, True, {LIAR, 2}, None),
+        (None, True, {LIAR}, "nobody has proven it"),
+        (0, False, {LIAR}, "honest member 0 is convicted"),
+        (LIAR, False, set(), "honest member 1 is convicted"),
     ],
 )
-def test_the_liar_is_convicted_and_nobody_else(accused: int | None, must: bool, lied: bool, told: str | None) -> None:
-    met = Met("some")
+def test_who_lies_is_convicted_and_nobody_else(
+    accused: int | None, must: bool, liars: set[int], told: str | None
+) -> None:
+    met = Met("some", liars=liars)
     proof = [SimpleNamespace(verdict="proven", accused=accused, what="two ballots")] if accused is not None else []
-    judge.convictions(met, proof, must, lied)  # type: ignore[arg-type]
+    judge.convictions(met, proof, must)  # type: ignore[arg-type]
     assert told in met.problems[0] if told else not met.problems
 
 
@@ -102,6 +106,38 @@ def test_a_late_decision_is_a_problem() -> None:
     met = Met("some", took_s=[0.1, LIMIT_S + 1])
     judge.times(met)
     assert met.problems == ["1 epochs took longer than 5 s"]
+
+
+def test_with_more_liars_an_epoch_may_take_longer() -> None:
+    assert [judge.limit_of(liars) for liars in (0, 1, 2, 3)] == [LIMIT_S, LIMIT_S, LIMIT_S + 2, LIMIT_S + 6]
+
+
+@pytest.mark.parametrize("members", [4, 7, 10, 13])
+def test_every_epoch_proposes_what_nobody_wants_and_what_all_want_and_what_some_do(members: int) -> None:
+    sets = memories.sets_of(members)
+    assert len(set(sets)) == 16
+    for number in range(20):
+        nobody, everybody, *some = memories.planned(number, 8, members)
+        assert (nobody, everybody) == (0, 2**members - 1)
+        assert set(some) <= set(sets) - {nobody, everybody} and len(set(some)) == 6
+
+
+def test_of_ten_members_three_lie_on_every_shard_each_another_lie_and_twice_where_it_is_primary() -> None:
+    liars = liars_of("mixed", judge.bearable(10))
+    assert [member for member, _ in liars.values()] == [1, 2, 3]
+    for shard in range(4):
+        lies = [lie for _, by_shard in liars.values() for lie in by_shard[shard]]
+        assert len(set(lies)) == 3
+    assert all(by_shard[member] == ("two-proposals",) for member, by_shard in liars.values())
+
+
+def test_the_page_tells_the_runs_of_each_number_of_members_apart() -> None:
+    machine = {"cores": 2, "processor": "some", "commit": "c" * 40}
+    few, many = (Met("silent", n, range(judge.bearable(n)), nominated=1, took_s=[n / 2]).row() for n in (4, 10))
+    told = page([{"rows": [row], "machine": machine} for row in (many, few)], ["ten", "four"])
+    first, second = told.split("### 10 members")
+    assert "From `four`" in first and "1 of 4 members at most is bad" in first and "2.00 s, and 0 took" in first
+    assert "From `ten`" in second and "3 of 10 members at most are bad" in second and "may, 11 s" in second
 
 
 def test_the_page_tells_the_problems() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import load
 from tests.hostile import drive
-from tests.hostile.fleet import GENESIS, Place
+from tests.hostile.fleet import Place, genesis_of
 from tests.hostile.judge import LIAR, Met
 from workers import evidence
 
@@ -25,7 +25,7 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
     assert len(met.took_s) == 4 * EPOCHS
     assert met.entries > 0, "verify has judged nothing"
     assert {"gone", "short-term"} == set(met.tiers.values())
-    reports, _ = evidence.read(fresh_kafka, load(GENESIS), codec)
+    reports, _ = evidence.read(fresh_kafka, load(genesis_of(met.members)), codec)
     proven = {
         (fault.shard, fault.accused)
         for fault in evidence.faults(codec, reports, verify=True)
