@@ -1,0 +1,219 @@
+"""What README and docs tell to type, or to set, is there: commands with their options, targets of make, settings, the
+policy's numbers, and names of fields, metrics and roles."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from infra import commands
+from infra.demo import command as demo
+from infra.settings import FOREIGN, PREFIX, Settings
+from memquorum import cli
+from memquorum.core.policy import Policy
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+_FENCE = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"`([^`\n]+)`")
+_REST = r"(?P<rest>[^#|;&>]*)"
+_OURS = re.compile(rf"(?<![\w./-])(?:[\w.-]*/)*memquorum (?=[a-z-]){_REST}")
+_MODULE = re.compile(rf"\bpython -m (?P<module>[\w.]+){_REST}")
+_MAKE = re.compile(r"(?<![\w./-])make (?=[a-zA-Z-])(?P<rest>[^#|;&>,]*)")
+_INFRA = re.compile(rf"^infra (?=[a-z]){_REST}")
+_OPTION = re.compile(r"--?[a-z][a-z-]*")
+# What mem0 calls something; and a login, which is named after the database and the process.
+_STRANGERS = {"agent_id", "delete_all", "get_all", "run_id", "memory_intake"}
+
+
+def code(text: str) -> Iterator[str]:
+    """The lines of code of a page: of its blocks, and between backticks."""
+    for block in _FENCE.findall(text):
+        yield from block.replace("\\\n", " ").splitlines()
+    yield from _INLINE.findall(_FENCE.sub("", text))
+
+
+def words(rest: str) -> list[str]:
+    try:
+        found = shlex.split(rest)
+    except ValueError:
+        found = rest.split()
+    return [word.rstrip(",.:)") for word in found]
+
+
+def taken(parser: argparse.ArgumentParser, given: list[str]) -> str | None:
+    """What a parser has not of what is given, as far as that says it: a command, an option, a choice."""
+    allowed = set(parser._option_string_actions)
+    positionals = [action for action in parser._actions if not action.option_strings]
+    for at, word in enumerate(given):
+        if option := _OPTION.fullmatch(word.partition("=")[0]):
+            if option[0] not in allowed:
+                return f"{parser.prog} has no {option[0]}"
+            continue
+        if not positionals or not re.fullmatch(r"[a-z][a-z-]*", word):
+            continue
+        choices = positionals[0].choices
+        if isinstance(positionals[0], argparse._SubParsersAction) and isinstance(choices, Mapping):
+            return taken(choices[word], given[at + 1 :]) if word in choices else f"{parser.prog} has no {word}"
+        if choices is not None and word not in choices and at == 0:
+            return f"{parser.prog} has no {word}"
+    return None
+
+
+@cache
+def subcommands(parser: str) -> Mapping[str, argparse.ArgumentParser]:
+    made = {"client": cli.parser, "infra": commands.parser}[parser]()
+    (found,) = (one for one in made._actions if isinstance(one, argparse._SubParsersAction))
+    return dict(found.choices)
+
+
+def client(given: list[str]) -> str | None:
+    """What a command line of `memquorum` names and is not there."""
+    if given[0].startswith("-"):
+        return taken(cli.parser(), given)
+    if given[0] in subcommands("client") and subcommands("client")[given[0]].get_default("passes_on"):
+        mine, others = (subcommands(kind)[given[0]] for kind in ("client", "infra"))
+        wrong = taken(mine, given[1:])
+        return wrong and taken(others, given[1:])
+    return taken(cli.parser(), given)
+
+
+def module(name: str, given: list[str]) -> str | None:
+    """What a `python -m` names and is not there."""
+    if name == "infra":
+        return operator(given)
+    if name == "memquorum":
+        return client(given)
+    found = importlib.util.find_spec(name)
+    if found is None:
+        return f"there is no module {name}"
+    folders = list(found.submodule_search_locations or ())
+    files = [Path(folder) / "__main__.py" for folder in folders] or [Path(found.origin or "")]
+    said = "".join(file.read_text() for file in files)
+    options = [option[0] for word in given if (option := _OPTION.fullmatch(word.partition("=")[0]))]
+    return next((f"{name} has no {one}" for one in options if f'"{one}"' not in said), None)
+
+
+def operator(given: list[str]) -> str | None:
+    """What a command line of `python -m infra` names and is not there."""
+    if given[:1] == ["demo"]:
+        said = Path(demo.__file__).read_text()
+        return next((f"demo has no {one}" for one in given if _OPTION.fullmatch(one) and f'"{one}"' not in said), None)
+    return taken(commands.parser(), given)
+
+
+@cache
+def makefile() -> tuple[set[str], set[str]]:
+    """The targets, and the variables that are asked for."""
+    text = (ROOT / "Makefile").read_text()
+    return set(re.findall(r"^([a-z-]+):", text, re.MULTILINE)), set(re.findall(r"\$[({](\w+)", text)) | {"PYTHON"}
+
+
+def make(given: list[str]) -> str | None:
+    """What a call of make names and is not there."""
+    targets, variables = makefile()
+    for word in given:
+        name, is_variable, _ = word.partition("=")
+        if is_variable and name not in variables:
+            return f"make asks for no {name}"
+        if not is_variable and re.fullmatch(r"[a-z][a-z-]*", word) and word not in targets:
+            return f"make has no {word}"
+    return None
+
+
+def wrong(line: str) -> Iterator[str]:
+    """What a line of code names and is not there."""
+    for found in _OURS.finditer(line):
+        yield client(words(found["rest"])) or ""
+    for found in _MODULE.finditer(line):
+        yield module(found["module"], words(found["rest"])) or ""
+    for found in _MAKE.finditer(line):
+        yield make(words(found["rest"])) or ""
+    for found in _INFRA.finditer(line):
+        yield operator(words(found["rest"])) or ""
+    given = words(line)
+    if len(given) > 1 and any(word.startswith("--") for word in given):  # a command without its program: `dlq list`
+        parsers = [subcommands(kind)[given[0]] for kind in ("client", "infra") if given[0] in subcommands(kind)]
+        complaints = [taken(parser, given[1:]) for parser in parsers]
+        yield (complaints[0] or "") if complaints and all(complaints) else ""
+    for name in re.findall(rf"{PREFIX}[A-Z_]+", line):
+        known = FOREIGN | {PREFIX + one.name.upper() for one in fields(Settings)}
+        if not (name in known or (name.endswith("_") and any(one.startswith(name) for one in known))):
+            yield f"there is no setting {name}"
+    sections = {
+        section.name: {one.name for one in fields(getattr(Policy(), section.name))} for section in fields(Policy)
+    }
+    for section, name in re.findall(r"(?<![\w./])([a-z]+)\.([a-z_]+)\b(?![./(])", line):
+        if section in sections and name not in sections[section] | {"py", "md"}:
+            yield f"the policy has no {section}.{name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_is_told_to_type_and_to_set_is_there(page: Path) -> None:
+    assert {line: said for line in code(page.read_text()) for said in wrong(line) if said} == {}
+
+
+@cache
+def sources() -> str:
+    """All that is tracked but the pages, and what is kept of runs."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    kinds = (".py", ".sql", ".yaml", ".yml", ".avsc", "Makefile", ".toml", ".json")
+    wanted = [ROOT / one for one in listed if one.endswith(kinds) and "/results/" not in one]
+    return "\n".join(file.read_text() for file in wanted if file.is_file() and file != Path(__file__))
+
+
+@cache
+def named() -> set[str]:
+    return set(re.findall(r"[a-z][a-z0-9_]+", sources()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_what_bears_a_name_bears_it_in_the_code(page: Path) -> None:
+    told = {name for span in _INLINE.findall(_FENCE.sub("", page.read_text())) for name in _names(span)}
+    # Prometheus appends what kind of number it is.
+    missing = {one for one in told if not {one, one.removesuffix("_total").removeprefix("memquorum_")} & named()}
+    assert missing - _STRANGERS == set()
+
+
+def _names(span: str) -> list[str]:
+    return re.findall(r"(?<![\w./-])[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w/.…-])", span)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "memquorum remember x", "$ memquorum search -n n --fuzzy q", ".venv/bin/memquorum verify --loud",
+        "python -m infra tidy", "python -m infra dlq burn", ".venv/bin/python -m infra dlq replay --now",
+        "infra erase --all", "make status, make tea",
+        "python -m infra keys forge x", "python -m tests.nothing", "python -m tests.guards --fast", "make tea",
+        "make soak HOURS=3", "MEMQUORUM_COLOUR=red make up", "rebuild --twice", "decay.gamma", "MEMQUORUM_TEA_",
+        "python -m infra demo --fast",
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_seen(line: str) -> None:
+    assert any(wrong(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'memquorum search -n greenhouse "what pressure do we have?"', "memquorum verify --topics-only",
+        "memquorum receipt verify receipt.json --genesis genesis.json # asks no server", "memquorum forget ID…",
+        "python -m infra keys add greenhouse --namespace greenhouse --right read", "make soak MINUTES=60 SEED=1",
+        "MEMQUORUM_MEMBERS=7 make up     # two may lie", "MEMQUORUM_RETRIEVAL_", "dlq replay --reason failed --go",
+        "python -m tests.faults.flood --records 100000", "decay.delta=0.4", "from memquorum.client import Memory",
+    ],
+)  # fmt: skip
+def test_what_is_there_is_not_complained_of(line: str) -> None:
+    assert [said for said in wrong(line) if said] == []
