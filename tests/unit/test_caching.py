@@ -162,6 +162,8 @@ async def test_what_was_applied_is_followed_and_what_has_gone_leaves_nothing() -
     ids=["what is held goes", "what is not held goes", "an order took no memory"],
 )
 async def test_no_query_outlives_what_is_gone(gone: tuple[str, ...], erased: tuple[str, ...]) -> None:
+    """The vectors of queries went only where an erased memory lay in the cache itself. They stayed where it was none of
+    the most used, and where the order took echoes or dropped episodes alone; and none was overwritten."""
     store = Store()
     async with running(store) as found:
         await held(found, store, "a")

@@ -15,6 +15,7 @@ from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import SaliencePolicy
 from memquorum.core.salience import Episode, Signals, Surroundings
+from memquorum.encoders.hashing import HashingEncoder
 from tests.unit import genesis
 from tests.unit.erasures import NAMESPACE, accepted, among, entitled, ordered, signed
 from tests.unit.published import kinds, publish
@@ -78,6 +79,42 @@ def test_salience_stores_beside_it_what_may_not_become_one_with_what_it_repeats(
         ("stored", None), ("stored", "m1"), ("reinforced", "m2"), ("stored", "m1"), ("reinforced", "m1"),
     ]  # fmt: skip
     assert said[1].salience_ppm < 350_000  # it would not have come in as something new
+
+
+def test_what_is_said_first_of_nobody_and_then_of_somebody_leaves_no_copy(codec: Codec) -> None:
+    """A sentence that was said first without a subject, then of somebody, sensitive and for one purpose, became an echo
+    of the first. An erasure of that subject destroyed the echo's key alone: the text stayed alive, and the audit was
+    content."""
+    text, clear = "Ada Lovelace of 12 St James's Square has diabetes.", HashingEncoder()
+    around, given = (
+        Surroundings(SaliencePolicy(), clear.dimensions),
+        Signals(reward_ppm=900_000, confidence_ppm=900_000),
+    )
+    of_ada = Marks("ada", None, 1_000_000, "medical")
+    said = [
+        around.judge(Episode(name, "planner", text, clear.encode([text])[0], given, marks))
+        for name, marks in (("m1", Marks("planner")), ("m2", of_ada))
+    ]
+    assert [(one.outcome, one.reinforces) for one in said] == [("stored", None), ("stored", "m1")]
+
+    def erased(**was: str) -> Shard:
+        shard = Shard(codec, GENESIS)
+        shard.episode("a")
+        shard.episode(
+            "b", outcome="reinforced", reinforces=A, subject="ada", sensitivity_ppm=1_000_000, purposes=("medical",)
+        )
+        shard.tick(10_000)
+        assert [m.subject for m in shard.rows.memories.values()] == ["planner", "ada"]
+        order = ordered(GENESIS, "subject", "ada")
+        shard.erase(accepted(order, signed(codec, GENESIS, order), 20_000), among(NAMESPACE, was))
+        return shard
+
+    whole = erased(a="short-term", b="short-term")
+    assert (whole.rows.state.alive, {m.tier for m in whole.rows.memories.values()}) == (0, {"gone"})
+    assert kinds(publish(whole).audit(store=True, accepted=True)) == []
+    part = erased(b="short-term")
+    assert part.rows.state.alive == 1
+    assert Kind.ERASURE_INCOMPLETE in kinds(publish(part).audit(store=True, accepted=True))
 
 
 @pytest.mark.parametrize("said", APART.values(), ids=APART)
