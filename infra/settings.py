@@ -9,9 +9,9 @@ import json
 import os
 import typing
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, make_dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -33,9 +33,26 @@ class SettingsError(ValueError):
     """A setting that is unknown, missing or no such value; the message names it and where it came from."""
 
 
+if TYPE_CHECKING:
+
+    class _Bounds:
+        """How much retrieval takes on: each number of Bounds is a setting, `retrieval_` and its name."""
+else:
+    _Bounds = make_dataclass(
+        "_Bounds",
+        [(f"retrieval_{one.name}", int, one.default) for one in fields(Bounds)],
+        frozen=True,
+        slots=True,
+        kw_only=True,
+    )
+
+
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """All of them. In the environment a field is MEMQUORUM_ and its name in capitals; in settings.json its name."""
+class Settings(_Bounds):
+    """All of them. In the environment a field is MEMQUORUM_ and its name in capitals; in settings.json its name.
+
+    Those that bound the retrieval service stand in `memquorum.core.retrieval.bounds`, with their defaults.
+    """
 
     # The folder of this installation: servers' data, logs, keys, sign-states.
     run_dir: Path = DEFAULT_RUN_DIR
@@ -105,39 +122,6 @@ class Settings:
     # So many memories of a namespace, its most used, have their vectors in retrieval's cache, 1.5 KB each of 384
     # numbers; all namespaces together have room for five times as many. 0: no cache.
     cache_memories: int = 10_000
-    # How much retrieval takes on, and for how long it waits; docs/tenants.md has what is answered beyond it. Times are
-    # milliseconds, sizes bytes.
-    # Requests that are worked on at once, of all callers and of one key; and those that wait for an event.
-    retrieval_working: int = 64
-    retrieval_working_of_one: int = 32
-    retrieval_waiting: int = 1_024
-    retrieval_waiting_of_one: int = 256
-    # Connections of callers, also those that send nothing; for the head of a request, and for taking an answer.
-    retrieval_connections: int = 2_048
-    retrieval_head_ms: int = 10_000
-    retrieval_take_ms: int = 30_000
-    # For an answer in all; what waits for an event may take as much longer as it asked for, so much at most.
-    retrieval_answer_ms: int = 15_000
-    retrieval_wait_ms_most: int = 60_000
-    # A request's body, and the query in it.
-    retrieval_body_bytes: int = 128 * 1024
-    retrieval_query_bytes: int = 16 * 1024
-    # Of one answer: hits, tokens, and episodes that an erasure would take and are listed.
-    retrieval_k_most: int = 100
-    retrieval_budget_most: int = 100_000
-    retrieval_listed_most: int = 1_000
-    # Connections to the store, of all questions and of those of one sight; how long one is waited for, and its answer.
-    retrieval_store_connections: int = 8
-    retrieval_store_connections_of_one: int = 6
-    retrieval_store_wait_ms: int = 2_000
-    retrieval_store_ms: int = 5_000
-    # Threads: of accounts and whole erasures, each with a connection of its own; and of the encoder.
-    retrieval_accounts: int = 3
-    retrieval_encodings: int = 2
-    # For Kafka to confirm; uses that wait for it; and how long uses are gathered into one batch.
-    retrieval_kafka_ms: int = 2_000
-    retrieval_uses_most: int = 10_000
-    retrieval_uses_gather_ms: int = 500
     # Copies of every partition, and how many must have a record before it counts.
     replication: int = 1
     min_isr: int = 1

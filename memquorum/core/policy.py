@@ -13,6 +13,8 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
+from memquorum.core.rules import hold
+
 PPM = 1_000_000
 
 UNCAPPED: Mapping[str, str] = MappingProxyType({"epoch_share": "1", "day_share": "1"})
@@ -223,12 +225,14 @@ def _check(policy: Policy) -> None:
         (policy.epoch.proposals_max > 0, "epoch.proposals_max must be positive"),
         (1 <= policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must be ≥ 1, ≤ its cap"),
     )
-    for holds, complaint in rules:
-        if not holds:
-            raise PolicyError(f"policy: {complaint}")
+    hold(rules, _error)
     left = sum(w * math.exp(-MAX_SPAN_MS / 1000 / s) for s, w in zip(decay.scales_s, decay.weights, strict=True))
     if left >= decay.delta:
-        raise PolicyError(
-            f"policy: decay.delta = {decay.delta} is never crossed: after a thousand years D still is {left:.3f}; "
+        raise _error(
+            f"decay.delta = {decay.delta} is never crossed: after a thousand years D still is {left:.3f}; "
             "shorten decay.scales_s, or raise decay.delta"
         )
+
+
+def _error(complaint: str) -> PolicyError:
+    return PolicyError(f"policy: {complaint}")

@@ -5,7 +5,10 @@ Each is a setting of an installation, `retrieval_` and the name here; docs/tenan
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
+
+from memquorum.core.rules import Rule, hold
 
 # Clients that are waiting ask for so much at a time, and for so many when they are not told otherwise.
 _ASKED_WAIT_MS, _ASKED_K, _ASKED_BUDGET, _ASKED_LISTED = 20_000, 20, 2_000, 100
@@ -52,31 +55,36 @@ class Bounds:
     uses_gather_ms: int = 500
 
     def __post_init__(self) -> None:
-        least = {
-            "wait_ms_most": _ASKED_WAIT_MS, "k_most": _ASKED_K, "budget_most": _ASKED_BUDGET,
-            "listed_most": _ASKED_LISTED, "body_bytes": 4_096, "query_bytes": 256, "uses_gather_ms": 0,
-            "uses_most": _ASKED_K,
-        }  # fmt: skip
-        for one in fields(self):
-            if getattr(self, one.name) < least.get(one.name, 1):
-                raise BoundsError(f"{one.name} = {getattr(self, one.name)}; {least.get(one.name, 1)} is the least")
-        for part, whole in (
-            ("working_of_one", "working"), ("waiting_of_one", "waiting"), ("working", "connections"),
-            ("store_connections_of_one", "store_connections"), ("query_bytes", "body_bytes"),
-            ("k_most", "uses_most"),
-        ):  # fmt: skip
-            if getattr(self, part) > getattr(self, whole):
-                raise BoundsError(f"{part} = {getattr(self, part)} is more than {whole} = {getattr(self, whole)}")
-        if self.answer_ms <= self.store_ms + self.kafka_ms:
-            raise BoundsError(
-                f"answer_ms = {self.answer_ms} is not longer than store_ms and kafka_ms together, which an answer may "
-                "wait for one after the other"
-            )
+        hold(_rules(self), BoundsError)
 
     @property
     def waits_ms(self) -> int:
         """For an answer that waits for an event."""
         return self.answer_ms + self.wait_ms_most
+
+
+_LEAST = {
+    "wait_ms_most": _ASKED_WAIT_MS, "k_most": _ASKED_K, "budget_most": _ASKED_BUDGET, "listed_most": _ASKED_LISTED,
+    "body_bytes": 4_096, "query_bytes": 256, "uses_gather_ms": 0, "uses_most": _ASKED_K,
+}  # fmt: skip
+_PARTS = (
+    ("working_of_one", "working"), ("waiting_of_one", "waiting"), ("working", "connections"),
+    ("store_connections_of_one", "store_connections"), ("query_bytes", "body_bytes"), ("k_most", "uses_most"),
+)  # fmt: skip
+
+
+def _rules(bounds: Bounds) -> Iterator[Rule]:
+    numbers = {one.name: getattr(bounds, one.name) for one in fields(bounds)}
+    for name, number in numbers.items():
+        least = _LEAST.get(name, 1)
+        yield number >= least, f"{name} = {number}; {least} is the least"
+    for part, whole in _PARTS:
+        yield numbers[part] <= numbers[whole], f"{part} = {numbers[part]} is more than {whole} = {numbers[whole]}"
+    yield (
+        bounds.answer_ms > bounds.store_ms + bounds.kafka_ms,
+        f"answer_ms = {bounds.answer_ms} is not longer than store_ms and kafka_ms together, which an answer may wait "
+        "for one after the other",
+    )
 
 
 DEFAULTS = Bounds()
