@@ -35,7 +35,7 @@ _OURS = (
 _LEFT_OUT = {
     "_codec", "_genesis", "_timings", "_checkpoints", "_voice", "_gate", "_speech", "_effects", "ignored", "verified",
     "noted", "_noted", "timers", "timed", "_calm", "kept", "had", "live",
-    "_search", "trail", "since", "_next_at",
+    "_search", "trail",
 }  # fmt: skip
 _KEPT_APART = frozenset((str, bytes, int, bool, type(None), Phase, Message, Kept, Timer))
 

@@ -15,7 +15,16 @@ from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import ballot_slot, read_slot
 from memquorum.core.consensus.transitions import Phase
-from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, Prepare, PrePrepare, Signed
+from memquorum.core.records import (
+    BallotCast,
+    Commit,
+    NominationProposed,
+    Opinion,
+    Prepare,
+    PrePrepare,
+    Signed,
+    ViewChange,
+)
 from memquorum.ports import SignedSlot
 from memquorum.schema_files import load_codec
 from tests.unit import votes
@@ -590,6 +599,7 @@ def test_who_is_overtaken_reads_the_logs_again_and_then_follows_the_journal() ->
     search = [t.SetTimer(Timer.SEARCH, 222, 1, 0)]
     assert core.read(Message.BALLOT, ballot(3, second, 2)) == search
     read_again = [t.Reread(m, 50) for m in (Message.BALLOT, Message.NOMINATION, Message.PRE_PREPARE)]
+    read_again.append(t.Reread(Message.VIEW_CHANGE, 0))
     first = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
     assert first == [*read_again, t.SetTimer(Timer.SEARCH, 444, 1, 0)]
     then = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
@@ -606,6 +616,15 @@ def test_who_asks_for_a_view_alone_looks_for_what_it_may_have_missed() -> None:
     found = core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
     assert t.Reread(Message.PREPARE, 0) in found
     assert of(core.read(Message.COMMIT, *(commit(m, SAID) for m in (0, 2, 3))), t.Decided)
+
+
+def test_view_changes_are_looked_for_from_the_beginning_of_their_log() -> None:
+    # What it was not shown may lie before the first that it was shown.
+    core = Core().nominated().prepared()
+    core.at[Message.VIEW_CHANGE] = 1
+    core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
+    core.read(Message.VIEW_CHANGE, signed("member:0", ViewChange(GENESIS.cluster, 0, 0, 1, 1, 0, (), None)))
+    assert t.Reread(Message.VIEW_CHANGE, 0) in core.core.handle(t.TimerFired(Timer.SEARCH, 1, 0))
 
 
 # Restarts -------------------------------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 
 A broker may have kept a commit, a proposal or a view change from one member alone. The others have decided and have no
 reason to say it again, and fewer than f+1 who ask for a view are not answered. So who is left behind reads the logs
-again, from where the sequence in flight began in them; what they do not show it the second time it takes from the
-journal, where each decision lies with its proof.
+again, from where the sequence in flight began in them, that of view changes from its beginning; what they do not show
+it the second time it takes from the journal, where each decision lies with its proof.
 """
 
 from __future__ import annotations
@@ -55,8 +55,10 @@ class Search:
             return []
         self._times += 1
         found: list[Effect] = [*self._inbox.search()]
-        if not self._inbox.lacks_proposal() and self._views.since is not None:
-            found.append(Reread(Message.VIEW_CHANGE, self._views.since))
+        if not self._inbox.lacks_proposal():
+            # From its beginning: what it was not shown may lie before all that it was shown, and who asks for a view
+            # may have done so before a lower one was opened. View changes are few.
+            found.append(Reread(Message.VIEW_CHANGE, 0))
         if self._times > 1:
             found.append(NeedDecisions(self._seq))
         return found

@@ -57,10 +57,6 @@ class Views:
         # Of each member its latest: an honest member's views only rise.
         self._asks: dict[int, _Ask] = {}
         self._next: Opening | None = None
-        # Where the log of view changes is to be read again: the new view that was entered, or the first record since
-        # the start.
-        self.since: int | None = None
-        self._next_at = 0
         self._noted: set[tuple[Message, int]] = set()
         # sequence → what decided it, as view changes prove it, and where such a one stands. There is never a second, so
         # no liar can fill it.
@@ -86,7 +82,6 @@ class Views:
 
     def receive(self, event: Received, seq: int) -> None:
         """Takes a record of the log of view changes, or counts why not. `seq`: the sequence in flight."""
-        self.since = event.at if self.since is None else self.since
         for message, kind in ((Message.VIEW_CHANGE, ViewChange), (Message.NEW_VIEW, NewView)):
             try:
                 signed, record = self._read(event.data, kind)
@@ -171,7 +166,6 @@ class Views:
             return
         try:
             self._next = check_new_view(self._codec, self._genesis, new.data, self._known)
-            self._next_at = new.at
         except BadCertificate as error:
             self._gate.invalid(Message.NEW_VIEW, new.member, str(error), new.data)
 
@@ -230,7 +224,7 @@ class Views:
         if opened is None:
             return None
         self.view = self.asked = opened.view
-        self.opening, self._next, self.since = opened, None, self._next_at
+        self.opening, self._next = opened, None
         self.own.clear()
         self._repeat.clear()
         self._noted.clear()
