@@ -158,10 +158,12 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
     decisions = [c.decision for c in shard.changes if c.decision is not None]
     outcomes = [(d, o) for d in decisions for o in d.outcomes]
     held = [(i, rows.memories[i]) for i in alive]
+    events = [c.event for c in shard.changes if c.event is not None]
     return {
         "shard": [asdict(rows.state) | {"accepted": _applied(shard)}],
         "journal": [_journal_row(change) for change in shard.changes],
-        "event": [asdict(c.event) for c in shard.changes if c.event is not None],
+        # What failed and was tried again has one row, of its last outcome.
+        "event": sorted(map(asdict, {(e.namespace, e.event_id): e for e in events}.values()), key=lambda e: e["seq"]),
         "decision": [_decision(d) for d in decisions],
         "outcome": [asdict(o) | {"shard": 0, "epoch": d.epoch} for d, o in outcomes],
         "ballot": [

@@ -7,7 +7,7 @@ remains to be caught is what the members did not sign, and what contradicts the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -448,3 +448,22 @@ def test_what_failed_may_be_tried_again_and_only_as_another_try(codec: Codec) ->
     forged = publish(shard)
     detail(forged, 2, retry=False)
     assert IMPOSSIBLE in kinds(forged.audit())
+
+
+def test_what_failed_has_a_row_until_it_is_tried_again(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    for name, outcome in (("a", "failed"), ("b", "failed"), ("a", "failed"), ("c", "stored"), ("a", "stored")):
+        shard.episode(name, outcome=outcome)
+    public = publish(shard)
+    assert [row["event_id"] for row in public.tables["event"]] == ["b", "c", "a"]
+    assert kinds(public.audit(store=True, accepted=True)) == []
+    # The failure that stands has its row; one that was tried again has none beside its last.
+    gone, left, late = publish(shard), publish(shard), publish(shard)
+    del gone.tables["event"][0]
+    assert [(f.kind, f.seq) for f in gone.audit(store=True).findings] == [(Kind.ROW_MISSING, 2)]
+    events = [change.event for change in shard.changes if change.event is not None]
+    left.tables["event"].insert(0, asdict(events[0]))
+    assert [(f.kind, f.seq) for f in left.audit(store=True).findings] == [(Kind.ROW_ADDED, 1)]
+    late.tables["event"][-1:] = []
+    late.tables["event"].insert(1, asdict(events[2]))
+    assert [(f.kind, f.seq) for f in late.audit(store=True).findings] == [(Kind.ROW_ADDED, 3), (Kind.ROW_MISSING, 5)]

@@ -30,6 +30,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.salience import FAILED
 
 Row = Mapping[str, Any]
 
@@ -90,20 +91,25 @@ class Table:
         self._cut: tuple[tuple[Any, ...], int | None] | None = None
         self._lacking = 0
 
-    def expect(self, expected: Row, seq: int | None = None) -> None:
-        """Holds the table's next row against the expected one. `seq`: the journal entry that calls for it."""
+    def expect(self, expected: Row, seq: int | None = None, *, needed: bool = True) -> bool:
+        """Holds the table's next row against the expected one. `seq`: the journal entry that calls for it. Answers
+        whether there is one; `needed`: if there is none, that is a finding."""
         key = self._of(expected)
         while self._next is not None and self._of(self._next) < key:
             self._extra()
+        there = self._next is not None and self._of(self._next) == key
+        if not there and not needed:
+            return False
         if self._next is None:
             # All that is left is missing: one finding, not one for each row.
             self._lacking += 1
             self._cut = self._cut or (key, seq)
-        elif self._of(self._next) == key:
+        elif there:
             self._compare(expected, self._next, seq)
             self._next = next(self._rows, None)
         else:
             self._findings.add(Kind.ROW_MISSING, seq, self._where(key), "a row", "none")
+        return there
 
     def finish(self, whole: bool = True) -> None:
         """After the last expected row: what the table still holds is too much, if the `whole` table was expected."""
@@ -152,6 +158,8 @@ class Witness:
         self._erased = Table("erased", ("seq", "memory_id"), store.erased, findings)
         self._let_go = Table("let_go", ("epoch", "namespace"), store.let_go, findings)
         self._answered = Table("answered", ("seq",), store.answered, findings)
+        # Of each event that failed last: the entry, and whether its row is there.
+        self._failed: dict[tuple[str, str], tuple[int, bool]] = {}
 
     def entry(self, link: Link) -> None:
         """The journal's row of an entry: the bytes, and the columns that repeat them for SQL."""
@@ -161,7 +169,7 @@ class Witness:
         """The rows that an entry's change adds for good."""
         seq = change.entry.seq
         if change.event is not None:
-            self._event.expect(_columns(change.event, _EVENT), seq)
+            self._expect_event(change.event, seq)
         if change.decision is not None:
             self._expect_decision(change.decision, seq)
         for made in sorted(change.provenance, key=lambda row: row.parent):
@@ -204,10 +212,23 @@ class Witness:
         grown = (self._journal, self._event, self._decision, self._outcome, self._ballot)
         for table in (*grown, self._provenance, self._erased, self._let_go, self._answered):
             table.finish(whole)
+        for seq in [seq for seq, there in self._failed.values() if whole and not there]:
+            self._findings.add(Kind.ROW_MISSING, seq, f"table event, seq {seq}", "a row", "none")
 
     def finish_journal(self, whole: bool) -> None:
         """As `finish`, where the chain broke: the tables that follow from its history were not followed to the end."""
         self._journal.finish(whole)
+
+    def _expect_event(self, row: Event, seq: int) -> None:
+        """An event has one row. That of a failure goes when the event is tried again, which may come later."""
+        named = row.namespace, row.event_id
+        before, there = self._failed.pop(named, (seq, False))
+        if there:
+            self._findings.add(Kind.ROW_ADDED, before, f"table event, seq {before}", "no row: tried again", "one")
+        failed = row.outcome == FAILED
+        there = self._event.expect(_columns(row, _EVENT), seq, needed=not failed)
+        if failed:
+            self._failed[named] = seq, there
 
     def _expect_decision(self, row: DecisionRow, seq: int) -> None:
         columns = _columns(row, _DECISION)
