@@ -80,7 +80,7 @@ def behave(
     migrate(vault, "vault")
     copies = 3 if met.behaviour in drive.BROKERS else 1
     lying = {member for member, _ in liars.values()}
-    met.limit_s = math.inf if met.behaviour in _NO_LIMIT else limit_of(len(lying))
+    met.limit_s = math.inf if met.behaviour in _NO_LIMIT else limit_of(len(lying), met.members)
     with Brokers(folder / "kafka", copies) as brokers:
         drive.run(
             met, epochs, Place(brokers.bootstrap, memory, vault, folder), truth, liars=liars,

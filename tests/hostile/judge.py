@@ -28,9 +28,11 @@ def bearable(members: int) -> int:
     return (members - 1) // 3
 
 
-def limit_of(liars: int) -> float:
-    """For an epoch: who lie are primaries one after the other, and members wait for each twice as long as before."""
-    return LIMIT_S + sum(2.0**number for number in range(1, liars))
+def limit_of(liars: int, members: int = MEMBERS) -> float:
+    """For an epoch: more members share the same cores, and who lie are primaries one after the other, for each of whom
+    members wait twice as long as for the one before.
+    """
+    return LIMIT_S * members / MEMBERS + sum(2.0**number for number in range(1, liars))
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Met:
         return {
             "behaviour": self.behaviour, "members": self.members, "liars": len(self.liars),
             "nominated": self.nominated, "decided": len(self.took_s),
-            "late": sum(t > limit_of(len(self.liars)) for t in self.took_s),
+            "late": sum(t > limit_of(len(self.liars), self.members) for t in self.took_s),
             "p50_s": at(0.5), "p99_s": at(0.99), "max_s": at(1.0),
             "ballots": {str(n): c for n, c in sorted(self.ballots.items())}, "views": self.views,
             "proven": self.proven, "kills": self.kills, "memories": len(self.tiers),

@@ -56,7 +56,7 @@ def _section(members: int, pieces: Sequence[tuple[dict[str, Any], str]]) -> list
         "",
         f"Decided: {100 * decided / nominated:.1f} %. {paper if members == MEMBERS else ''}".rstrip(),
         f"Where all brokers run and {bad} of {members} members at most {'is' if bad == 1 else 'are'} bad, the longest "
-        f"epoch took {longest:.2f} s, and {late} took longer than they may, {limit_of(bad):g} s.",
+        f"epoch took {longest:.2f} s, and {late} took longer than they may, {limit_of(bad, members):g} s.",
         f"{sum(r['memories'] for r in rows):,} memories were proposed, {sum(r['gone'] for r in rows):,} are gone, each "
         f"with a certificate; in {sum(r['agreed'] for r in rows):,} cases all honest members agreed.",
         "",

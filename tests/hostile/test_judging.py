@@ -108,7 +108,9 @@ def test_a_late_decision_is_a_problem() -> None:
     assert met.problems == ["1 epochs took longer than 5 s"]
 
 
-def test_with_more_liars_an_epoch_may_take_longer() -> None:
+def test_with_more_members_and_more_liars_an_epoch_may_take_longer() -> None:
+    assert judge.limit_of(0, 10) == judge.limit_of(1, 10) == 12.5
+    assert judge.limit_of(3, 10) == 12.5 + 6
     assert [judge.limit_of(liars) for liars in (0, 1, 2, 3)] == [LIMIT_S, LIMIT_S, LIMIT_S + 2, LIMIT_S + 6]
 
 
@@ -137,7 +139,7 @@ def test_the_page_tells_the_runs_of_each_number_of_members_apart() -> None:
     told = page([{"rows": [row], "machine": machine} for row in (many, few)], ["ten", "four"])
     first, second = told.split("### 10 members")
     assert "From `four`" in first and "1 of 4 members at most is bad" in first and "2.00 s, and 0 took" in first
-    assert "From `ten`" in second and "3 of 10 members at most are bad" in second and "may, 11 s" in second
+    assert "From `ten`" in second and "3 of 10 members at most are bad" in second and "may, 18.5 s" in second
 
 
 def test_the_page_tells_the_problems() -> None:

@@ -90,7 +90,7 @@ def _silence(run: dict[str, Any]) -> list[str]:
         "",
         "A member waits for each view twice as long as for the one before, 64 s at most: with limits that do not grow",
         "members on a slow network might never meet in one. So with many members it matters where the silent ones are:",
-        "f of them in a row cost minutes, in every shard whose turn comes to them, and again when it comes round.",
+        "ten of them in a row cost four minutes, in every shard whose turn comes to them, each time that it does.",
         "Members that are gone for good are to be removed ([consensus.md](consensus.md#membership)).",
     ]
 
