@@ -88,13 +88,14 @@ class Store:
         hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
         return [Trace(Candidate(hit, "e", np.ones(1, np.float32), False, None, ()), 1) for hit in hits]
 
-    async def memory(self, sight: Sight, memory_id: str, _: Filters | None = None) -> dict[str, Any] | None:
+    async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
+        self.filters += [] if gates is None else [gates]
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
         row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
         return shown((*row, 3, 0, 0, 600_000, 4, "episodic", 0, None, "")) if seen else None
 
-    async def facts(self, _: Sight, __: Codec, ___: str, ____: Filters | None = None) -> None:
-        return None
+    async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None) -> None:
+        self.filters += [] if gates is None else [gates]
 
     async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
         return {}

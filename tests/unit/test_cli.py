@@ -75,7 +75,8 @@ class Recorded:
         self.named |= {"query": query, "budget_tokens": budget_tokens, **asked}
         return replace(CONTEXT, text="Lately:\n- [1970-01-01 00:00] ann: t\n")
 
-    def explain(self, memory_id: str) -> str:
+    def explain(self, memory_id: str, **gates: Any) -> str:
+        self.named = gates
         raise NotFound(f"no memory {memory_id}")
 
 
@@ -206,6 +207,14 @@ def test_what_is_read_may_be_bounded(client: Recorded, command: list[str]) -> No
     assert cli.main([*command, *only, "--jurisdiction", "DE", "--until", "9"]) == cli.OK
     asked = {"types": ["task", "social"], "sensitivity_max": 0.3, "purpose": "billing", "jurisdictions": ["DE"]}
     assert asked | {"until": 9} == {name: client.named.get(name) for name in (*asked, "until")}
+
+
+def test_an_account_is_asked_for_what_it_may_be_used_for(client: Recorded) -> None:
+    only = ["--sensitivity-max", "0.3", "--purpose", "billing", "--jurisdiction", "DE", "--jurisdiction", "FR"]
+    assert cli.main(["explain", "x", *only]) == cli.NOT_FOUND
+    assert client.named == {"sensitivity_max": 0.3, "purpose": "billing", "jurisdictions": ["DE", "FR"]}
+    assert cli.main(["explain", "x"]) == cli.NOT_FOUND
+    assert client.named == {}
 
 
 def test_an_episode_says_what_it_may_be_used_for(client: Recorded) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memquorum.client import (
     AsyncMemory,
@@ -23,8 +25,11 @@ from memquorum.client import (
     Unreachable,
     settings,
 )
+from memquorum.client.memory import _gates
+from memquorum.client.values import Gates
 from memquorum.core import ids
 from memquorum.core.crypto import signatures
+from memquorum.core.retrieval import query
 from tests.unit.genesis import make_bytes
 
 HIT = {
@@ -120,6 +125,59 @@ async def test_search_and_explain_speak_the_services_language() -> None:
         assert (hit.text, hit.score) == ("t", 0.9)
         told = await memory.explain("a/b")
         assert (str(told), told.account["tier"]) == ("one\ntwo", "gone")
+
+
+GATES = st.fixed_dictionaries({}, optional={
+    "sensitivity_max": st.none() | st.floats(0, 1) | st.sampled_from([0, 1, 0.3, 1e-6, 5e-5]),
+    "purpose": st.none() | st.builds("p{}".format, st.text("aZ9._:-", max_size=63)),
+    "jurisdictions": st.none() | st.lists(st.sampled_from(["DE", "US-CA", "EU"]), min_size=1, max_size=4),
+})  # fmt: skip
+
+
+@given(GATES)
+def test_gates_mean_the_same_by_id_as_in_a_search(gates: Gates) -> None:
+    asked = {name: value for name, value in gates.items() if value is not None}
+    searched = query.read_body(json.dumps({"namespace": "n", "query": "q", **asked}).encode(), query.SearchRequest)
+    by_id = query.read_gates_of(httpx.QueryParams(_gates(gates)))
+    wanted = query.read_gates(
+        searched.sensitivity_max, searched.purpose,
+        None if searched.jurisdictions is None else tuple(searched.jurisdictions),
+    )  # fmt: skip
+    assert by_id == wanted
+
+
+async def test_what_is_asked_by_id_says_what_it_is_for_and_nothing_else() -> None:
+    asked: list[tuple[str, dict[str, str]]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.url.path, dict(request.url.params)))
+        return httpx.Response(200, json={"account": {}, "lines": []})
+
+    gates: Gates = {"purpose": "billing", "sensitivity_max": 0.3, "jurisdictions": ["DE", "US-CA"]}
+    async with answering(answer) as memory:
+        for one in (memory.get, memory.explain):
+            await one("m", **gates)
+            await one("m")
+            await one("m", purpose=None, jurisdictions=None, sensitivity_max=0)
+    sent = {"purpose": "billing", "sensitivity_max": "0.3", "jurisdictions": "DE,US-CA"}
+    wanted = [sent, {}, {"sensitivity_max": "0"}]
+    assert asked == [(path, one) for path in ("/memories/m", "/memories/m/explain") for one in wanted]
+
+
+def test_the_synchronous_client_asks_by_id_for_the_same() -> None:
+    asked: list[tuple[str, dict[str, str]]] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append((request.url.path, dict(request.url.params)))
+        return httpx.Response(404, json={"error": "unknown", "field": "memory_id", "detail": "no memory m"})
+
+    with Memory(url="http://service") as memory:
+        memory._memory = answering(answer)
+        for one in (memory.get, memory.explain):
+            with pytest.raises(NotFound, match="no memory m"):
+                one("m", purpose="billing", sensitivity_max=0.3, jurisdictions=["DE"])
+    sent = {"purpose": "billing", "sensitivity_max": "0.3", "jurisdictions": "DE"}
+    assert asked == [("/memories/m", sent), ("/memories/m/explain", sent)]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memquorum.core.retrieval import requests
-from memquorum.core.retrieval.query import BadRequest, Filters, read_search
+from memquorum.core.retrieval.query import BadRequest, Filters, passes, read_search
 from memquorum.core.retrieval.requests import Reader, Recall, Retrieve
 
 GOOD = {"query": "where is the key?", "agent": "planner"}
@@ -115,3 +115,25 @@ def test_a_recall_that_is_refused_names_the_field(value: Any, code: str, field: 
     with pytest.raises(BadRequest) as caught:
         requests.read_recall(body(value))
     assert (caught.value.code, caught.value.field) == (code, field)
+
+
+@pytest.mark.parametrize(
+    ("gates", "memory", "given"),
+    [
+        (Filters(), {}, True),
+        (Filters(), {"sensitivity": 1.0, "jurisdictions": ("DE",)}, True),
+        (Filters(), {"purposes": ("billing",)}, False),
+        (Filters(purpose="billing"), {"purposes": ("audits", "billing")}, True),
+        (Filters(purpose="bill"), {"purposes": ("billing",)}, False),
+        (Filters(purpose="billing"), {"purposes": ()}, False),
+        (Filters(sensitivity_max=300_000), {"sensitivity": 0.3}, True),
+        (Filters(sensitivity_max=300_000), {"sensitivity": 0.300001}, False),
+        (Filters(sensitivity_max=0), {"sensitivity": 0.000001}, False),
+        (Filters(jurisdictions=("FR", "DE")), {"jurisdictions": ("DE",)}, True),
+        (Filters(jurisdictions=("DE",)), {"jurisdictions": ("DE", "FR")}, False),
+        (Filters(jurisdictions=("DE",)), {}, True),
+    ],
+)
+def test_what_is_asked_for_by_id_passes_or_does_not(gates: Filters, memory: dict[str, Any], given: bool) -> None:
+    plain: dict[str, Any] = {"sensitivity": 0.0, "purposes": None, "jurisdictions": ()}
+    assert passes(gates, **(plain | memory)) is given

@@ -20,6 +20,7 @@ from memquorum.core.access import EVERYONE, Caller
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval import packing, working
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.query import Filters
 from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
 from workers.retrieval import routes, shapes
 from workers.retrieval.app import LOOPBACK, around
@@ -70,6 +71,15 @@ def test_a_bad_parameter_is_refused_before_anything_is_asked(
     answer = client.request(endpoint.method, filled(endpoint.path), params={parameter.name: value}, **sent)
     assert (answer.status_code, answer.json()["field"]) == (400, parameter.name)
     assert service.published == service.sent == []
+
+
+def test_what_is_asked_by_id_is_asked_of_the_store_with_its_gates(service: Served, client: TestClient) -> None:
+    gates = {"purpose": "billing", "sensitivity_max": "0.3", "jurisdictions": "DE,US-CA"}
+    for path in (f"/memories/{HERS}", f"/memories/{HERS}/explain"):
+        client.get(path, params=gates)
+        client.get(path)
+    wanted = Filters(sensitivity_max=300_000, purpose="billing", jurisdictions=("DE", "US-CA"))
+    assert cast(Store, service.reads).filters == [wanted, Filters()] * 2
 
 
 def test_the_description_has_every_route_and_no_other(client: TestClient, service: Served) -> None:

@@ -20,7 +20,8 @@ from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 
 K_DEFAULT = 10
 NAMES_MAX = 100
-_NUMBER = re.compile(r"[0-9]{1,3}(\.[0-9]{1,30})?")
+# As programs write numbers: a small one with an exponent.
+_NUMBER = re.compile(r"-?[0-9]{1,3}(\.[0-9]{1,30})?([eE][+-]?[0-9]{1,3})?")
 # Those of what is alive; others hold no text.
 TIERS = ("short-term", "long-term")
 
@@ -249,7 +250,7 @@ def read_number_of(value: str | None) -> float | None:
     """The `sensitivity_max` of a query string. Raises BadRequest."""
     if value is None:
         return None
-    if not (_NUMBER.fullmatch(value) and float(value) <= 1):
+    if not (_NUMBER.fullmatch(value) and 0 <= float(value) <= 1):
         raise BadRequest("out_of_range", "sensitivity_max", "must be a number in [0, 1]")
     return float(value)
 
