@@ -6,6 +6,7 @@ guarded module without the guard and runs the killer. So each costs what its tes
 
 from __future__ import annotations
 
+import gc
 import importlib
 import importlib.machinery
 import os
@@ -84,6 +85,9 @@ def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     # What they need of others is loaded once, here. What is ours each loads anew.
     for file in {"tests/conftest.py", *(guard.killer.partition("::")[0] for guard in waiting)}:
         importlib.import_module(file.removesuffix(".py").replace("/", "."))
+    # Or every child would go through all of it whenever it collects garbage, and copy each page that it looks at.
+    gc.collect()
+    gc.freeze()
     while waiting or running:
         while waiting and len(running) < _AT_ONCE:
             guard = waiting.pop(0)
