@@ -14,6 +14,7 @@ One broker and one Postgres server serve a whole pytest session; each starts onl
 from __future__ import annotations
 
 import itertools
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,7 @@ from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.schema_files import load_codec
+from tests import scratch
 from tests.ahead import COMMANDS, Ahead, Ran
 
 SHARDS = 4
@@ -37,6 +39,20 @@ _TEMPLATES = ("memory", "vault")
 
 
 _ahead = Ahead()
+
+
+def pytest_configure() -> None:
+    """The files of tests lie in `scratch.root()`, in the folder that pytest makes there."""
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(scratch.root()))
+
+
+def _waits(item: pytest.Item) -> bool:
+    return any(name in getattr(item, "fixturenames", ()) for name in COMMANDS)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Who waits for what runs beside the tests comes last: until then it takes what the others leave."""
+    items.sort(key=_waits)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
