@@ -16,11 +16,18 @@ INFRA  := $(BIN)/python -m infra
 # Everything stays in the checkout: nothing is written to HOME.
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
+# The tests that start no server.
+ALONE  := tests/exhaustive tests/guards tests/schema tests/simulation tests/unit
 # Many processes read the same modules: they are compiled once, whatever the caller's shell says.
 export PYTHONDONTWRITEBYTECODE :=
 
+# What Python has compiled is kept, in the checkout, whatever the environment says: each process of an installation
+# imports some 200 modules of ours and 1,000 of others, and would compile them anew, which takes it a second.
+unexport PYTHONDONTWRITEBYTECODE
+export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
+
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside charts
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-alone bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside charts
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,7 +75,16 @@ rebuild: setup  ## rebuild the store from the topics into an empty database and 
 test: setup lint check  ## everything that must hold before a commit
 
 check: setup
-	@$(BIN)/python -m pytest
+	@$(MAKE) --no-print-directory --jobs=2 check-servers check-alone
+
+# Every folder of tests that is not named in ALONE.
+check-servers:
+	@$(BIN)/python -m pytest $(ALONE:%=--ignore=%)
+
+# A session of its own, which shares nothing with the other and takes the time of the processor that it leaves. What it
+# says comes in one piece.
+check-alone:
+	@nice -n 10 $(BIN)/python -m pytest $(ALONE) >.tools/check-alone 2>&1; ended=$$?; cat .tools/check-alone; exit $$ended
 
 bench: setup  ## what the line costs on this machine, against its goals; ONLY="NAME …" takes some rows, QUICK=1 small ones
 	@$(BIN)/python -m tests.benchmarks $(foreach name,$(ONLY),--only $(name)) $(if $(QUICK),--quick)
