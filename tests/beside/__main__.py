@@ -4,7 +4,7 @@
 newest langgraph, mem0ai and openai-agents. In both `use.py` works against an installation that is started for it. So
 the ranges of pyproject.toml are what was tried, and the lock file is only what the server runs on.
 
-Exit 0 where all holds, and where no package can be had, which is said.
+Exit 0 where all holds, and where no package can be had, which is said. `--fetch` ends before anything is used.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import tempfile
 import time
 import tomllib
 import venv
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 from infra import genesis, settings, supervisor
+from tests import scratch
 
 ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / ".tools" / "beside"
@@ -42,13 +44,14 @@ def main() -> int:
     """Runs it."""
     began = time.monotonic()
     try:
-        wheel = built()
-        lowest = environment("lowest", str(wheel), "--resolution", "lowest-direct", *ranges())
-        newest = environment("newest", str(wheel), "--upgrade", *PEERS)
+        lowest, newest = environments()
     except NoNetwork as error:
         print(f"test-beside: NOT RUN, no package can be had here: {error}")
         return 0
-    with tempfile.TemporaryDirectory(prefix="beside-") as folder:
+    if "--fetch" in sys.argv[1:]:
+        print(f"test-beside: fetched in {time.monotonic() - began:.0f} s")
+        return 0
+    with tempfile.TemporaryDirectory(prefix="beside-", dir=scratch.root()) as folder:
         configured = replace(settings.load({}, Path(folder) / "line"), encoder="hashing", throwaway=True, tick_ms=500)
         genesis.create(configured)
         with supervisor.started(configured) as running:
@@ -57,6 +60,15 @@ def main() -> int:
                 print(f"test-beside: {name}: {said.strip()}")
     print(f"test-beside: took {time.monotonic() - began:.0f} s")
     return 0
+
+
+def environments() -> tuple[Path, Path]:
+    """The Pythons of both environments, made at once: most of it is waiting for packages."""
+    wheel = str(built())
+    with ThreadPoolExecutor(2) as both:
+        lowest = both.submit(environment, "lowest", wheel, "--resolution", "lowest-direct", *ranges())
+        newest = both.submit(environment, "newest", wheel, "--upgrade", *PEERS)
+        return lowest.result(), newest.result()
 
 
 def built() -> Path:
