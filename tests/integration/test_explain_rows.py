@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import psycopg
 import pytest
 
 from db.explain_rows import load
+from db.reads import Reads
 from db.store import PostgresStore
+from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
+from memquorum.core.retrieval.query import Filters
 from tests.contract.stores import clear
+from tests.unit import votes
 from tests.unit.published import GENESIS, A, B, C, D, lively
-from tests.unit.shard import Shard, memory_id
+from tests.unit.shard import NAMESPACE, Shard, memory_id
 from tests.unit.test_explain import facts
+
+SIGHT = Sight((NAMESPACE,))
 
 
 @pytest.fixture
 def shard(databases: tuple[str, str], codec: Codec) -> Shard:
-    store = PostgresStore(databases[0])
-    store.start(GENESIS.cluster, GENESIS.shards)
     shard = lively(Shard(codec, GENESIS))
+    stored(databases[0], shard)
+    return shard
+
+
+def stored(dsn: str, shard: Shard) -> None:
+    store = PostgresStore(dsn)
+    store.start(GENESIS.cluster, GENESIS.shards)
     net = shard.work.net()
     with store.transaction({net.before: Keys()}) as transaction:
         transaction.write([net], {i: clear(i) for i in net.revealed}, {})
     store.close()
-    return shard
 
 
 def test_the_facts_of_every_memory(shard: Shard, databases: tuple[str, str], codec: Codec) -> None:
@@ -32,3 +44,37 @@ def test_the_facts_of_every_memory(shard: Shard, databases: tuple[str, str], cod
         for wanted in (A, B, C, D, memory_id("faint")):
             assert load(connection, codec, wanted) == facts(shard, wanted)
         assert load(connection, codec, memory_id("stranger")) is None
+
+
+GATES = (
+    Filters(),
+    Filters(purpose="billing", sensitivity_max=699_999),
+    Filters(purpose="billing", jurisdictions=("FR",)),
+)
+MAY = Filters(purpose="billing", sensitivity_max=700_000, jurisdictions=("DE",))
+
+
+async def test_what_is_no_memory_any_more_or_never_was_is_accounted_for_to_who_might_have_found_it(
+    databases: tuple[str, str], codec: Codec
+) -> None:
+    shard = Shard(codec, GENESIS)
+    said: dict[str, Any] = {"sensitivity_ppm": 700_000, "purposes": ("billing",), "jurisdiction": "DE"}
+    shard.episode("alive", **said)
+    shard.episode("sealed", **said)
+    shard.episode("faint", outcome="below_threshold", **said)
+    shard.episode("failed", outcome="failed", **said)
+    shard.tick(200_000)
+    shard.decide([votes.proposal(memory_id("sealed"), "forget")])
+    stored(databases[0], shard)
+    reads = Reads(databases[0])
+    await reads.open()
+    try:
+        for name in ("alive", "sealed", "faint", "failed"):
+            for gates in GATES:
+                assert await reads.facts(SIGHT, codec, memory_id(name), gates) is None, (name, gates)
+            found = await reads.facts(SIGHT, codec, memory_id(name), MAY)
+            assert found is not None and found.memory_id == memory_id(name)
+            # Whose eyes may not see the namespace is told nothing, whatever he asks for.
+            assert await reads.facts(Sight(("elsewhere",)), codec, memory_id(name), MAY) is None
+    finally:
+        await reads.close()

@@ -13,10 +13,12 @@ from memquorum.core.ids import memory_id
 from memquorum.core.journal.rows import Provenance
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.recall import Reach
+from memquorum.schema_files import load_codec
 from tests.integration.test_retrieving import ENCODER, SIGHT, SPACE, Told, ask, put, question, reads
 
 __all__ = ["reads"]
 
+CODEC = load_codec()
 TOLD = [
     Told("tank"),
     Told("tank", type="task"),
@@ -58,9 +60,11 @@ async def test_what_passes_is_ranked_and_what_does_not_is_counted(
     vector = ENCODER.encode(["tank"])[0]
     hits = await reads.search(SIGHT, SPACE, ENCODER.name, vector, 10, filters=filters)
     assert sorted(ids.index(hit.memory_id) for hit in hits) == passing
-    if filters.agents is None and filters.types is None and filters.tiers == ALL.tiers and filters.since is None:
-        gated = [await reads.memory(SIGHT, memory_id, filters) for memory_id in ids]
-        assert [at for at, shown in enumerate(gated) if shown] == (passing if filters.sessions is None else [*range(8)])
+    if filters.agents is None and filters.types is None:  # by id nothing but the gates is asked for
+        shown = [await reads.memory(SIGHT, memory_id, filters) for memory_id in ids]
+        told = [await reads.facts(SIGHT, CODEC, memory_id, filters) for memory_id in ids]
+        for found in (shown, told):
+            assert [at for at, one in enumerate(found) if one] == passing
     around = await reads.around(SIGHT, SPACE, [ids[0]], Reach(10, 0), filters)
     assert sorted({0, *passing}) == sorted(ids.index(one.candidate.hit.memory_id) for one in around)
 
