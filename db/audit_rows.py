@@ -25,7 +25,7 @@ _FETCH = 1_000
 _VECTOR_HEAD = 4
 
 # How many columns of `kept_memories` each class takes.
-_MEMORY = 23
+_MEMORY = 24
 _STRENGTH = 14
 
 _AUDITED = {

@@ -36,7 +36,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "memory_copy": (
             *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", *["int8"] * 3, "text",
-              "text", "int4", "text", "text"),
+              "text", "int4", "text", "text", "int8"),
         ),
         "content_copy": ("bytea", "text", "text"),
         "embedding_copy": ("bytea", "text", "bytea", "text"),

@@ -48,7 +48,7 @@ from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
 from memquorum.core.protection.orders import GOAL, HOLD
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
-from memquorum.core.restoring import asking
+from memquorum.core.restoring import asking, uses
 from memquorum.core.restoring.orders import ACTIONS
 from memquorum.core.restoring.turns import in_turn
 from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
@@ -377,10 +377,13 @@ class InMemorySchedule:
         """Requests to restore that are to be voted on; see the port."""
         voted = {d.trigger for d in self._store.decisions if d.shard == shard and d.epoch <= through}
         open_ = (
-            (entry.namespace, link.entry)
+            ((entry.namespace, entry.effect), link.entry)
             for entry, link in self._store.entries.get(shard, ())
-            if entry.effect == "requested" and entry.as_of >= since and entry.source_offset < before
-            and voted.isdisjoint(asking.trigger(entry.event_id, action) for action in ACTIONS)
+            if entry.effect in ("requested", uses.ASKED) and entry.as_of >= since and entry.source_offset < before
+            and voted.isdisjoint(
+                [asking.trigger(uses.order_id(entry.source_offset))] if entry.effect == uses.ASKED
+                else [asking.trigger(entry.event_id, action) for action in ACTIONS]
+            )
         )  # fmt: skip
         return [data for _, data in in_turn(open_, lambda one: one[0])]
 

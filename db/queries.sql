@@ -191,7 +191,7 @@ ORDER BY d.shard, d.seq
 -- Memories by id.
 SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
     early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
-    jurisdictions
+    jurisdictions, asks_after
 FROM memory
 WHERE id = ANY(%(ids)s::uuid[])
 
@@ -212,7 +212,7 @@ JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace,
 -- New memories.
 COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
     early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
-    jurisdictions) FROM STDIN (FORMAT BINARY)
+    jurisdictions, asks_after) FROM STDIN (FORMAT BINARY)
 
 -- :name content_copy
 -- Content in the clear.
@@ -477,12 +477,13 @@ WHERE (m.tier <> 'gone' AND m.namespace = %(namespace)s) OR d.memory_id IS NOT N
 ORDER BY f.id
 
 -- :name memory_update
--- Changes of tier, or of the encoder: all of a batch at once.
+-- Changes of tier or of the encoder, and uses that ask for what is sealed: all of a batch at once.
 UPDATE memory m
 SET tier = n.tier, encoder = n.encoder, confidence_ppm = n.confidence_ppm, changed = n.changed,
-    sealed_until = n.sealed_until, seq = n.seq
+    sealed_until = n.sealed_until, seq = n.seq, asks_after = n.asks_after
 FROM json_to_recordset(%(rows)s) AS n (
-    id uuid, tier text, encoder text, confidence_ppm integer, changed bigint, sealed_until bigint, seq bigint)
+    id uuid, tier text, encoder text, confidence_ppm integer, changed bigint, sealed_until bigint, seq bigint,
+    asks_after bigint)
 WHERE m.id = n.id
 
 -- :name strength_update
@@ -529,18 +530,22 @@ WHERE memory_id = ANY(%(ids)s::uuid[]) AND effect IN ('stored', 'reinforced', 'a
 ORDER BY memory_id, seq
 
 -- :name restores_open
--- Requests to restore or to forget that stand in the accepted stream before an offset, and on which no epoch up to one has voted: the
--- first of each namespace in their order, then the second of each, and so on. One that cannot be nominated yet waits for days;
+-- Requests to restore or to forget, and late uses that ask, which stand in the accepted stream before an offset, and on which no epoch
+-- up to one has voted: the first of each namespace in their order, then the second of each, and so on. One that cannot be nominated yet waits for days;
 -- so a namespace has a bounded part of the answer, and others are told whatever waits in it. That is the same whenever it is
 -- asked. Those of before a time are over: so is the grace time of what they name.
 SELECT waiting.entry
 FROM (
-    SELECT j.seq, j.entry, row_number() OVER (PARTITION BY j.namespace ORDER BY j.seq) AS place
+    SELECT j.seq, j.entry, row_number() OVER (PARTITION BY j.namespace, j.effect ORDER BY j.seq) AS place
     FROM journal j
-    WHERE j.shard = %(shard)s AND j.effect = 'requested' AND j.as_of >= %(since)s AND j.source_offset < %(before)s
+    WHERE j.shard = %(shard)s AND j.effect IN ('requested', 'asked') AND j.as_of >= %(since)s AND j.source_offset < %(before)s
       AND NOT EXISTS (
           SELECT FROM decision d
-          WHERE d.shard = j.shard AND d.trigger IN ('restore/' || j.event_id, 'forget/' || j.event_id) AND d.epoch <= %(through)s)
+          WHERE d.shard = j.shard AND d.epoch <= %(through)s AND d.trigger = ANY (
+              CASE j.effect
+                  WHEN 'asked' THEN ARRAY['restore/access/' || j.source_offset]
+                  ELSE ARRAY['restore/' || j.event_id, 'forget/' || j.event_id]
+              END))
 ) waiting
 WHERE waiting.place <= %(each)s
 ORDER BY waiting.place, waiting.seq
@@ -1413,7 +1418,7 @@ ORDER BY epoch, position, member
 -- Memories by id, which for UUIDs is the order of their text.
 SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
     early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
-    jurisdictions
+    jurisdictions, asks_after
 FROM memory
 WHERE shard = %(shard)s
 ORDER BY memory.id
@@ -1529,7 +1534,7 @@ UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s
 -- Everything that the state digest is taken over, in its order; a namespace, or all.
 SELECT m.id::text, m.shard, m.namespace, m.agent, m.subject, m.session, m.role, m.event_id, m.tier, m.created,
     m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq, m.source,
-    m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions,
+    m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.asks_after,
     s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.due_at, s.touched, s.accesses,
     s.reinforced, s.forget_kept, s.forget_rest, s.promote_kept, s.promote_rest,
     c.body, halfvec_send(e.vector)

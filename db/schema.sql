@@ -70,7 +70,8 @@ CREATE TABLE memory (
     type            text    NOT NULL DEFAULT 'episodic' CHECK (type IN ('episodic', 'semantic', 'social', 'task')),
     sensitivity_ppm integer NOT NULL DEFAULT 0,
     purposes        text,
-    jurisdictions   text    NOT NULL DEFAULT '' -- whose law it is under
+    jurisdictions   text    NOT NULL DEFAULT '', -- whose law it is under
+    asks_after      bigint -- of a sealed one: a use after this time that comes late asks for it back; NULL once one has
 );
 -- What a search that names no purpose must keep out.
 CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;
@@ -429,7 +430,7 @@ CREATE POLICY tenant ON erasure FOR SELECT TO memquorum_tenant USING (
 );
 
 -- Requests for memories that were forgotten stand in the journal; their decisions name them in the trigger.
-CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect = 'requested';
+CREATE INDEX journal_requested ON journal (shard, as_of) WHERE effect IN ('requested', 'asked');
 CREATE INDEX journal_request ON journal (event_id) WHERE effect IN ('requested', 'declined');
 CREATE INDEX decision_trigger ON decision (shard, trigger);
 

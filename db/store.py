@@ -51,7 +51,7 @@ from memquorum.ports import StoreUnavailable
 DECIDED_DEPTH = 64
 
 # Of a memory: its commitment is bytes, which no JSON holds.
-_CHANGING = ("id", "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq")
+_CHANGING = ("id", "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after")
 _NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
 
 

@@ -24,7 +24,7 @@ from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.merging import Marks
 from memquorum.core.protection.orders import ENDS, GOAL, NEED, PIN, kind_of
-from memquorum.core.records import ProtectionOrdered
+from memquorum.core.records import AccessAccepted, ProtectionOrdered
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
@@ -280,6 +280,16 @@ class View:
         changed = self._write(sql.TOUCH, (at, offset, int(repeated), salience_ppm, memory_id, namespace)).rowcount
         return changed == 1 and not self.is_forgotten(memory_id)
 
+    def used_late(self, use: AccessAccepted, offset: int) -> None:
+        """An access to what rests sealed: it changes nothing before the members have voted on it."""
+        self._write(sql.LATE, (use.memory_id, use.namespace, offset, use.accessed_at))
+
+    def used_since(self, shard: int, use: AccessAccepted, *, offset: int, digest: bytes) -> bool:
+        """Whether a use as late as this one was read at `offset` or behind it, after what a vote to forget spoke of,
+        and none of this digest was decided on."""
+        row = (use.memory_id, use.namespace, offset, use.accessed_at, shard, digest)
+        return self._db.execute(sql.USED_SINCE, row).fetchone() is not None
+
     def is_forgotten(self, memory_id: str) -> bool:
         """Whether it was decided, not long ago, to forget the memory."""
         return any(memory_id in of_shard for of_shard in self._forgotten.values())
@@ -409,6 +419,7 @@ class View:
         for memory_id in restored:
             self._write(sql.BACK, (memory_id, at, offset))
             self._write(sql.PLACE_BACK, (memory_id,))
+        self._write(sql.PURGE.format(table="late", column="memory_id"), (json.dumps(restored),))
 
     def _end_sealed(self, shard: int, as_of: int) -> None:
         """What rests sealed until then, and was not restored, is let go of; its key goes, too."""
@@ -416,8 +427,8 @@ class View:
             return
         ended = self._db.execute(sql.ENDED, (shard, as_of)).fetchall()
         self._write(sql.PURGE.format(table="memory", column="at"), (json.dumps([at for _, at in ended]),))
-        # Mostly nothing was encoded anew, and to look for each costs.
-        if self._db.execute("SELECT 1 FROM anew LIMIT 1").fetchone():
-            ids = json.dumps([memory_id for memory_id, _ in ended])
-            self._write(sql.PURGE.format(table="anew", column="memory_id"), (ids,))
+        # Mostly nothing was encoded anew, or used late, and to look for each costs.
+        for table in ("anew", "late"):
+            if self._db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone():
+                self._write(sql.PURGE.format(table=table, column="memory_id"), (json.dumps([i for i, _ in ended]),))
         self._write("DELETE FROM sealed WHERE shard = ? AND until <= ?", (shard, as_of))

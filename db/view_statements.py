@@ -53,6 +53,25 @@ UPDATE memory SET last_access = max(last_access, ?1), touched = ?2, reinforced =
        salience_ppm = max(salience_ppm, ?4)
 WHERE at = (SELECT at FROM place WHERE memory_id = ?5) AND memory_id = ?5 AND namespace = ?6
 """
+# Of what rests sealed, the latest use that was read since.
+LATE = """
+INSERT INTO late
+SELECT m.memory_id, ?3, ?4 FROM place p JOIN memory m ON m.at = -p.at AND m.memory_id = p.memory_id
+WHERE p.memory_id = ?1 AND p.at < 0 AND m.namespace = ?2
+ON CONFLICT DO UPDATE SET accepted_offset = max(accepted_offset, ?3), accessed_at = max(accessed_at, ?4)
+"""
+# The latest use after the vote to forget. What a view knows to rest has none but late ones; of what was used just when
+# it was forgotten the view does not know whether it rests. What it forgot lately must have been used since.
+USED_SINCE = """
+SELECT 1 FROM place p JOIN memory m ON m.at = abs(p.at) AND m.memory_id = p.memory_id
+LEFT JOIN late l ON l.memory_id = p.memory_id AND p.at < 0
+WHERE p.memory_id = ?1 AND m.namespace = ?2 AND (p.at > 0 OR l.memory_id IS NOT NULL)
+AND coalesce(l.accepted_offset, m.touched) >= ?3 AND coalesce(l.accessed_at, m.last_access) >= ?4
+AND NOT EXISTS (
+    SELECT 1 FROM forgotten f, json_each(f.memory_ids) w
+    WHERE f.shard = ?5 AND w.value = ?1 AND f.accepted_offset >= min(m.touched, ?3))
+AND NOT EXISTS (SELECT 1 FROM answered WHERE shard = ?5 AND digest = ?6)
+"""
 # Known, or sealed, in the namespace that ordered it: what is protected elsewhere is not for that order to say.
 PROTECT = """
 INSERT OR IGNORE INTO protected

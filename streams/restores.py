@@ -10,6 +10,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import (
+    Accessed,
     DecayCrossed,
     JournalEntry,
     RestoreFound,
@@ -17,7 +18,7 @@ from memquorum.core.records import (
     RestoreRequested,
     Standing,
 )
-from memquorum.core.restoring.orders import open_order
+from memquorum.core.restoring import uses
 from memquorum.core.restoring.turns import in_turn
 from memquorum.ports import Schedule
 
@@ -35,7 +36,8 @@ class Restores:
         """The requests that may be nominated at a tick, of those that stand before it. `standing`: the shard's then.
 
         Each is voted on once: who is refused may ask again. What is to come back waits behind no request to forget of
-        its own namespace, which may have to wait for days.
+        its own namespace, which may have to wait for days, and a signed request behind no uses, of which there may be
+        as many as were forgotten.
         """
         since = tick.as_of - self._genesis.policy.forget.grace_ms
         # Nobody has asked since what rests sealed now was forgotten.
@@ -45,14 +47,18 @@ class Restores:
             tick.shard, since=since, before=tick.accepted_offset, through=standing.last_epoch
         )
         opened = sorted(self._opened(asked, tick), key=lambda one: one[0].offset)
-        return iter(in_turn(opened, lambda one: (one[1].namespace, one[1].action)))
+        return iter(in_turn(opened, self._whose))
+
+    def _whose(self, asked: tuple[RestoreFound, RestoreOrdered]) -> tuple[str, str, bool]:
+        found, order = asked
+        return order.namespace, order.action, uses.use_of(self._codec, found) is not None
 
     def _opened(self, asked: Iterable[bytes], tick: DecayCrossed) -> Iterator[tuple[RestoreFound, RestoreOrdered]]:
         for data in asked:
             entry = self._codec.decode_as(JournalEntry, data)
-            detail = self._codec.decode_as(RestoreRequested, entry.detail)
             try:
-                _, order = open_order(self._codec, self._genesis, detail.order)
+                found = self._found(entry)
+                order = uses.opened(self._codec, self._genesis, found)
                 if shard_of(order.namespace, self._genesis.shards) != tick.shard:
                     raise BadOrder("bad_order", "namespace", "of another shard: nobody would vote on it")
             except BadOrder as error:
@@ -60,4 +66,10 @@ class Restores:
                     self._complained.add(data)
                     log.error("shard %d: request %s cannot be voted on: %s", tick.shard, entry.event_id, error)
                 continue
-            yield RestoreFound(detail.order, detail.accepted_at, entry.source_offset), order
+            yield found, order
+
+    def _found(self, entry: JournalEntry) -> RestoreFound:
+        if entry.effect == uses.ASKED:
+            return uses.of_entry(self._codec, entry, self._codec.decode_as(Accessed, entry.detail))
+        detail = self._codec.decode_as(RestoreRequested, entry.detail)
+        return RestoreFound(detail.order, detail.accepted_at, entry.source_offset)

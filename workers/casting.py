@@ -18,7 +18,7 @@ from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.orders import order_digest
 from memquorum.core.policy import PPM
 from memquorum.core.records import ErasureFound, MembersOrdered, Opinion, RestoreFound, Signed
-from memquorum.core.restoring import asking
+from memquorum.core.restoring import asking, uses
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock
@@ -168,7 +168,10 @@ class Casting:
         return Opinion(holds, score, (score,))
 
     def _stands(self, found: ErasureFound | RestoreFound) -> bool:
-        """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands."""
+        """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands; or
+        a use as late as the one that is said to ask."""
+        if isinstance(found, RestoreFound) and (use := uses.use_of(self._codec, found)) is not None:
+            return self._view.used_since(self._shard, use, offset=found.offset, digest=uses.digest(found, use))
         offset, *said = _stood(self._codec, found)
         return self._view.order_at(self._shard, offset) == tuple(said)
 
@@ -237,4 +240,6 @@ def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:
 
 
 def _stood(codec: Codec, found: ErasureFound | RestoreFound) -> tuple[int, bytes, int]:
+    if isinstance(found, RestoreFound) and (use := uses.use_of(codec, found)) is not None:
+        return found.offset, uses.digest(found, use), found.accepted_at
     return found.offset, order_digest(codec, found.order), found.accepted_at

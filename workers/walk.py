@@ -109,7 +109,8 @@ class Walk:
             case ErasureAccepted() | RestoreAccepted() | ProtectionAccepted() as ordered:
                 self._order(item.offset, ordered)
             case AccessAccepted() as access:
-                self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset)
+                if not self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset):
+                    self._view.used_late(access, item.offset)
             case EpisodeAccepted() as episode:
                 assert item.scored is not None
                 self._next_scored = max(self._next_scored, item.scored.offset + 1)

@@ -47,7 +47,7 @@ _BEAT_S = 0.2
 _CLIENT: dict[str, Any] = {"fetch.wait.max.ms": 20}
 _SOURCE = "memquorum/demo"
 _WATCHED = (topics.JOURNAL, topics.CROSSED, topics.NOMINATIONS, topics.REFUSED)
-_APPLIED = frozenset({"stored", "reinforced", "dropped", "repeated", "accessed"})
+_APPLIED = frozenset({"stored", "reinforced", "dropped", "repeated", "accessed", "asked"})
 
 
 class Stalled(RuntimeError):

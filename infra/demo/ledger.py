@@ -75,6 +75,7 @@ class Ledger:
     stands_for: dict[str, str] = field(default_factory=dict)
     """Memory id of an episode that reinforced another → the memory that it reinforced."""
     _size: dict[str, int] = field(default_factory=dict)
+    _promoted: set[str] = field(default_factory=set)
     _tiers: Counter[str] = field(default_factory=Counter)
     _alive_characters: int = 0
     _early: dict[tuple[int, int], tuple[Decided, int]] = field(default_factory=dict)
@@ -109,13 +110,22 @@ class Ledger:
             self.idle_accesses += entry.effect == "accessed" and not detail.applied
         elif isinstance(detail, Decided):
             for result in detail.results:
-                if result.outcome in _ENDS:
-                    self._move(result.memory_id, _ENDS[result.outcome])
+                self._end(result)
             self._decided(entry.shard, detail, at)
         elif isinstance(detail, Destroyed | Erased):
             self._gone(detail)
         elif entry.effect == "ticked":
             self._ticked(entry.as_of)
+
+    def _end(self, result: Result) -> None:
+        """What a decision did to a memory. What comes back is in the tier that it was in: long-term, once promoted."""
+        tier = _ENDS.get(result.outcome)
+        if result.outcome == "promoted":
+            self._promoted.add(result.memory_id)
+        elif result.outcome == "restored":
+            tier = LONG_TERM if result.memory_id in self._promoted else SHORT_TERM
+        if tier is not None:
+            self._move(result.memory_id, tier)
 
     def _gone(self, detail: Destroyed | Erased) -> None:
         if isinstance(detail, Destroyed):

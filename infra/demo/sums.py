@@ -55,15 +55,21 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
         ("repeated", effects["repeated"]),
         ("refused", turned_away["episode"]),
     ]
-    accesses = [("noted", effects["accessed"]), ("repeated", effects[AGAIN]), ("refused", turned_away["access"])]
-    ends = [(end, outcomes[end]) for end in ("forgotten", "promoted", "kept", "voided", "open")]
+    accesses = [
+        ("noted", effects["accessed"]),
+        ("asked for what was forgotten", effects["asked"]),
+        ("repeated", effects[AGAIN]),
+        ("refused", turned_away["access"]),
+    ]
+    ends = [(end, outcomes[end]) for end in ("forgotten", "restored", "promoted", "kept", "voided", "open")]
+    forgotten = [(SEALED, tiers[SEALED]), (GONE, tiers[GONE]), ("restored", outcomes["restored"])]
     return [
         Sum(("episodes to publish", tally.episodes), _shown(log)),
         Sum(("episodes published", published["episodes"]), _shown(episodes)),
         Sum(("accesses published", published["accesses"]), _shown(accesses)),
         Sum(("proposals nominated", ledger.nominations()), tuple(ends)),
         Sum(("memories stored", effects["stored"]), tuple(tiers.items())),
-        Sum(("memories forgotten", outcomes["forgotten"]), ((SEALED, tiers[SEALED]), (GONE, tiers[GONE]))),
+        Sum(("memories forgotten", outcomes["forgotten"]), _shown(forgotten)),
     ]
 
 
@@ -73,7 +79,7 @@ def checks(tally: Tally, published: Counter[str], ledger: Ledger, stored: Stored
     events = {
         "stored": effects["stored"],
         "reinforced": effects["reinforced"],
-        "accessed": effects["accessed"],
+        "accessed": effects["accessed"] + effects["asked"],
         **ledger.reasons,
     }
     ends = {end: n for end, n in ledger.outcomes().items() if end != "open"}

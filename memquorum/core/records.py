@@ -281,7 +281,7 @@ class JournalHead:
 
 @dataclass(frozen=True, slots=True)
 class Accessed:
-    """Detail of 'accessed'."""
+    """Detail of 'accessed', and of 'asked': it came after its memory was forgotten, and asks for it back."""
 
     agent: str
     accessed_at: int

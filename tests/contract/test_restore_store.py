@@ -6,8 +6,10 @@ import pytest
 
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
+from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.records import JournalEntry, Restored
+from memquorum.core.records import Accessed, JournalEntry, Restored
+from memquorum.core.restoring import uses
 from memquorum.core.restoring.recall import recall
 from tests.contract.stores import KINDS, World, make
 from tests.unit import erasures, genesis, votes
@@ -78,6 +80,26 @@ def test_a_request_is_told_until_an_epoch_has_voted_on_it(world: World, shard: S
     )
     state = world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0].state
     assert (state, state.asked_at) == (shard.rows.state, 1_200)
+
+
+def test_a_late_use_is_told_until_an_epoch_has_voted_on_it(world: World, shard: Shard, codec: Codec) -> None:
+    shard.access(A, 1_001, event_id=FIRST.order_id)
+    change = shard.changes[-1]
+    world.flush(shard)
+    # Whoever uses a memory chooses the event's id: a request of that id stays open.
+    shard.ask(FIRST, 1_100)
+    shard.tick(1_200)
+    world.flush(shard)
+    assert asked(world, codec) == [FIRST.order_id] * 2
+    detail = codec.decode_as(Accessed, change.entry.detail)
+    shard.restore_used(uses.of_entry(codec, change.entry, detail), vote=nobody)
+    shard.access(A, 1_201)
+    world.flush(shard)
+    (left,) = world.schedule.restores(0, since=0, before=99, through=99)
+    assert codec.decode_as(JournalEntry, left).effect == "requested"
+    loaded = world.reopen().store.start(GENESIS.cluster, GENESIS.shards)[0]
+    with world.reopen().store.transaction({loaded.state: Keys(frozenset({A, B}))}) as transaction:
+        assert {i: m.asks_after for i, m in transaction.rows[0].memories.items()} == {A: None, B: 1_000}
 
 
 def test_what_is_declined_is_not_told(world: World, shard: Shard, codec: Codec) -> None:

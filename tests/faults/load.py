@@ -250,11 +250,13 @@ class Load:
             dropped = connection.execute("SELECT entry FROM journal WHERE effect = 'dropped' ORDER BY shard, seq")
             problems += unencoded(load_codec(), (row[0] for row in dropped))
         stored = {str(outcome): int(count) for outcome, count in rows}
-        journal = {"accessed": "accessed", "stored": "stored", "reinforced": "reinforced", "below_threshold": "dropped"}
-        for outcome, effect in journal.items():
-            if stored.get(outcome, 0) != seen.effects[effect]:
-                problems.append(f"{stored.get(outcome, 0)} events {outcome}, {seen.effects[effect]} entries {effect}")
-        total = sum(seen.effects[effect] for effect in journal.values())
+        journal = {outcome: seen.effects[outcome] for outcome in ("stored", "reinforced")}
+        journal["below_threshold"] = seen.effects["dropped"]
+        journal["accessed"] = seen.effects["accessed"] + seen.effects["asked"]
+        for outcome, entries in journal.items():
+            if stored.get(outcome, 0) != entries:
+                problems.append(f"{stored.get(outcome, 0)} events {outcome}, {entries} entries of such")
+        total = sum(journal.values())
         if not 0 <= total - len(mine) - book.used <= book.unsure:
             problems.append(
                 f"{total} events, but {len(mine)} published, {book.used} by searches and at most {book.unsure} more"

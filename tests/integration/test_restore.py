@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from db.schedule import PostgresSchedule
 from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum import topics
@@ -16,7 +17,15 @@ from memquorum.core.avro import Codec
 from memquorum.core.crypto import sealing
 from memquorum.core.ids import memory_id
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
-from memquorum.core.records import MemoryReencoded, RestoreAccepted, RestoreFound, RestoreOrdered
+from memquorum.core.records import (
+    DecayCrossed,
+    MemoryReencoded,
+    RestoreAccepted,
+    RestoreFound,
+    RestoreOrdered,
+    Standing,
+)
+from streams.restores import Restores
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow
 from tests.integration.test_audit import database
@@ -174,4 +183,35 @@ def test_an_erasure_on_the_way_has_the_last_word_and_so_has_the_end_of_the_grace
     assert rows(databases, "SELECT outcome FROM outcome WHERE kind = 'restore' ORDER BY epoch")[1:] == [("voided",)]
     assert rows(databases, "SELECT DISTINCT tier FROM memory") == [("gone",)] and not vault.open([a, b])
     assert stored(databases) == {}
+    whole(flow, databases, vault, postgres)
+
+
+def test_a_use_that_came_after_its_memory_was_forgotten_brings_it_back_by_a_vote(
+    flow: Flow, worker: Worker, databases: tuple[str, str], vault: PostgresVault, postgres: Postgres
+) -> None:
+    a = memory_id(flow.namespace(SHARD), "a")
+    flow.tick(SHARD, 900)
+    flow.episodes(SHARD, ["a"])
+    forget(flow, "a", at=5_000)
+    await_seq(databases, SHARD, 4, worker)
+    flow.access(SHARD, a, 5_001)
+    flow.access(SHARD, a, 5_002)
+    ticked_at = flow.tick(SHARD, 6_000)
+    flow.flush()
+    await_seq(databases, SHARD, 7, worker)
+    schedule = PostgresSchedule(databases[0])
+    standing = Standing(1, 5_000, 2, 0, 0, 5_000)
+    tick = DecayCrossed(SHARD, 6_000, accepted_offset=ticked_at, journal_seq=7, crossed=(), standing=standing)
+    ((found, order),) = Restores(flow.codec, GENESIS, schedule).due(standing, tick)
+    schedule.close()
+    assert (order.memory_ids, found.accepted_at) == ((a,), 5_001)
+    flow.epoch[SHARD] += 1
+    flow.certificate(SHARD, *votes.restoring(
+        flow.codec, GENESIS, found, order,
+        shard=SHARD, epoch=flow.epoch[SHARD], as_of=6_000, accepted_offset=ticked_at,
+    ))  # fmt: skip
+    flow.flush()
+    await_seq(databases, SHARD, 8, worker)
+    assert rows(databases, "SELECT last_access, accesses FROM strength WHERE memory_id = %s", a) == [(5_001, 0)]
+    assert a in stored(databases)
     whole(flow, databases, vault, postgres)

@@ -33,6 +33,7 @@ from memquorum.core.records import (
     RestoreFound,
     RestoreOrdered,
 )
+from memquorum.core.restoring import uses
 from tests.unit import votes
 
 NAMESPACE = "greenhouse"  # of shard 0, where there are four
@@ -210,6 +211,21 @@ class Shard:
         found = RestoreFound(record.order, record.accepted_at, at if offset is None else offset)
         pre_prepare, commits = votes.restoring(
             codec, genesis, found, order, vote,
+            epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
+            accepted_offset=max(self.offset, found.offset + 1),
+        )  # fmt: skip
+        checked = check_decision(codec, genesis, pre_prepare, commits)
+        place, recalled = (
+            applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq),
+            {r.memory_id: r for r in told},
+        )
+        return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
+
+    def restore_used(self, found: RestoreFound, *told: Restored, vote: votes.Vote = votes.everybody) -> Change:
+        """A use that came late is decided on; `told`: what could be opened."""
+        state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
+        pre_prepare, commits = votes.restoring(
+            codec, genesis, found, uses.opened(codec, genesis, found), vote,
             epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
             accepted_offset=max(self.offset, found.offset + 1),
         )  # fmt: skip

@@ -16,25 +16,25 @@ REFUSED = [Refused("episode", "e9", "empty_value", "content", "blank")]
 
 
 def run() -> tuple[Tally, Counter, Ledger]:
-    tally = Tally(files=1, messages=9, accesses=2, episodes=9, empty=["x"], split=[("y", 2)])
+    tally = Tally(files=1, messages=9, accesses=3, episodes=9, empty=["x"], split=[("y", 2)])
     ledger = Ledger(load_codec())
-    ledger.effects.update(stored=4, reinforced=1, dropped=2, repeated=1, accessed=1)
+    ledger.effects.update(stored=4, reinforced=1, dropped=2, repeated=1, accessed=1, asked=1)
     ledger.effects[AGAIN] = 1
     ledger.reasons.update(below_threshold=1, unsure=1)
     for memory, tier in {"A": "gone", "B": "sealed", "C": "long-term", "D": "short-term"}.items():
         ledger._move(memory, tier)
-    ends = ("forgotten", "forgotten", "promoted", "kept")
-    results = tuple(Result(m, "forget", end, "quorum") for m, end in zip("ABCD", ends, strict=True))
-    ledger.epochs[0, 1] = Epoch(0, 1, 7, "interval", 4, 1000, 1250, results)
+    ends = ("forgotten", "forgotten", "promoted", "kept", "forgotten", "restored")
+    results = tuple(Result(m, "forget", end, "quorum") for m, end in zip("ABCDDD", ends, strict=True))
+    ledger.epochs[0, 1] = Epoch(0, 1, 7, "interval", 6, 1000, 1250, results)
     ledger.epochs[0, 2] = Epoch(0, 2, 8, "interval", 3, 2000)
-    return tally, Counter(episodes=9, accesses=2), ledger
+    return tally, Counter(episodes=9, accesses=3), ledger
 
 
 def stored() -> Stored:
     return Stored(
-        events={"stored": 4, "reinforced": 1, "below_threshold": 1, "unsure": 1, "accessed": 1},
+        events={"stored": 4, "reinforced": 1, "below_threshold": 1, "unsure": 1, "accessed": 2},
         tiers={"gone": 1, "sealed": 1, "long-term": 1, "short-term": 1},
-        outcomes={"forgotten": 2, "promoted": 1, "kept": 1},
+        outcomes={"forgotten": 3, "promoted": 1, "kept": 1, "restored": 1},
     )
 
 
@@ -51,6 +51,7 @@ def test_everything_adds_up():
         ("episodes published", lambda t, p, book: p.update(episodes=1)),
         ("episodes published", lambda t, p, book: book.effects.update(stored=1)),
         ("accesses published", lambda t, p, book: book.effects.update(accessed=1)),
+        ("accesses published", lambda t, p, book: book.effects.update(asked=1)),
         (
             "proposals nominated",
             lambda t, p, book: book.epochs.update({(0, 1): replace(book.epochs[0, 1], proposals=5)}),

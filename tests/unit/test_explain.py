@@ -9,12 +9,14 @@ import pytest
 
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Protection
-from memquorum.core.records import Accessed, Decided, Stored
+from memquorum.core.records import Accessed, Decided, Restored, Stored
+from memquorum.core.restoring import uses
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted
 from memquorum.schema_files import load_codec
 from tests.unit.published import GENESIS, A, B, C, D, lively
 from tests.unit.shard import NAMESPACE, Shard, memory_id
+from tests.unit.votes import proposal
 
 CODEC = load_codec()
 
@@ -203,3 +205,16 @@ def test_what_protects_a_memory_is_named(shard: Shard, kind: str, told: str) -> 
     order = Protection(A, kind, 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", "sow", 5_000)
     account = replace(explain.explain(CODEC, GENESIS, facts(shard, A)), protected=(order,))
     assert told in "\n".join(telling.lines(account, GENESIS))
+
+
+def test_what_a_late_use_brought_back_says_whose_it_was() -> None:
+    shard = Shard(CODEC, GENESIS)
+    shard.episode("a", 500)
+    shard.tick(200_000)
+    shard.decide([proposal(A, "forget")])
+    asked = shard.access(A, 200_001).entry
+    shard.tick(200_100)
+    shard.restore_used(uses.of_entry(CODEC, asked, CODEC.decode_as(Accessed, asked.detail)), Restored(A, 1, 0, 0, 0, 0))
+    account, text = told(shard, A)
+    assert [vote.outcome for vote in account.votes] == ["forgotten", "restored"]
+    assert "because reviewer asked for it back; the epoch was opened by a use that came after the forgetting." in text

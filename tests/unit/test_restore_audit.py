@@ -9,7 +9,8 @@ import pytest
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.records import Decided, Restored
+from memquorum.core.records import Accessed, Decided, Restored
+from memquorum.core.restoring import uses
 from tests.unit import erasures, genesis, votes
 from tests.unit.published import POLICY, Published, kinds, publish
 from tests.unit.shard import Shard, memory_id
@@ -107,3 +108,42 @@ def test_the_accepted_stream_has_to_hold_the_request(public: Published) -> None:
 def test_altered_rows_are_found(public: Published, table: str, change: dict[str, object]) -> None:
     public.tables[table][0] |= change
     assert Kind.ROW_ALTERED in kinds(public.audit(store=True))
+
+
+@pytest.fixture
+def used(codec: Codec) -> Published:
+    """A was used after the time that the vote to forget it spoke of, which came in late; a vote restores it."""
+    shard = Shard(codec, GENESIS)
+    shard.tick(900)
+    shard.episode("a", 500)
+    shard.access(A, 600)
+    shard.tick(200_000)
+    shard.decide([proposal(A, "forget")])
+    shard.access(A, 200_001)
+    shard.access(A, 200_002)
+    shard.tick(200_100)
+    detail = codec.decode_as(Accessed, shard.changes[ASKED].entry.detail)
+    shard.restore_used(uses.of_entry(codec, shard.changes[ASKED].entry, detail), Restored(A, 600_000, 1, 0, 1, 0))
+    return publish(shard)
+
+
+ASKED, AGAIN = 5, 6
+
+
+def test_a_sound_late_use_is_found_sound(used: Published) -> None:
+    assert [used.entry(at).effect for at in (ASKED, AGAIN)] == ["asked", "accessed"]
+    assert used.tables["memory"][0]["tier"] == "short-term"
+    assert kinds(used.audit(store=True, accepted=True, words=True)) == []
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        lambda p: p.rewrite(ASKED, effect="accessed"),
+        lambda p: p.rewrite(AGAIN, effect="asked"),
+        lambda p: detail(p, ASKED, accessed_at=200_000),
+    ],
+)
+def test_a_use_that_did_not_ask_so_is_found(used: Published, tamper: Callable[[Published], None]) -> None:
+    tamper(used)
+    assert Kind.EFFECT_IMPOSSIBLE in kinds(used.audit())

@@ -14,6 +14,7 @@ from memquorum.core.consensus.certificate import check_pre_prepare
 from memquorum.core.consensus.tally import Outcome
 from memquorum.core.crypto import sealing
 from memquorum.core.records import (
+    AccessAccepted,
     ClockTicked,
     DecayCrossed,
     Decided,
@@ -24,7 +25,7 @@ from memquorum.core.records import (
     Signed,
     Standing,
 )
-from memquorum.core.restoring import asking
+from memquorum.core.restoring import asking, uses
 from tests.unit import votes
 from tests.unit.genesis import make
 from tests.unit.seats import AS_OF, CODEC, Fleet
@@ -171,3 +172,68 @@ def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered
     last = check_pre_prepare(CODEC, GENESIS, fleet.logs[topics.PRE_PREPARES][-1])
     assert {ballot.member for ballot in last.ballots} == {0, 2, 3}
     assert (last.body.epoch, last.outcomes[0].outcome, last.outcomes[0].yes) == (4, "kept", ())
+
+
+# Late uses -----------------------------------------------------------------------------------------------------------
+
+
+def used(fleet: Fleet, at: int = AS_OF, memory: str = MINE) -> RestoreFound:
+    """A use that comes in now, and a tick."""
+    use = AccessAccepted(f"use at {at}", memory, votes.GREENHOUSE, "reviewer", at)
+    offset = len(fleet.logs[topics.ACCEPTED])
+    fleet.logs[topics.ACCEPTED] += [CODEC.encode(use), CODEC.encode(ClockTicked("after", AS_OF))]
+    fleet.run()
+    return RestoreFound(CODEC.encode(use), at, offset)
+
+
+def nominate(fleet: Fleet, found: RestoreFound, epoch: int = 2) -> Outcome:
+    at = len(fleet.logs[topics.ACCEPTED]) - 1
+    tick, order = DecayCrossed(0, AS_OF, at, 9, ()), uses.opened(CODEC, GENESIS, found)
+    built = asking.build(CODEC, GENESIS, Standing(epoch - 1, AS_OF, 0, 0), tick, (found, order))
+    decide(fleet, replace(built, accepted_offset=at))
+    return outcomes(fleet)[-1]
+
+
+@pytest.fixture(params=["crossed", "sealed"])
+def after(request: pytest.FixtureRequest, fleet: Fleet) -> Fleet:
+    """The members know the memory to rest, or it was forgotten only just now; by a vote that knew its last use."""
+    for view in fleet.views.values():
+        with view.batch():
+            view.touch(MINE, votes.GREENHOUSE, at=AS_OF - 7, offset=2)
+            if request.param == "sealed":
+                view._seal(0, 1)
+                view._forgotten[0] = view._load_forgotten_of(0)
+    return fleet
+
+
+def test_a_use_that_all_have_read_restores(after: Fleet) -> None:
+    last = nominate(after, used(after, AS_OF - 5))
+    assert (last.outcome, last.yes, last.votes) == ("restored", (0, 1, 2, 3), 2)
+    assert known(after) == [True] * 4
+
+
+def test_a_use_is_not_one_that_nobody_read(after: Fleet) -> None:
+    """Not of another time, nor of a later place."""
+    real = used(after, AS_OF - 5)
+    use = CODEC.decode(real.order)
+    younger = replace(real, order=CODEC.encode(replace(use, accessed_at=AS_OF)), accepted_at=AS_OF)
+    for epoch, found in enumerate((younger, replace(real, offset=real.offset + 1)), 2):
+        last = nominate(after, found, epoch)
+        assert (last.outcome, last.yes) == ("kept", ())
+
+
+def test_without_a_late_use_nobody_restores(after: Fleet) -> None:
+    use = AccessAccepted("in time", MINE, votes.GREENHOUSE, "reviewer", AS_OF - 7)
+    last = nominate(after, RestoreFound(CODEC.encode(use), use.accessed_at, 2))
+    assert (last.outcome, last.yes) == ("kept", ())
+
+
+def test_a_use_that_was_decided_on_is_not_voted_for_again(after: Fleet) -> None:
+    found = used(after)
+    for seat in after.seats.values():
+        seat._judge._vault.keys.clear()  # type: ignore[attr-defined]
+    assert nominate(after, found).outcome == "kept"
+    for seat in after.seats.values():
+        seat._judge._vault.keys[MINE] = KEY  # type: ignore[attr-defined]
+    last = nominate(after, found, 3)
+    assert (last.outcome, last.yes) == ("kept", ())

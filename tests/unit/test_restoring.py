@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
+from db.inmemory import InMemorySchedule, InMemoryStore
+from db.store import Clear
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, check_nomination
 from memquorum.core.decay import due_at
 from memquorum.core.intake import Origin, Refusal, accept
 from memquorum.core.journal.effects import redo
+from memquorum.core.journal.rows import Keys
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import BadOrder
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
@@ -24,6 +28,7 @@ from memquorum.core.records import (
     RestoreAccepted,
     Restored,
     RestoreFound,
+    RestoreOrdered,
     Signed,
     Standing,
 )
@@ -67,7 +72,9 @@ def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec)
     change = shard.restore(ORDER, KEPT)
     assert outcome(change) == [("restored", "quorum")]
     memory, strength = shard.rows.memories[A], shard.rows.strengths[A]
-    assert memory == replace(before, tier="long-term", sealed_until=None, changed=1_200, seq=change.entry.seq)
+    assert memory == replace(
+        before, tier="long-term", sealed_until=None, asks_after=None, changed=1_200, seq=change.entry.seq
+    )
     assert (strength.tier, strength.last_access, strength.salience_ppm) == ("long-term", 1_100, 700_000)
     assert (strength.accesses, strength.reinforced, strength.created) == (1, 1, 100)
     assert (strength.due_at, strength.forget_rest) == (due_at(1_100, GENESIS.policy), 0)
@@ -170,6 +177,96 @@ def test_the_journal_recalls_what_use_had_made_of_a_memory(shard: Shard, codec: 
     past = recall(codec, about)
     assert past is not None and past.restored == KEPT and past.encoded is None
     assert recall(codec, about[1:]) is None
+
+
+# Late uses -----------------------------------------------------------------------------------------------------------
+
+
+def open_requests(shard: Shard, codec: Codec) -> list[tuple[RestoreFound, RestoreOrdered]]:
+    """What would be nominated at the next tick, of what the journal tells."""
+    store = InMemoryStore()
+    shard_rows = store.start(GENESIS.cluster, GENESIS.shards)[0]
+    with store.transaction({shard_rows.state: Keys()}) as transaction:
+        transaction.write([shard.work.net()], {i: Clear("", np.ones(3, np.float32)) for i in shard.rows.strengths}, {})
+    state = shard.rows.state
+    tick = DecayCrossed(0, state.as_of, shard.offset + 1, state.seq, (), state.standing)
+    return list(Restores(codec, GENESIS, InMemorySchedule(store)).due(state.standing, tick))
+
+
+def test_a_use_that_comes_after_its_memory_was_forgotten_is_put_to_the_vote_once(shard: Shard, codec: Codec) -> None:
+    asked = shard.access(A, 1_001)
+    assert asked.entry.effect == "asked" and not asked.strengths and shard.rows.state.asked_at == 1_000
+    assert shard.rows.memories[A].tier == "sealed" and A not in shard.rows.strengths
+    # Whoever repeats it makes no further votes.
+    assert [shard.access(A, at).entry.effect for at in (1_001, 1_400)] == ["accessed", "accessed"]
+    assert shard.access(A, 1_002, asked.entry.event_id).entry.effect == "repeated"
+    ((found, order),) = open_requests(shard, codec)
+    assert (order.memory_ids, order.ordered_by, found.accepted_at) == ((A,), "reviewer", 1_001)
+    change = shard.restore_used(found, KEPT)
+    assert outcome(change) == [("restored", "quorum")]
+    strength = shard.rows.strengths[A]
+    assert (strength.last_access, strength.due_at) == (1_001, due_at(1_001, GENESIS.policy))
+    assert shard.rows.memories[A].asks_after is None and open_requests(shard, codec) == []
+
+
+def test_what_the_members_refused_no_further_use_asks_for(shard: Shard, codec: Codec) -> None:
+    shard.access(A, 1_001)
+    ((found, _),) = open_requests(shard, codec)
+    assert outcome(shard.restore_used(found, vote=nobody)) == [("kept", "too_few_votes")]
+    assert shard.access(A, 1_100).entry.effect == "accessed" and open_requests(shard, codec) == []
+    # Who may ask for it still may; and what comes back and is forgotten once more can be asked for by a use again.
+    shard.ask(ORDER, 1_200)
+    assert outcome(shard.restore(ORDER, KEPT)) == [("restored", "quorum")]
+    shard.tick(1_300)
+    shard.decide([proposal(A, "forget")])
+    assert [shard.access(A, at).entry.effect for at in (1_300, 1_301)] == ["accessed", "asked"]
+
+
+@pytest.mark.parametrize(
+    ("named", "at", "namespace"), [(A, 1_000, NAMESPACE), (ELSEWHERE, 1_001, NAMESPACE), (A, 1_001, "elsewhere")]
+)
+def test_no_use_asks_that_the_vote_could_know_of_or_of_what_is_not_there(
+    shard: Shard, codec: Codec, named: str, at: int, namespace: str
+) -> None:
+    assert shard.access(named, at, namespace=namespace).entry.effect == "accessed"
+    assert open_requests(shard, codec) == [] and shard.rows.state.asked_at == 0
+
+
+def test_after_the_grace_time_no_use_asks(shard: Shard) -> None:
+    shard.tick(1_500)
+    assert shard.access(A, 1_400).entry.effect == "accessed"
+    shard.destroy(A, B)
+    assert shard.access(B, 1_400).entry.effect == "accessed" and shard.rows.memories[B].asks_after is None
+
+
+def test_whoever_walks_a_journal_with_late_uses_reaches_the_same(shard: Shard, codec: Codec) -> None:
+    shard.access(A, 1_001)
+    shard.access(B, 1_002)
+    shard.restore_used(open_requests(shard, codec)[0][0], KEPT)
+    walked = Workset(replace(Shard(codec, GENESIS).rows))
+    for change in shard.changes:
+        walked.absorb(redo(shard.rules, walked.rows, change.appended))
+    assert walked.rows == shard.rows
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"accepted_at": 1_002}, {"offset": 8}, {"memory_id": B}, {"namespace": "elsewhere"}, {"memory_id": "none"}],
+)
+def test_a_nomination_of_a_late_use_says_nothing_else_than_the_use(
+    shard: Shard, codec: Codec, changes: dict[str, Any]
+) -> None:
+    shard.access(A, 1_001)
+    ((found, order),) = open_requests(shard, codec)
+    tick = DecayCrossed(0, 1_000, 9, 20, ())
+    sound = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (found, order))
+    assert asking.check(codec, GENESIS, sound) == (found, order)
+    use = codec.decode(found.order)
+    told = {name: value for name, value in changes.items() if hasattr(found, name)}
+    said = {name: value for name, value in changes.items() if not hasattr(found, name)}
+    other = replace(found, **told, order=codec.encode(replace(use, **said)))
+    with pytest.raises(BadOrder):
+        asking.check(codec, GENESIS, replace(sound, order=codec.encode(other)))
 
 
 # Requests ------------------------------------------------------------------------------------------------------------

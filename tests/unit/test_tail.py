@@ -58,6 +58,10 @@ def shard(codec: Codec) -> Shard:
     made.tick(8_000_000_000)
     goal = GoalDue(erasures.NAMESPACE, "goal:sow", 5_000, (A,))
     made._absorb(ordering.apply_lapsed(made.rules, made.rows, goal))
+    rests = {"tier": "sealed", "sealed_until": 9_000_000_000, "asks_after": 8_000_000_000}
+    made.work._memories[A] = replace(made.rows.memories[A], **rests)
+    made.work._strengths.pop(A)
+    made.access(A, 8_000_000_001)
     return made
 
 
@@ -100,6 +104,8 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "1970-04-03 14:13:20  0/21    ticked",
         "1970-04-03 14:13:20  0/22    lapsed      goal:sow in greenhouse: nobody ended it, 1 memories are needed by it "
         "no more",
+        f"1970-04-03 14:13:20  0/23    asked       {A}  by reviewer in greenhouse: it was forgotten already, and the "
+        "members vote on it again",
     ]
     assert {change.entry.effect for change in shard.changes} == set(EFFECTS)
 

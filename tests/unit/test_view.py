@@ -12,6 +12,7 @@ import pytest
 from db.view import View
 from db.view_rows import Known, Recent
 from memquorum.core.consensus.events import Progress, Reached
+from memquorum.core.records import AccessAccepted
 from tests.unit.protections import wanted
 
 CLUSTER = b"c" * 32
@@ -390,3 +391,41 @@ def test_what_was_used_while_it_was_forgotten_can_be_restored_too(view: View) ->
     assert resting(view) == ["m1"] and one(view).last_access == 300
     decide(view, 4, accepted_offset=40, back="m1")
     assert (one(view).last_access, one(view).touched) == (500, 40)
+
+
+# Late uses -----------------------------------------------------------------------------------------------------------
+
+
+def use_at(at: int, namespace: str = "space") -> AccessAccepted:
+    return AccessAccepted("e", "m1", namespace, "ada", at)
+
+
+def used(view: View, at: int, offset: int, *, namespace: str = "space", digest: bytes = b"digest") -> bool:
+    return view.used_since(0, use_at(at, namespace), offset=offset, digest=digest)
+
+
+def test_of_what_rests_only_a_late_use_is_one(view: View) -> None:
+    view.remember(KNOWN)
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []))
+        assert not used(view, KNOWN.last_access, KNOWN.touched)
+    view.used_late(use_at(300), 30)
+    assert used(view, 300, 30) and used(view, 299, 29)
+    assert not used(view, 301, 30) and not used(view, 300, 31) and not used(view, 300, 30, namespace="elsewhere")
+    view.answer(0, 30, b"digest", 300)
+    assert not used(view, 300, 30) and used(view, 300, 30, digest=b"another")
+
+
+def test_a_late_use_is_let_go_of_with_its_memory_or_once_that_is_restored(view: View) -> None:
+    view.remember(KNOWN)
+    for epoch in (1, 2, 3):
+        decide(view, epoch, *(["m1"] if epoch == 1 else []))
+    view.used_late(use_at(300), 30)
+    decide(view, 4, back="m1")
+    for epoch in (5, 6, 7):
+        decide(view, epoch, *(["m1"] if epoch == 5 else []), accepted_offset=40)
+    assert resting(view) and not used(view, 300, 30)
+    view.used_late(use_at(700), 50)
+    assert used(view, 700, 50)
+    view.ticked(0, 60, 5_000, b"")
+    assert held(view) == set() and view._db.execute("SELECT count(*) FROM late").fetchone() == (0,)

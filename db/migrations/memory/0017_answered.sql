@@ -14,3 +14,6 @@ ALTER TABLE answered OWNER TO memquorum_owner;
 
 ALTER TABLE answered ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON answered FOR SELECT TO memquorum_reader USING (true);
+
+-- A use that comes late, for a time after the vote's, asks for what rests sealed: once.
+ALTER TABLE memory ADD COLUMN asks_after bigint;

@@ -30,6 +30,7 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, Verifi
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
+from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
 from memquorum.core.orders import order_digest
 from memquorum.core.records import (
@@ -216,10 +217,10 @@ class History:
 
     def _judge_access(self, entry: JournalEntry, detail: Accessed) -> None:
         self._judge_place(entry)
-        seen = self._seen(entry)
         memory = self.memories.get(entry.memory_id or "")
         alive = memory is not None and memory.id in self.strengths and memory.namespace == entry.namespace
-        expected = ("repeated", False) if seen else ("accessed", alive)
+        late = use_asks(memory, entry.namespace or "", detail.accessed_at, self.state.as_of)
+        expected = ("repeated", False) if self._seen(entry) else ("asked", False) if late else ("accessed", alive)
         if (entry.effect, detail.applied) != expected:
             raise _effect(f"{expected[0]}, applied {expected[1]}", f"{entry.effect}, applied {detail.applied}")
 
@@ -409,6 +410,7 @@ _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingPro
         "dropped": History._judge_episode,
         REPEATED: History._judge_repeated,
         "accessed": History._judge_access,
+        "asked": History._judge_access,
         "ticked": History._judge_tick,
         "decided": History._judge_decided,
         "destroyed": History._judge_destroyed,

@@ -61,7 +61,7 @@ class Restores:
             lost = strengths.get(memory.id)
             if memory.tier == SEALED and lost is not None:
                 self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced)
-            else:
+            elif memory.tier != SEALED:
                 self._resting.pop(memory.id, None)
             if memory.tier == GONE:
                 self._lies.pop(memory.id, None)

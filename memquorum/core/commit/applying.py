@@ -21,7 +21,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.erasure.tombstones import Episode
 from memquorum.core.facets import BadFacet, check
-from memquorum.core.journal import decisions, links, repetitions
+from memquorum.core.journal import decisions, links, repetitions, restores
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.ordered import Ordered
@@ -119,11 +119,14 @@ def apply_episode(
 
 
 def apply_access(rules: Rules, rows: Rows, place: Place, access: AccessAccepted) -> Change:
-    """An access: it keeps a memory alive that is alive, and is noted where it is not."""
+    """An access: it keeps a memory alive that is alive, and is noted where it is not. Where the memory was forgotten by
+    a vote that could not know of it, it asks for it back."""
     repeated = (access.namespace, access.event_id) in rows.events
     applied = not repeated and _alive(rows, access.namespace, access.memory_id)
     detail = Accessed(agent=access.agent, accessed_at=access.accessed_at, applied=applied)
-    effect = "repeated" if repeated else "accessed"
+    memory = rows.memories.get(access.memory_id)
+    asks = restores.asks(memory, access.namespace, access.accessed_at, rows.state.as_of)
+    effect = "repeated" if repeated else "asked" if asks else "accessed"
     return apply_entry(
         rules,
         rows,

@@ -153,11 +153,12 @@ def do_decided(
             strengths.append(_KEEP[result.kind](strength, detail.epoch, genesis.policy))
             continue
         changes, left = _EFFECTS[KINDS[result.kind].effect].do(strength, outcome, entry.as_of, genesis.policy)
-        memories.append(_evolved(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq, **changes))
         if left is None:
+            changes["asks_after"] = checked.nomination.as_of
             removed.append(result.memory_id)
         else:
             strengths.append(left)
+        memories.append(_evolved(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq, **changes))
     for memory, strength in _restored(rows, change, detail, checked, genesis.policy):
         memories.append(memory)
         strengths.append(strength)

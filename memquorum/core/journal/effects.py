@@ -22,7 +22,7 @@ from memquorum.core.consensus.certificate import Verified
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
 from memquorum.core.facets import facets
-from memquorum.core.journal import decisions, erasures, links, protections, repetitions
+from memquorum.core.journal import decisions, erasures, links, protections, repetitions, restores
 from memquorum.core.journal.rows import (
     GONE,
     SEALED,
@@ -303,6 +303,17 @@ def _do_accessed(rules: Rules, rows: Rows, change: Change, detail: Accessed) -> 
     return _changed(change, strengths=(read,))
 
 
+def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
+    """A use after the vote to forget of which the shard hears only now: it asks for the memory back, once."""
+    entry = change.entry
+    memory = rows.memories[entry.memory_id or ""]
+    if detail.applied or not restores.asks(memory, entry.namespace or "", detail.accessed_at, rows.state.as_of):
+        raise KeyError("a memory that rests sealed and was not used since the vote, as far as the shard knew")
+    # Before its first tick a shard's time is 0.
+    state = _moved(_interaction(change.state), asked_at=max(entry.as_of, 1))
+    return _changed(change, state=state, event=_event(entry, "accessed"), memories=(_evolved(memory, asks_after=None),))
+
+
 def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength:
     """Read or said again: decay starts anew, and what the votes kept until now is forgotten."""
     last_access = max(strength.last_access, at)
@@ -328,7 +339,9 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
     """Sealed memories are gone for good. An id without a memory was an episode that repeated one, or was dropped."""
     entry = change.entry
     gone = tuple(
-        _evolved(rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, seq=entry.seq)
+        _evolved(
+            rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, asks_after=None, seq=entry.seq
+        )
         for memory_id in detail.memory_ids
         if memory_id in rows.memories and rows.memories[memory_id].tier == SEALED
     )
@@ -384,6 +397,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "reinforced": Effect((Stored,), _do_reinforced),
         "dropped": Effect((Stored,), _do_dropped),
         "accessed": Effect((Accessed,), _do_accessed),
+        "asked": Effect((Accessed,), _do_asked),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),
         REPEATED: Effect((Stored, Accessed, *_ORDERS), _do_nothing),
         "decided": Effect((Decided,), _do_decided),

@@ -40,10 +40,13 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
         if memory.namespace != order.namespace:
             raise NotTheOrder(f"memory {memory.id} of another namespace, {memory.namespace!r}")
     gone = tuple(
-        replace(memory, tier=GONE, changed=max(entry.as_of, memory.changed), sealed_until=None, seq=entry.seq)
+        replace(
+            memory, tier=GONE, changed=max(entry.as_of, memory.changed), sealed_until=None, asks_after=None,
+            seq=entry.seq,
+        )
         for memory in found
         if memory.tier != GONE
-    )
+    )  # fmt: skip
     removed = tuple(memory.id for memory in gone if memory.id in rows.strengths)
     erased = tuple(
         ErasedRow(one.memory_id, entry.shard, entry.seq, order.namespace, one.was) for one in detail.episodes

@@ -39,6 +39,14 @@ def restorable(memory: Memory | None, namespace: str, as_of: int) -> bool:
     return memory is not None and memory.namespace == namespace and void(memory, as_of, None) is None
 
 
+def asks(memory: Memory | None, namespace: str, accessed_at: int, as_of: int) -> bool:
+    """Whether a use of which the shard hears at `as_of` asks for the memory back: it rests sealed, it was used after
+    the time that the vote to forget it spoke of, and no use has asked since. Times are milliseconds since the epoch."""
+    if memory is None or memory.asks_after is None or accessed_at <= memory.asks_after:
+        return False
+    return restorable(memory, namespace, as_of)
+
+
 def votable(order: RestoreOrdered, memories: Mapping[str, Memory], as_of: int) -> bool:
     """Whether a request has anything to be voted on: of what is to come back something rests sealed, of what is to be
     forgotten something is alive."""
@@ -68,4 +76,4 @@ def rows(
         accesses=told.accesses,
         reinforced=told.reinforced,
     )
-    return _evolved(memory, tier=tier, changed=as_of, sealed_until=None, seq=seq), strength
+    return _evolved(memory, tier=tier, changed=as_of, sealed_until=None, asks_after=None, seq=seq), strength

@@ -40,7 +40,7 @@ class ShardState:
     unattested: int = 0
     """How many erasures the members have not attested yet."""
     asked_at: int = 0
-    """The time of the last request to restore that is to be voted on."""
+    """The time of the last request to restore, or late use, that is to be voted on."""
 
     @property
     def standing(self) -> Standing:
@@ -77,6 +77,9 @@ class Memory:
     sensitivity_ppm: int = 0
     purposes: str | None = None
     jurisdictions: str = ""
+    asks_after: int | None = None
+    """Of what rests sealed: a use after this time, of which the shard hears only now, asks for it back. None once one
+    has, and of what does not rest."""
 
 
 @dataclass(frozen=True, slots=True)

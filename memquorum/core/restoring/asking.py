@@ -1,4 +1,5 @@
-"""How a request to restore is put to the vote: an epoch of its own, one proposal for each memory that it names.
+"""How a request to restore is put to the vote: an epoch of its own, one proposal for each memory that it names. A use
+that came late asks in the same way (`uses`), signed by nobody.
 
 That the request is signed by who may ask, and names what the nomination proposes, everybody checks of the nomination.
 What is left is the vote: each member says for each memory whether it has read the request where it is said to stand,
@@ -22,7 +23,7 @@ from memquorum.core.records import (
     RestoreOrdered,
     Standing,
 )
-from memquorum.core.restoring.orders import open_order
+from memquorum.core.restoring.uses import opened
 
 REASON = "requested"
 _BEFORE = "restore/"
@@ -44,7 +45,7 @@ def check(codec: Codec, genesis: Genesis, proposed: NominationProposed) -> tuple
         found = codec.decode_as(RestoreFound, proposed.order or b"")
     except DecodeError as error:
         raise BadOrder("bad_avro", "restore", str(error)) from None
-    _, order = open_order(codec, genesis, found.order)
+    order = opened(codec, genesis, found)
     if shard_of(order.namespace, genesis.shards) != proposed.shard:
         raise BadOrder("bad_order", "namespace", f"not of shard {proposed.shard}")
     if (proposed.trigger, order.action) != (trigger(order.order_id), RESTORE.name):
@@ -67,7 +68,7 @@ def build(
 
 
 def _proposals(order: RestoreOrdered, accepted_at: int) -> tuple[Proposal, ...]:
-    """The request counts as the memories' last use: decay is counted from it."""
+    """The request counts as the memories' last use: decay is counted from it; a use that asks, from its own time."""
     return tuple(
         Proposal(memory_id, order.namespace, RESTORE.name, REASON, accepted_at, accepted_at, 0)
         for memory_id in order.memory_ids

@@ -35,7 +35,8 @@ class RestoreAccepted:
 
 @dataclass(frozen=True, slots=True)
 class RestoreFound:
-    """A request and where in the accepted stream it stands: what members vote on."""
+    """A request and where in the accepted stream it stands: what members vote on. `order`: the Signed, or the
+    AccessAccepted of a use that asks, whose time `accepted_at` is then."""
 
     order: bytes
     accepted_at: int

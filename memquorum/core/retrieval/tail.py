@@ -31,6 +31,7 @@ from memquorum.core.records import (
     Stored,
     Withheld,
 )
+from memquorum.core.restoring import uses
 from memquorum.core.retrieval.telling import WHY, moment, share
 from memquorum.core.text.escaping import escaped
 
@@ -93,7 +94,8 @@ class Tail:
             return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
         said = f"{entry.effect:<11} {entry.memory_id}"
         if isinstance(detail, Accessed):
-            return f"{said}  by {detail.agent} {where}{'' if detail.applied else ': it was gone already'}"
+            late = ": it was forgotten already, and the members vote on it again" if entry.effect == uses.ASKED else ""
+            return f"{said}  by {detail.agent} {where}{late or ('' if detail.applied else ': it was gone already')}"
         if isinstance(detail, Reencoded):
             return f"{said}  {where}: by {detail.encoder} instead of {detail.previous}"
         if not isinstance(detail, Stored):

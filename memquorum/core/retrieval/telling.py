@@ -10,6 +10,7 @@ from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import Profile
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.protection.orders import GOAL, HOLD, PIN
+from memquorum.core.restoring import uses
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, MemberOpinion, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
@@ -160,11 +161,9 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
         yield f"{where}: {vote.outcome}, but the certificate proves nothing: {vote.complaint}"
         return
     yield f"{where}, {moment(vote.as_of)}: to {_AIM.get(vote.kind, vote.kind)}? {vote.outcome.capitalize()}"
-    what, _, name = vote.trigger.partition("/")
-    trigger = f"opened by request {name}" if what in ("restore", "forget") else _TRIGGER.get(vote.trigger, vote.trigger)
     proposed = _PROPOSED.get(vote.proposed_because, vote.proposed_because)
     proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
-    yield f"  Proposed {proposed}; the epoch was {trigger}."
+    yield f"  Proposed {proposed}; the epoch was {_trigger(vote.trigger)}."
     yield from _opinions(vote, genesis.policy)
     yield (
         f"  {vote.yes} of {vote.members} members are for it, {vote.quorum} are needed; their weight is "
@@ -182,6 +181,13 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
             f"ballots of {_members(proof.ballots)}; committed by {_members(proof.commits)}. All signatures hold."
         )
         yield f"  Proposal {proof.digest[:16]}…; entry {vote.journal_seq} of the journal."
+
+
+def _trigger(trigger: str) -> str:
+    what, _, name = trigger.partition("/")
+    if what not in ("restore", "forget"):
+        return _TRIGGER.get(trigger, trigger)
+    return "opened by a use that came after the forgetting" if uses.is_one(name) else f"opened by request {name}"
 
 
 def _opinions(vote: Vote, policy: Policy) -> Iterator[str]:
