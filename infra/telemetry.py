@@ -22,16 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import OffsetSpec
 from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
 
 from infra.settings import Settings, SettingsError
-from memquorum import kafka
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from memquorum.telemetry.places import Places, Source
 from memquorum.telemetry.tracing import Tracing
+from workers.reach import Asker
 
 log = logging.getLogger(__name__)
 
@@ -112,8 +112,7 @@ class Lag:
     """
 
     def __init__(self, bootstrap: str, places: Places) -> None:
-        self._bootstrap, self._places = bootstrap, places
-        self._admin: AdminClient | None = None
+        self._asker, self._places = Asker(bootstrap, log_level=0), places
         self._lock = threading.Lock()
 
     def read(self) -> Mapping[tuple[str, ...], float]:
@@ -127,7 +126,7 @@ class Lag:
                 committed = self._committed([source for source, offset in places.items() if offset is None])
             except (KafkaException, TimeoutError) as error:
                 log.info("no lag: the broker does not answer: %s", error or "in time")
-                self._admin = None  # this one may have let go of its brokers for good: see workers.reach
+                self._asker.failed()
                 return {}
         known = {**places, **committed}
         return {
@@ -136,14 +135,9 @@ class Lag:
             if offset is not None
         }
 
-    def _client(self) -> AdminClient:
-        if self._admin is None:
-            self._admin = AdminClient({**kafka.librdkafka(self._bootstrap), "log_level": 0})
-        return self._admin
-
     def _ends(self, wanted: set[tuple[str, int]]) -> dict[tuple[str, int], int]:
         latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-        asked = self._client().list_offsets(
+        asked = self._asker.client.list_offsets(
             {TopicPartition(*place): latest for place in wanted}, request_timeout=_ADMIN_S
         )
         return {(p.topic, p.partition): answer.result(2 * _ADMIN_S).offset for p, answer in asked.items()}
@@ -155,7 +149,7 @@ class Lag:
             if group is None:
                 continue
             places = [TopicPartition(s.topic, s.partition) for s in sources if s.stage == stage]
-            asked = self._client().list_consumer_group_offsets(
+            asked = self._asker.client.list_consumer_group_offsets(
                 [ConsumerGroupTopicPartitions(group, places)], request_timeout=_ADMIN_S
             )
             for answer in asked[group].result(2 * _ADMIN_S).topic_partitions:

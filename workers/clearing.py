@@ -22,9 +22,9 @@ from typing import Any
 from confluent_kafka import KafkaException, Message, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, OffsetSpec, ResourceType
 
-from memquorum import kafka
 from memquorum.telemetry.health import Health
 from workers import loop, partition
+from workers.reach import Asker
 
 _LOG = logging.getLogger("memquorum.intake")
 
@@ -63,7 +63,7 @@ class Clearing:
     def __init__(self, bootstrap: str, cluster: bytes, keep_s: float, health: Health) -> None:
         """`keep_s`: how long what was let in still lies there; 0: until the topics' retention is over."""
         self._bootstrap, self._mark, self._keep_s, self._health = bootstrap, mark(cluster), keep_s, health
-        self._admin = self._asker()
+        self._asker = Asker(bootstrap)
         self._lock = threading.Lock()
         self._taken: dict[Place, deque[tuple[float, int]]] = {}
         # Silent partitions whose last file may hold what was deleted; and their ends when they were looked at last.
@@ -71,9 +71,6 @@ class Clearing:
         self._ends: dict[Place, int] = {}
         self._ours: dict[str, bool] = {}
         self._ask_at = 0.0
-
-    def _asker(self) -> AdminClient:
-        return AdminClient({**kafka.librdkafka(self._bootstrap), "log_level": 3})
 
     def took(self, place: Place, end: int, now_s: float) -> None:
         """What stands before `end` was let in, or refused, for good."""
@@ -105,7 +102,7 @@ class Clearing:
                 self.turn(time.monotonic(), time.time_ns() // 1_000_000)
             except KafkaException as error:
                 _LOG.warning("what was let in stays in the outside topics for now: %s", error)
-                self._admin = self._asker()  # this one may have let go of its brokers for good: see workers.reach
+                self._asker.failed()
                 self._health.alarm(_ABOUT, f"what was let in stays there for now: {error.args[0].str()}")
             else:
                 self._health.alarm(_ABOUT, None)
@@ -118,7 +115,8 @@ class Clearing:
         mine = {place for place in known if self._ours.get(place[0])}
         if not self._keep_s or not mine:
             return
-        low, ends = offsets(self._admin, mine, _EARLIEST), offsets(self._admin, mine, _LATEST)
+        admin = self._asker.client
+        low, ends = offsets(admin, mine, _EARLIEST), offsets(admin, mine, _LATEST)
         old = self._old(mine, now_s)
         due = {place: end for place, end in old.items() if low[place] < end <= ends[place]}
         if due:
@@ -131,7 +129,7 @@ class Clearing:
         silent = {p for p in unrolled & mine if 0 < ends[p] == self._ends.get(p)}
         self._ends = ends
         if silent:
-            rolled = roll(self._bootstrap, self._admin, silent, wall_ms)
+            rolled = roll(self._bootstrap, admin, silent, wall_ms)
             with self._lock:
                 self._unrolled -= rolled
 
@@ -146,7 +144,7 @@ class Clearing:
         """Which topics are this installation's; the others' retention is told."""
         if not names or (now_s < self._ask_at and names <= self._ours.keys()):
             return
-        asked = self._admin.describe_configs(
+        asked = self._asker.client.describe_configs(
             [ConfigResource(ResourceType.TOPIC, name) for name in names], request_timeout=_PATIENCE_S
         )
         for resource, answer in asked.items():

@@ -17,6 +17,8 @@ from typing import Any, Protocol
 from confluent_kafka import Consumer, KafkaException, Message, Producer
 from confluent_kafka.admin import AdminClient
 
+from memquorum import kafka
+
 # A client that has heard of nobody for so long is asked; one that finds nobody, again after a second.
 _PATIENCE_S = 3.0
 _AGAIN_S = 1.0
@@ -126,3 +128,23 @@ class ReachingProducer(Producer):
         else:
             self.reach.heard()
         self._left = left
+
+
+class Asker:
+    """The AdminClient of a process that asks the brokers now and then; after an error it asks by another one."""
+
+    def __init__(self, bootstrap: str, log_level: int = 3) -> None:
+        """`log_level`: as of librdkafka; 0 says nothing of a broker that is not there."""
+        self._settings = {**kafka.librdkafka(bootstrap), "log_level": log_level}
+        self._client: AdminClient | None = None
+
+    @property
+    def client(self) -> AdminClient:
+        """To ask by, until `failed`."""
+        if self._client is None:
+            self._client = AdminClient(self._settings)
+        return self._client
+
+    def failed(self) -> None:
+        """The client did not answer: it may have let go of its brokers for good."""
+        self._client = None

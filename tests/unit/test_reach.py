@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from workers.reach import BrokersLost, Reach
+from workers.reach import Asker, BrokersLost, Reach
 
 
 class Asked:
@@ -79,3 +79,11 @@ def test_a_client_that_passed_by_a_broker_that_stood_still_is_not_lost() -> None
             reach.check(Asked(answer))
         if answers == (True,):
             time.now += 2
+
+
+def test_who_asks_now_and_then_asks_by_another_client_after_an_error() -> None:
+    asker = Asker("127.0.0.1:1", log_level=0)
+    first = asker.client
+    assert asker.client is first
+    asker.failed()
+    assert asker.client is not first
