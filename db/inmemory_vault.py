@@ -5,9 +5,10 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from memquorum.core.crypto import sealing
+from memquorum.ports import VaultBehind
 
 
 class InMemoryVault:
@@ -46,13 +47,16 @@ class InMemoryVault:
             old = [i for i, (whose, made) in self._made.items() if whose == namespace and made <= latest]
         return self.destroy(old)
 
-    def followed(self, shard: int) -> int:
-        """Up to which entry of the shard's journal every key that it calls destroyed is; see the port."""
-        return self._followed.get(shard, 0)
+    def followed(self) -> dict[int, int]:
+        """Up to which entry of each shard's journal every key that it calls destroyed is; see the port."""
+        return dict(self._followed)
 
-    def follow(self, shard: int, seq: int) -> None:
-        """Notes that they are up to this entry; see the port."""
-        self._followed[shard] = seq
+    def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
+        """Destroys keys, and notes how far the journals are followed with that; see the port."""
+        if any(self._followed.get(shard, 0) not in places for shard, places in moves.items()):
+            raise VaultBehind("the vault is not where it was: a backup was put back")
+        self._followed |= {shard: seq for shard, (_, seq) in moves.items()}
+        return self.destroy(memory_ids)
 
     def _open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
         return {memory_id: key for memory_id in memory_ids if (key := self._keys.get(memory_id)) is not None}

@@ -99,23 +99,31 @@ ORDER BY memory_id
 ON CONFLICT DO NOTHING
 
 -- :name vault_keys
--- The keys that are not destroyed, each with its subject's, both wrapped.
-SELECT m.memory_id::text, m.namespace, m.subject, m.wrapped, s.wrapped
+-- The keys that are not destroyed, each with its subject's, both wrapped; and how far the journals were followed when
+-- these were all. In one statement: between two of them a backup could be put back.
+SELECT m.memory_id::text, m.namespace, m.subject, m.wrapped, s.wrapped, NULL::integer, NULL::bigint
 FROM memory_key m
 JOIN subject_key s USING (namespace, subject)
 WHERE m.memory_id = ANY(%(ids)s::uuid[]) AND m.wrapped IS NOT NULL
+UNION ALL
+SELECT NULL, NULL, NULL, NULL, NULL, shard, seq FROM destruction
 
 -- :name vault_keys_destroy
 -- The row stays without the key, so that no late record makes it again.
 UPDATE memory_key SET wrapped = NULL WHERE memory_id = ANY(%(ids)s::uuid[]) AND wrapped IS NOT NULL
 
 -- :name vault_followed
--- Up to which journal sequence of a shard the keys are destroyed that it calls so.
-SELECT seq FROM destruction WHERE shard = %(shard)s
+-- Up to which journal sequence of each shard the keys are destroyed that it calls so.
+SELECT shard, seq FROM destruction
 
 -- :name vault_follow
--- They are destroyed up to this one.
-INSERT INTO destruction VALUES (%(shard)s, %(seq)s) ON CONFLICT (shard) DO UPDATE SET seq = excluded.seq
+-- They are destroyed up to another one; of those shards that are noted where they are thought to be, or there already.
+INSERT INTO destruction (shard, seq)
+SELECT new.shard, new.seq
+FROM unnest(%(shards)s::integer[], %(since)s::bigint[], %(seqs)s::bigint[]) AS new (shard, since, seq)
+LEFT JOIN destruction d USING (shard)
+WHERE coalesce(d.seq, 0) IN (new.since, new.seq)
+ON CONFLICT (shard) DO UPDATE SET seq = excluded.seq
 
 -- :name vault_keys_destroy_older
 -- The same, by age.

@@ -1,43 +1,58 @@
 """The vault on Postgres: a key per memory, wrapped by its subject's key, wrapped by the master key (DESIGN 15).
 
 Keys leave the database only wrapped, and no key is kept in this process beyond a call: a destroyed key is unreadable
-from the next call on. Safe to share between threads; they take turns.
+from the next call on. With the keys comes how far the vault has followed the journals. Where that is less than this
+process has seen before, or than the journals say on a new connection, a backup was put back, and no key is given
+(infra/decisions/0048). Safe to share between threads; they take turns.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 
 import psycopg
 
 from db.arrays import uuids
 from db.connection import VAULT, Link
+from db.followed import Followed
 from db.queries import QUERIES
 from memquorum.core.crypto import sealing
-from memquorum.ports import VaultUnavailable
+from memquorum.ports import VaultBehind, VaultUnavailable
 
 Subject = tuple[str, str]
+Journals = Callable[[Mapping[int, int]], Mapping[int, int]]
+"""Given by shard a journal sequence: the last after it that destroys keys, where there is one. Raises VaultUnavailable
+where that cannot be said now."""
+
+# Who has not asked for so long asks the journals again too: the server may have been given back a backup meanwhile,
+# without this connection's end.
+_SURE_S = 60.0
 
 
 class PostgresVault:
     """The Vault port on the database `vault`. Every method raises VaultUnavailable while it cannot be reached."""
 
-    def __init__(self, dsn: str, master: bytes, role: str = VAULT) -> None:
+    def __init__(self, dsn: str, master: bytes, role: str = VAULT, journals: Journals | None = None) -> None:
         """`master`: 32 bytes. Lost, every content outside of the store is lost with it. Connects at the first call.
 
         `role`: which of the vault's roles is stepped down to (db/rights/vault.sql); what it may not do raises
-        psycopg.errors.InsufficientPrivilege.
+        psycopg.errors.InsufficientPrivilege. `journals`: asked before the first key of a connection is given; without,
+        a vault that was put back is known by what this process has seen of it alone.
         """
         if len(master) != sealing.KEY_BYTES:
             raise ValueError(f"the master key has {sealing.KEY_BYTES} bytes, not {len(master)}")
-        self._dsn, self._master, self._role = dsn, master, role
+        self._dsn, self._master, self._role, self._journals = dsn, master, role, journals
         self._link = Link(dsn, role, VaultUnavailable)
+        self._followed = Followed()
+        self._asked: psycopg.Connection | None = None
+        self._sure_until = 0.0
 
-    def __reduce__(self) -> tuple[type[PostgresVault], tuple[str, bytes, str]]:
+    def __reduce__(self) -> tuple[type[PostgresVault], tuple[str, bytes, str, Journals | None]]:
         """Another process connects by itself. Goes through pipes alone: it holds the master key."""
-        return PostgresVault, (self._dsn, self._master, self._role)
+        return PostgresVault, (self._dsn, self._master, self._role, self._journals)
 
     def close(self) -> None:
         """Lets the connection go."""
@@ -48,7 +63,7 @@ class PostgresVault:
         if not wanted:
             return {}
         first = {memory_id: (namespace, subject) for memory_id, namespace, subject in reversed(wanted)}
-        with self._link.use() as connection, connection.transaction():
+        with self._link.use() as connection, self._asking(connection).transaction():
             subjects = self._subjects(connection, sorted(set(first.values())))
             connection.execute(
                 QUERIES["vault_keys_insert"],
@@ -70,7 +85,7 @@ class PostgresVault:
         if not ids:
             return {}
         with self._link.use() as connection:
-            return self._keys(connection, ids)
+            return self._keys(self._asking(connection), ids)
 
     def destroy(self, memory_ids: Iterable[str]) -> int:
         """Destroys keys for good; the count of those that existed."""
@@ -86,16 +101,33 @@ class PostgresVault:
             wanted = {"namespace": namespace, "age": timedelta(milliseconds=age_ms)}
             return connection.execute(QUERIES["vault_keys_destroy_older"], wanted).rowcount
 
-    def followed(self, shard: int) -> int:
-        """Up to which entry of the shard's journal every key that it calls destroyed is; see the port."""
+    def followed(self) -> dict[int, int]:
+        """Up to which entry of each shard's journal every key that it calls destroyed is; see the port."""
         with self._link.use() as connection:
-            row = connection.execute(QUERIES["vault_followed"], {"shard": shard}).fetchone()
-        return int(row[0]) if row else 0
+            notes = _notes(connection)
+        self._followed.reset(notes)
+        return notes
 
-    def follow(self, shard: int, seq: int) -> None:
-        """Notes that they are up to this entry; see the port."""
-        with self._link.use() as connection:
-            connection.execute(QUERIES["vault_follow"], {"shard": shard, "seq": seq})
+    def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
+        """Destroys keys, and notes how far the journals are followed with that; see the port."""
+        given = {
+            "shards": list(moves),
+            "since": [since for since, _ in moves.values()],
+            "seqs": [seq for _, seq in moves.values()],
+        }
+        with self._link.use() as connection, connection.transaction():
+            if connection.execute(QUERIES["vault_follow"], given).rowcount != len(moves):
+                raise VaultBehind("the vault is not where it was: a backup was put back")
+            count = self.destroy(memory_ids)
+        self._followed.moved({shard: seq for shard, (_, seq) in moves.items()})
+        return count
+
+    def _asking(self, connection: psycopg.Connection) -> psycopg.Connection:
+        """The connection, after the journals were asked where it is new, or was not used for long."""
+        if self._journals is not None and (connection is not self._asked or time.monotonic() > self._sure_until):
+            self._followed.learn(self._journals(_notes(connection)))
+            self._asked = connection
+        return connection
 
     def _subjects(self, connection: psycopg.Connection, wanted: Sequence[Subject]) -> dict[Subject, bytes]:
         """The subjects' keys, made where absent."""
@@ -137,7 +169,11 @@ class PostgresVault:
         owned: dict[tuple[Subject, bytes], list[tuple[str, bytes]]] = {}
         # Binary, because keys in hexadecimal digits cost the server and this process more than the index does.
         rows = connection.execute(QUERIES["vault_keys"], {"ids": uuids(ids)}, binary=True).fetchall()
-        for memory_id, namespace, subject, wrapped, wrapped_owner in rows:
+        self._followed.check({row[5]: row[6] for row in rows if row[0] is None})
+        self._sure_until = time.monotonic() + _SURE_S
+        for memory_id, namespace, subject, wrapped, wrapped_owner, *_ in rows:
+            if memory_id is None:
+                continue
             owned.setdefault(((namespace, subject), wrapped_owner), []).append((memory_id, wrapped))
         keys: dict[str, bytes] = {}
         for (owner, wrapped_owner), those in owned.items():
@@ -146,6 +182,10 @@ class PostgresVault:
             )
             keys.update(zip((memory_id for memory_id, _ in those), unwrapped, strict=True))
         return keys
+
+
+def _notes(connection: psycopg.Connection) -> dict[int, int]:
+    return dict(connection.execute(QUERIES["vault_followed"]).fetchall())
 
 
 def _fresh() -> bytes:

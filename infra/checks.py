@@ -71,7 +71,10 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
 
 def _vault_at_hand(settings: Settings) -> Vault | None:
     """The vault, on a machine that holds the master key."""
-    return roles.vault(settings) if settings.vault_dsn and settings.master_key_file.exists() else None
+    if not (settings.vault_dsn and settings.master_key_file.exists()):
+        return None
+    told = roles.journals(settings, genesis.read(settings), genesis.stamps_at_hand(settings))
+    return roles.vault(settings, journals=told)
 
 
 def rebuild(

@@ -35,15 +35,17 @@ def run(settings: Settings, as_json: bool) -> int:
     encoder = roles.encoder(settings)
     console = terminal.console(stderr=True)
     _check_fleet(settings, encoder.name, console)
+    made = genesis.read(settings)
+    told = roles.journals(settings, made, genesis.service_stamps(settings))
     with _shown(console) as tell:
         report = reencode.run(
             settings.bootstrap,
             load_codec(),
             memory_dsn=settings.memory_dsn,
-            vault=roles.vault(settings),
+            vault=roles.vault(settings, journals=told),
             encoder=encoder,
             stop=Stop().on_signals(),
-            stamps=genesis.stamps(settings, genesis.identities(settings, genesis.read(settings))),
+            stamps=genesis.stamps(settings, genesis.identities(settings, made)),
             progress=tell,
         )
     if as_json:

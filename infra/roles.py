@@ -18,10 +18,12 @@ from memquorum import topics
 from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.consensus.membership import Genesis
+from memquorum.core.crypto.stamps import Reader
 from memquorum.encoders import EncoderUnavailable
 from memquorum.ports import Encoder, Follows, SignConflict, StoreLost
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
+from workers.journals import Journals
 from workers.loop import Stop
 from workers.ownclock import OwnClock
 
@@ -90,12 +92,20 @@ def _own_clock(settings: Settings) -> OwnClock | None:
     return OwnClock(settings.clock_tolerance_ms) if settings.clock == "wall" else None
 
 
-def vault(settings: Settings, role: str = KEYREADER) -> Follows:
-    """The vault that the settings name, with the rights of one of its roles. Raises SettingsError or KeyFileError."""
+def vault(settings: Settings, role: str = KEYREADER, journals: Journals | None = None) -> Follows:
+    """The vault that the settings name, with the rights of one of its roles. Raises SettingsError or KeyFileError.
+
+    `journals`: what it is held against before it gives a key; for whoever opens what was sealed and follows no journal.
+    """
     from db.vault import PostgresVault
 
     settings.require("vault_dsn")
-    return PostgresVault(settings.vault_dsn, genesis.secret(settings.master_key_file), role)
+    return PostgresVault(settings.vault_dsn, genesis.secret(settings.master_key_file), role, journals)
+
+
+def journals(settings: Settings, made: Genesis, stamps: Reader | None) -> Journals:
+    """The journals of the installation; `stamps`: what tells the commit worker's entries from strangers'."""
+    return Journals(settings.bootstrap, made.shards, load_codec(), stamps)
 
 
 def encoder(settings: Settings) -> Encoder:
@@ -186,7 +196,8 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     settings.require("bootstrap", "memory_dsn")
     data_dir = settings.state_dir / "streams"
     data_dir.mkdir(parents=True, exist_ok=True)
-    chosen, keys = encoder(settings), vault(settings)
+    told = journals(settings, made, genesis.service_stamps(settings))
+    chosen, keys = encoder(settings), vault(settings, journals=told)
     app.run(
         bootstrap=settings.bootstrap,
         genesis=made,
@@ -219,11 +230,12 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
             raise
         told = f"--member {member}: the genesis file names members 0 to {made.n - 1}, and there is no key of another"
         raise SettingsError(f"{told}: {error}") from None
+    stamps = genesis.member_stamps(settings, made, member)
     replica.run(
         settings.bootstrap,
         made,
         load_codec(),
-        vault(settings),
+        vault(settings, journals=journals(settings, made, stamps)),
         member_id=member,
         seed=seed,
         further=lambda: genesis.further_seeds(settings, first),
@@ -231,7 +243,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
         ballot_grace_ms=settings.ballot_grace_ms,
         score_alarm_ms=settings.score_alarm_ms,
         own_clock=_own_clock(settings),
-        stamps=genesis.member_stamps(settings, made, member),
+        stamps=stamps,
         stop=Stop().on_signals(),
         ready=ready,
         telemetry=telemetry,

@@ -41,6 +41,15 @@ class Encoder(Protocol):
 class VaultUnavailable(RuntimeError):
     """The vault cannot be reached; the caller retries, nothing was lost."""
 
+    why = "it does not answer"
+
+
+class VaultBehind(VaultUnavailable):
+    """The vault holds keys that a journal calls destroyed: a backup of it was put back. It gives none of its keys until
+    the commit worker has destroyed those again; the caller retries."""
+
+    why = "a backup of it was put back: the commit worker first destroys again what was destroyed since"
+
 
 class StoreLost(RuntimeError):
     """The store does not hold what it had committed: its journal's topic goes further. Halt, and let people look."""
@@ -83,12 +92,13 @@ class Vault(Protocol):
     def create(self, wanted: Sequence[tuple[str, str, str]]) -> dict[str, bytes]:
         """Keys for (memory id, namespace, subject): made where absent, the same ones again on a redelivery.
 
-        A destroyed key is never made again: its id is absent from the answer. 32 bytes each.
+        A destroyed key is never made again: its id is absent from the answer. 32 bytes each. Raises VaultUnavailable.
         """
         ...
 
     def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
-        """The keys that exist; a destroyed or unknown id is absent from the answer."""
+        """The keys that exist; a destroyed or unknown id is absent from the answer. Raises VaultUnavailable, and
+        VaultBehind where that is not sure."""
         ...
 
     def destroy(self, memory_ids: Iterable[str]) -> int:
@@ -103,12 +113,17 @@ class Vault(Protocol):
 class Follows(Vault, Protocol):
     """A vault that knows how far it followed the journals: one that is put back from a backup says less than they."""
 
-    def followed(self, shard: int) -> int:
-        """Up to which journal sequence of the shard every key that it calls destroyed is; 0 for none."""
+    def followed(self) -> dict[int, int]:
+        """By shard, up to which journal sequence every key that it calls destroyed is; absent for none. What is less
+        than that is VaultBehind from now on, for whoever asked."""
         ...
 
-    def follow(self, shard: int, seq: int) -> None:
-        """Notes that they are destroyed up to this sequence. Only after they are."""
+    def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
+        """Destroys keys, and notes for each shard that instead of the first sequence it is followed up to the second;
+        all in one step. The count of those that existed.
+
+        Raises VaultBehind, and does nothing, where a shard is noted at neither of the two.
+        """
         ...
 
 

@@ -41,6 +41,8 @@ def keys_of(vault: Vault, memory_ids: Iterable[str]) -> dict[str, bytes]:
     """The keys that exist. Whatever the vault's failure is, it is no episode's fault: all wait, by VaultUnavailable."""
     try:
         return vault.open(memory_ids)
+    except VaultUnavailable:
+        raise
     except Exception as error:
         raise VaultUnavailable(f"vault: {error!r}") from error
 

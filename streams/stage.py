@@ -28,7 +28,7 @@ from faust.types import TP, EventT, TopicT
 
 from memquorum import cloudevents
 from memquorum.core.crypto.stamps import HEADER, Writer
-from memquorum.ports import EncoderUnavailable, StoreUnavailable, StreamUnavailable, VaultUnavailable
+from memquorum.ports import EncoderUnavailable, StoreUnavailable, StreamUnavailable, VaultBehind, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import STUCK_S
 from memquorum.telemetry.leftout import NO_STAMP, LeftOut
@@ -361,7 +361,8 @@ class _Runner:
     async def _wait(self, tries: int, error: Exception) -> None:
         if tries % _LOG_EVERY == 0:
             log.warning("%s: waiting (try %d): %r", self._name, tries + 1, error)
-        self._shown.health.wait(self._name, f"{type(error).__name__}; tried {tries + 1} times")
+        what = f"the vault: {error.why}" if isinstance(error, VaultBehind) else type(error).__name__
+        self._shown.health.wait(self._name, f"{what}; tried {tries + 1} times")
         await asyncio.sleep(_BACKOFF_S[min(tries, len(_BACKOFF_S) - 1)])
 
 

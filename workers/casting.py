@@ -138,7 +138,7 @@ class Casting:
             opinions = self._opinions(nominated)
         except VaultUnavailable as error:
             _LOG.warning("shard %d: epoch %d waits for the vault: %s", self._shard, nomination.epoch, error)
-            self._watch.shown.health.wait("vault", "it does not answer")
+            self._watch.shown.health.wait("vault", error.why)
             question.retry_at = self._clock() + _VAULT_RETRY_S
             return None
         self._watch.shown.health.go("vault")

@@ -33,10 +33,11 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted
-from memquorum.ports import Follows, StoreUnavailable, VaultUnavailable, Vector
+from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavailable, Vector
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import NOTHING, Hop
-from workers import destruction, loop, published, spans
+from workers import loop, published, spans
+from workers.destroyer import Destroyer
 from workers.destruction import Destruction
 from workers.erasing import RESIDUE_MS, Erasing
 from workers.lapsing import Lapsing
@@ -116,13 +117,14 @@ def run(
                     residue_ms=residue_ms, score_alarm_ms=score_alarm_ms,
                 )  # fmt: skip
                 session.run(ready)
-            except StoreUnavailable as error:
+            except (StoreUnavailable, VaultBehind) as error:
                 # A session that held for a while shows that the outage before it was another one.
                 failures = 0 if time.monotonic() - began > 2 * _BACKOFF_S[-1] else failures
                 wait = _BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)]
                 failures += 1
-                log.warning("the store cannot be reached: beginning again in %.1f s (%s)", wait, error)
-                shown.health.wait("store", "it does not answer")
+                log.warning("beginning again in %.1f s: %s", wait, error)
+                away = isinstance(error, StoreUnavailable)
+                shown.health.wait(*("store", "it does not answer") if away else ("vault", VaultBehind.why))
                 shown.health.turn()
                 stop.wait(wait)
     finally:
@@ -159,10 +161,10 @@ class _Session:
         self._rules, self._store, self._vault = rules, store, vault
         self._consumer, self._outbox, self._stop, self._shown = consumer, outbox, stop, shown
         self._strangers, self._last = strangers, last
-        destroy = partial(self._patiently, vault.destroy)
-        self._destruction = Destruction(rules, store, destroy, own_clock, shown.health)
+        self._destroyer = Destroyer(rules.codec, store, vault, self._patiently)
+        self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
         self._lapsing = Lapsing(rules, store, own_clock)
-        self._erasing = Erasing(rules, store, destroy, outbox.signed_head, residue_ms)
+        self._erasing = Erasing(rules, store, self._destroyer.destroy, outbox.signed_head, residue_ms)
         self._recalling = Recalling(rules.codec, bootstrap, store, partial(self._patiently, vault.open))
         self._lines: dict[int, Line] = {}
         self._paused: set[tuple[str, int]] = set()
@@ -172,7 +174,7 @@ class _Session:
         self._applied: Counter[str] = Counter()
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Raises StoreUnavailable, StoreLost, DigestConflict, Fenced."""
+        """Raises StoreUnavailable, VaultBehind, StoreLost, DigestConflict, Fenced."""
         try:
             self._begin()
         except _Stopped:
@@ -187,6 +189,7 @@ class _Session:
                 busy |= self._destroy_due()
                 self._outbox.poll()
                 self._note_published(force=False)
+                self._destroyer.look((line.state for line in self._lines.values()), time.monotonic())
                 self._read(0 if busy else _ACK_S if self._outbox.pending else _IDLE_S)
                 waiting = {shard: line.spine.waiting_for() for shard, line in self._lines.items()}
                 self._patience.look(waiting, time.monotonic())
@@ -218,10 +221,7 @@ class _Session:
             delivered = self._outbox.delivered.get(shard, 0)
             published.check(start.state, delivered, last.get(shard), partial(self._hash, shard))
             self._republish(shard, max(start.published, delivered))
-        states = [line.state for line in self._lines.values()]
-        revived = destruction.again(self._rules.codec, self._store, self._vault, self._patiently, states)
-        if revived:
-            log.warning("the vault held %d keys that the journal calls destroyed: destroyed again", revived)
+        self._destroyer.begin(line.state for line in self._lines.values())
         loop.assign(self._consumer, offsets)
         # A session before this one may have left some of them paused.
         self._consumer.resume([TopicPartition(*place) for place in offsets])
@@ -323,8 +323,8 @@ class _Session:
                 for shard, line in lines.items()
             }
             # What an order keeps out has no grace time: the vault first here too.
-            if late := [one.memory_id for net in nets.values() for one in net.erased]:
-                self._patiently(self._vault.destroy, late)
+            if through := {shard: net.after.seq for shard, net in nets.items() if net.erased}:
+                self._destroyer.destroy([one.memory_id for net in nets.values() for one in net.erased], through)
             cursors: dict[tuple[int, str], int] = {}
             for shard, batch in batches.items():
                 cursors |= lines[shard].cursors(batch)
@@ -407,16 +407,18 @@ class _Session:
         self._outbox.send([outgoing], net.after, line.rules.genesis)
 
     def _patiently(self, ask: Callable[[list[str]], T], memory_ids: list[str]) -> T:
-        """Asks the vault until it answers. Raises _Stopped."""
+        """Asks the vault until it answers. Raises _Stopped, and VaultBehind."""
         for attempt in itertools.count():
             wait = _BACKOFF_S[min(attempt, len(_BACKOFF_S) - 1)]
             try:
                 answer = ask(memory_ids)
                 self._shown.health.go("vault")
                 return answer
+            except VaultBehind:
+                raise
             except VaultUnavailable as error:
                 log.warning("the vault cannot be reached: asking again in %.1f s (%s)", wait, error)
-                self._shown.health.wait("vault", "it does not answer")
+                self._shown.health.wait("vault", error.why)
                 self._shown.health.turn()
             if self._stop.wait(wait):
                 break

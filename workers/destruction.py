@@ -6,57 +6,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from db.due import Due
 from db.store import PostgresStore
-from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change, Keys, ShardState
+from memquorum.core.journal.rows import Change, Keys
 from memquorum.core.journal.workset import Net, Workset
-from memquorum.ports import Follows
 from memquorum.telemetry.health import Health
 from workers.line import Line
 from workers.ownclock import OwnClock
 
 log = logging.getLogger("memquorum.commit")
-
-
-_AGAIN = 1_000  # entries at once
-
-
-def again(
-    codec: Codec,
-    store: PostgresStore,
-    vault: Follows,
-    ask: Callable[[Callable[[list[str]], Any], list[str]], Any],
-    states: Iterable[ShardState],
-) -> int:
-    """Destroys again what the journals call destroyed and the vault does not know to be; how many keys were there.
-
-    So a vault that is put back from a backup revives nothing (infra/decisions/0048). `ask`: asks the vault something
-    about ids until it answers.
-    """
-    revived = 0
-    for state in states:
-        after = ask(_of(vault.followed, state.shard), [])
-        if after == state.seq:
-            continue
-        # A journal that is behind the vault's is another one, or older: it is followed from its beginning.
-        after = after if after < state.seq else 0
-        while found := store.destroyed(codec, state.shard, after, _AGAIN):
-            ids = [memory_id for _, those in found for memory_id in those]
-            for first in range(0, len(ids), _AGAIN):
-                revived += ask(vault.destroy, ids[first : first + _AGAIN])
-            after = found[-1][0]
-        ask(_of(vault.follow, state.shard, state.seq), [])
-    return revived
-
-
-def _of(ask: Callable[..., Any], *given: int) -> Callable[[list[str]], Any]:
-    """A question that is about no ids."""
-    return lambda _: ask(*given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +36,11 @@ class Destruction:
         self,
         rules: Rules,
         store: PostgresStore,
-        destroy: Callable[[list[str]], object],
+        destroy: Callable[[list[str], Mapping[int, int]], object],
         own_clock: OwnClock | None,
         health: Health,
     ) -> None:
-        """`destroy`: takes the keys out of the vault, and returns only once they are. `own_clock`: see commit.run."""
+        """`destroy`: see Destroyer. `own_clock`: see commit.run."""
         self._rules, self._store, self._destroy = rules, store, destroy
         self._own_clock, self._health = own_clock, health
         self._shards: set[int] = set()
@@ -99,7 +60,8 @@ class Destruction:
         self._shards = set(wanted) if due else set()
         if not due:
             return []
-        self._destroy([memory_id for found in due.values() for memory_id in found.ids])
+        through = {shard: lines[shard].state.seq + 1 for shard in due}
+        self._destroy([memory_id for found in due.values() for memory_id in found.ids], through)
         changes, nets = {}, []
         states = {lines[shard].state: Keys(frozenset(found.ids)) for shard, found in due.items()}
         with self._store.transaction(states) as transaction:

@@ -8,7 +8,7 @@ journal repeats the whole: the same episodes are found again, and their keys are
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from db.store import PostgresStore
@@ -37,12 +37,11 @@ class Erasing:
         self,
         rules: Rules,
         store: PostgresStore,
-        destroy: Callable[[list[str]], object],
+        destroy: Callable[[list[str], Mapping[int, int]], object],
         head: Callable[[ShardState, Genesis], bytes],
         residue_ms: int,
     ) -> None:
-        """`destroy`: takes keys out of the vault, and returns only once they are. `head`: the signed head of a journal
-        in a configuration.
+        """`destroy`: see Destroyer. `head`: the signed head of a journal in a configuration.
         `residue_ms`: how long after an order something of what it erased may lie in files."""
         self._rules, self._store, self._destroy = rules, store, destroy
         self._head, self._residue_ms = head, residue_ms
@@ -60,8 +59,9 @@ class Erasing:
                 line, batch, offset, record, Keys(protected=frozenset(held), orders=frozenset({digest}))
             )
         parts = [ordering.Part(0, 1, repeated=True)] if found is None else ordering.in_parts(found)
-        for first in range(0, len(ids), PART_MOST):
-            self._destroy(ids[first : first + PART_MOST])
+        state = line.state
+        for nth, first in enumerate(range(0, len(ids), PART_MOST), start=1):
+            self._destroy(ids[first : first + PART_MOST], {state.shard: state.seq + nth})
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
         until = record.accepted_at + self._residue_ms
         wanted = Keys(frozenset(ids), protected=frozenset(ids), orders=frozenset({digest}))

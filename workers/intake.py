@@ -279,7 +279,7 @@ class Intake:
                 keys = self.vault.create(distinct)
             except VaultUnavailable as error:
                 _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
-                self._shown.health.wait("vault", "it does not answer")
+                self._shown.health.wait("vault", error.why)
                 self._shown.health.turn()
                 self._stay_in_group()
                 self._stop.wait(pause)

@@ -73,7 +73,7 @@ def _last_entries(
     while wanted := [shard for shard, (low, _) in spans.items() if shard not in found and starts[shard] > low]:
         ends = {shard: starts[shard] for shard in wanted}
         starts |= {shard: max(spans[shard][0], ends[shard] - window) for shard in wanted}
-        for message in _between(consumer, {shard: (starts[shard], ends[shard]) for shard in wanted}, still):
+        for message in between(consumer, {shard: (starts[shard], ends[shard]) for shard in wanted}, still):
             entry = None if strangers.wrote(message) else _entry(codec, message)
             shard = loop.place(message)[1]
             if entry is not None and (shard not in found or entry.seq >= found[shard].seq):
@@ -105,7 +105,7 @@ def check(state: ShardState, published: int, last: Last | None, hash_at: Callabl
         )
 
 
-def _between(
+def between(
     consumer: Consumer, spans: Mapping[int, tuple[int, int]], still: Callable[[str | None], None]
 ) -> Iterable[Message]:
     """The records of the shards' partitions from the first offset on and before the second."""

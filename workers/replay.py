@@ -28,8 +28,9 @@ from memquorum.core.crypto.stamps import Reader
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import Difference, StateDigest
 from memquorum.core.journal.rows import ShardState
-from memquorum.ports import StoreUnavailable, Vault
+from memquorum.ports import Follows, StoreUnavailable
 from workers.audit import Progress
+from workers.journals import Journals
 from workers.partition import Partition
 from workers.replay_apart import Apart
 from workers.replaying import Counts, Course, Job, together
@@ -79,7 +80,7 @@ def rebuild(
     genesis: Genesis,
     codec: Codec,
     memory_dsn: str,
-    vault: Vault,
+    vault: Follows,
     *,
     until_as_of: int | None = None,
     until_seq: Mapping[int, int] | None = None,
@@ -106,7 +107,10 @@ def rebuild(
         store.start(genesis.cluster, genesis.shards)
     ends = [_end(bootstrap, shard) for shard in range(genesis.shards)]
     course = Course(_summed(progress, sum(ends)))
-    job = Job(bootstrap, genesis, codec, memory_dsn, vault, until_as_of, until_seq, namespace, stamps)
+    # Of a vault that was put back no revived key is opened; the commit worker destroys them, once there is a store.
+    told = Journals(bootstrap, genesis.shards, codec, stamps).destroyed(vault.followed())
+    gone = frozenset(memory_id for _, _, ids in told for memory_id in ids)
+    job = Job(bootstrap, genesis, codec, memory_dsn, vault, until_as_of, until_seq, namespace, stamps, gone)
     mine, *others = dealt(ends, processes)
     with ExitStack() as stack:
         apart = [stack.enter_context(Apart(job, shards, _AT_ONCE, course)) for shards in others]

@@ -88,7 +88,10 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is rebuilt, from where and into what; see `replay.rebuild`. Another process can be given it."""
+    """What is rebuilt, from where and into what; see `replay.rebuild`. Another process can be given it.
+
+    `gone`: memories whose keys the journal calls destroyed and the vault, put back from a backup, may still hold.
+    """
 
     bootstrap: str
     genesis: Genesis
@@ -99,6 +102,7 @@ class Job:
     until_seq: Mapping[int, int] | None = None
     namespace: str | None = None
     stamps: Reader | None = None
+    gone: frozenset[str] = frozenset()
 
     def shard(self, shard: int, course: Course) -> Counts:
         """Rebuilds a shard. Raises what `replay.rebuild` raises, and Ended."""
@@ -107,10 +111,14 @@ class Job:
         with ExitStack() as stack:
             journal = _open(stack, self.bootstrap, topics.JOURNAL, shard, Strangers(_LOG, self.stamps))
             links = course.along(shard, _links(replay, journal, self.until_as_of, last))
-            contents = Contents(self.codec, self.vault.open, *open_shelves(stack, self.bootstrap, shard))
+            contents = Contents(self.codec, self.keys, *open_shelves(stack, self.bootstrap, shard))
             store = PostgresStore(self.memory_dsn)
             stack.callback(store.close)
             return _rebuild_shard(replay, links, contents, store)
+
+    def keys(self, memory_ids: list[str]) -> dict[str, bytes]:
+        """The keys that exist, as `Vault.open`, and are to."""
+        return self.vault.open([memory_id for memory_id in memory_ids if memory_id not in self.gone])
 
 
 def together(calls: Sequence[Callable[[], Counts]], course: Course, threads: int) -> Counts:

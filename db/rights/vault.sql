@@ -20,9 +20,10 @@ GRANT SELECT, INSERT, UPDATE ON destruction TO memquorum_vault;
 -- Intake makes keys, reads back those that it made, and destroys those of old dead letters.
 GRANT SELECT, INSERT ON subject_key TO memquorum_keymaker;
 GRANT SELECT, INSERT, UPDATE (wrapped) ON memory_key TO memquorum_keymaker;
+GRANT SELECT ON destruction TO memquorum_keymaker;
 
--- Streams, replicas and audits open what was sealed.
-GRANT SELECT ON subject_key, memory_key TO memquorum_keyreader;
+-- Streams, replicas and audits open what was sealed, where the vault is not behind the journal.
+GRANT SELECT ON subject_key, memory_key, destruction TO memquorum_keyreader;
 
 -- The commit worker opens, and destroys.
 GRANT SELECT ON subject_key TO memquorum_keydestroyer;

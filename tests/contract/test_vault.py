@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import psycopg
 import pytest
@@ -12,7 +12,7 @@ import pytest
 from db.inmemory import InMemoryVault
 from db.vault import PostgresVault
 from memquorum.core.crypto.sealing import SealError
-from memquorum.ports import Follows, Vault, VaultUnavailable
+from memquorum.ports import Follows, Vault, VaultBehind, VaultUnavailable
 
 MASTER = bytes(range(32))
 
@@ -47,11 +47,66 @@ def test_a_key_is_made_once_and_stays(vault: Vault, again: Callable[[], Vault]) 
 
 
 def test_it_knows_how_far_it_followed_each_journal(vault: Follows, again: Callable[[], Follows]) -> None:
-    assert vault.followed(0) == 0
-    vault.follow(0, 7)
-    vault.follow(1, 3)
-    vault.follow(0, 9)
-    assert [again().followed(shard) for shard in (0, 1, 2)] == [9, 3, 0]
+    a, b = ids(2)
+    vault.create([(a, "n", "s"), (b, "n", "s")])
+    assert vault.followed() == {}
+    assert vault.follow({0: (0, 7), 1: (0, 3)}) == 0
+    assert vault.follow({0: (7, 9)}, [a]) == 1
+    assert again().followed() == {0: 9, 1: 3} and set(again().open([a, b])) == {b}
+    # The answer to it may have been lost.
+    assert vault.follow({0: (7, 9)}, [a]) == 0
+
+
+def test_a_vault_that_is_not_where_it_was_left_destroys_nothing(vault: Follows) -> None:
+    (a,) = ids(1)
+    vault.create([(a, "n", "s")])
+    vault.follow({0: (0, 7)})
+    with pytest.raises(VaultBehind):
+        vault.follow({1: (0, 3), 0: (8, 9)}, [a])
+    assert vault.followed() == {0: 7} and set(vault.open([a])) == {a}
+
+
+def test_a_vault_that_goes_back_gives_no_key_until_it_has_followed(databases: tuple[str, str]) -> None:
+    commit, reader = (PostgresVault(databases[1], MASTER) for _ in range(2))
+    (a,) = ids(1)
+    made = commit.create([(a, "n", "s")])
+    commit.follow({0: (0, 7)})
+    assert reader.open([a]) == made
+    with psycopg.connect(databases[1]) as connection:
+        connection.execute("UPDATE destruction SET seq = 5")
+    for ask in (lambda: reader.open([a]), lambda: reader.create([(a, "n", "s")]), lambda: commit.open([a])):
+        with pytest.raises(VaultBehind, match="up to entry 5, and keys were destroyed since, up to entry 7"):
+            ask()
+    assert commit.followed() == {0: 5}
+    commit.follow({0: (5, 8)})
+    assert reader.open([a]) == made
+
+
+def test_the_journals_are_asked_on_each_connection_and_after_a_while(
+    databases: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit, asked = PostgresVault(databases[1], MASTER), list[dict[int, int]]()
+    (a,) = ids(1)
+    made = commit.create([(a, "n", "s")])
+    commit.follow({0: (0, 7)})
+
+    def journals(followed: Mapping[int, int]) -> dict[int, int]:
+        asked.append(dict(followed))
+        return {2: 4}
+
+    reader = PostgresVault(databases[1], MASTER, journals=journals)
+    for _ in range(2):
+        with pytest.raises(VaultBehind, match="shard 2 up to entry 0"):
+            reader.open([a])
+    commit.follow({2: (0, 4)})
+    assert reader.open([a]) == made and reader.open([a]) == made
+    before = len(asked)
+    reader.close()
+    assert reader.open([a]) == made and asked[before:] == [{0: 7, 2: 4}]
+    monkeypatch.setattr("db.vault._SURE_S", -1.0)
+    reader.open([a])
+    reader.open([a])
+    assert len(asked) == before + 2
 
 
 def test_an_unknown_key_is_absent(vault: Vault) -> None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -46,11 +46,11 @@ class Shaky:
     def destroy(self, memory_ids: Iterable[str]) -> int:
         return self._ask().destroy(memory_ids)
 
-    def followed(self, shard: int) -> int:
-        return self._ask().followed(shard)
+    def followed(self) -> dict[int, int]:
+        return self._ask().followed()
 
-    def follow(self, shard: int, seq: int) -> None:
-        self._ask().follow(shard, seq)
+    def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
+        return self._ask().follow(moves, memory_ids)
 
 
 def test_the_broker_goes_and_comes_back(

@@ -7,7 +7,7 @@ import logging
 import multiprocessing
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -45,6 +45,9 @@ HOUR = 3_600_000
 class DerivedVault:
     """The Vault port without a server: a key is the hash of its memory's id, in every process the same."""
 
+    def __init__(self) -> None:
+        self.notes: dict[int, int] = {}
+
     def create(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes]:
         return self.open(memory for memory, _, _ in wanted)
 
@@ -54,12 +57,14 @@ class DerivedVault:
     def destroy(self, memory_ids: Iterable[str]) -> int:
         raise AssertionError("no replica destroys keys")
 
-    def followed(self, shard: int) -> int:
-        """Up to nowhere: a commit worker over it looks for destroyed keys, and must find none."""
-        return 0
+    def followed(self) -> dict[int, int]:
+        return dict(self.notes)
 
-    def follow(self, shard: int, seq: int) -> None:
-        """Notes nothing: a key is derived whenever it is asked for."""
+    def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
+        """Destroys nothing: a key is derived whenever it is asked for."""
+        assert not list(memory_ids)
+        self.notes |= {shard: seq for shard, (_, seq) in moves.items()}
+        return 0
 
 
 def member_process(bootstrap: str, genesis: bytes, member: int, run_dir: Path, ready: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -153,8 +153,8 @@ class Dying(PostgresVault):
 
     armed = True
 
-    def destroy(self, memory_ids: Iterable[str]) -> int:
-        count = super().destroy(memory_ids)
+    def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
+        count = super().follow(moves, memory_ids)
         if self.armed and count:
             raise MemoryError("killed")
         return count

@@ -6,6 +6,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import psycopg
@@ -201,13 +202,16 @@ def test_intake_makes_keys_and_destroys_those_of_its_letters_alone(installed: Se
         assert vault.destroy_older("n", 0) == 0
         assert vault.destroy_older("!intake", 0) == 1
         assert set(vault.open([ID, other])) == {ID}
+        with pytest.raises(errors.InsufficientPrivilege):
+            vault.follow({0: (0, 1)})
 
 
 @pytest.mark.parametrize("process", ["streams", "replica", "audit"])
 def test_who_opens_makes_and_destroys_no_key(installed: Settings, process: str) -> None:
     with closing(_vault(installed, process, KEYREADER)) as vault:
         assert set(vault.open([ID])) == {ID}
-        for forbidden in (lambda: vault.destroy([ID]), lambda: vault.create([(ID[:-1] + "2", "n", "bob")])):
+        makes = partial(vault.create, [(ID[:-1] + "2", "n", "bob")])
+        for forbidden in (partial(vault.destroy, [ID]), makes, partial(vault.follow, {0: (0, 1)})):
             with pytest.raises(errors.InsufficientPrivilege):
                 forbidden()
 

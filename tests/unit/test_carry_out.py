@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -54,7 +54,9 @@ def order(codec: Codec) -> ErasureAccepted:
     return accepted(said, signed(codec, GENESIS, said), 5_000)
 
 
-def carry_out(store: InMemoryStore, codec: Codec, destroy: Callable[[list[str]], object]) -> tuple[Line, Batch]:
+def carry_out(
+    store: InMemoryStore, codec: Codec, destroy: Callable[[list[str], Mapping[int, int]], object]
+) -> tuple[Line, Batch]:
     line, record = line_of(store, codec), order(codec)
     batch = Batch(None, [Item(4, record)])
     erasing = Erasing(Rules(codec, GENESIS), store, destroy, lambda state, _: b"head" + state.hash, 1_000)  # type: ignore[arg-type]
@@ -65,11 +67,14 @@ def carry_out(store: InMemoryStore, codec: Codec, destroy: Callable[[list[str]],
 def test_the_keys_go_first(store: InMemoryStore, vault: InMemoryVault, codec: Codec) -> None:
     seen = list[tuple[str, bool]]()
 
-    def destroy(ids: list[str]) -> None:
+    def destroy(ids: list[str], through: Mapping[int, int]) -> None:
         seen.extend((one, one in store.erased) for one in ids)
         vault.destroy(ids)
+        told.update(through)
 
+    before, told = store.states[0].seq, dict[int, int]()
     line, batch = carry_out(store, codec, destroy)
+    assert told == {0: before + 1} and line.state.seq == before + 1
     assert sorted(seen) == sorted([(A, False), (FAINT, False)])
     assert set(vault.open([A, B, FAINT])) == {B}
     assert set(store.erased) == {A, FAINT} and not store.dropped
@@ -83,7 +88,7 @@ def test_the_keys_go_first(store: InMemoryStore, vault: InMemoryVault, codec: Co
 
 
 def test_without_the_keys_gone_nothing_is_journalled(store: InMemoryStore, codec: Codec) -> None:
-    def destroy(_: list[str]) -> None:
+    def destroy(_: list[str], __: Mapping[int, int]) -> None:
         raise RuntimeError("the vault is away")
 
     before = store.states[0]
@@ -94,9 +99,9 @@ def test_without_the_keys_gone_nothing_is_journalled(store: InMemoryStore, codec
 
 
 def test_the_same_order_again_destroys_nothing(store: InMemoryStore, vault: InMemoryVault, codec: Codec) -> None:
-    carry_out(store, codec, vault.destroy)
+    carry_out(store, codec, lambda ids, _: vault.destroy(ids))
     asked = list[str]()
-    _, batch = carry_out(store, codec, asked.extend)
+    _, batch = carry_out(store, codec, lambda ids, _: asked.extend(ids))
     assert [change.entry.effect for change, _ in batch.changes] == ["repeated"] and asked == []
 
 
@@ -109,7 +114,7 @@ def test_what_is_held_is_not_erased_nor_anything_else_of_the_order(
     with store.transaction({line.state: batch.keys(codec, line.tombstones, line.since)}) as transaction:
         net = batch.apply(line.rules, transaction.rows[0], {}, {}, line.tombstones)
         transaction.write([net], {}, {})
-    line, batch = carry_out(store, codec, vault.destroy)
+    line, batch = carry_out(store, codec, lambda ids, _: vault.destroy(ids))
     ((change, _),) = batch.changes
     assert (change.entry.effect, codec.decode(change.entry.detail).held) == ("withheld", (A,))
     assert set(vault.open([A, B, FAINT])) == {A, B, FAINT} and not store.erasures

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any, cast
 
 import pytest
@@ -10,15 +10,13 @@ import pytest
 from db import due
 from db.inmemory import InMemoryStore, InMemoryVault
 from memquorum.core.avro import Codec
-from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Keys, ShardState
+from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Destroyed
 from memquorum.telemetry.health import Health
 from tests.unit import genesis, votes
 from tests.unit.shard import NAMESPACE, Shard, memory_id
-from workers import destruction
 from workers.destruction import Destruction, Done
 from workers.line import Line
 from workers.ownclock import OwnClock
@@ -61,14 +59,16 @@ class Table:
         faint = [memory_id(f"faint {shard} {n}") for shard in (0, 1) for n in range(4)]
         return [*(memory_id(f"a{n}") for n in range(5)), A, *faint]
 
-    def destroy(self, memory_ids: list[str]) -> None:
+    def destroy(self, memory_ids: list[str], through: Mapping[int, int]) -> None:
         self.rounds.append(memory_ids)
         self.vault.destroy(memory_ids)
+        self.through = dict(through)
 
     def round(self) -> list[Done]:
         done = self.destruction.round(self.lines)
         for one in done:
             self.lines[one.net.after.shard].state = one.net.after
+            assert self.through.pop(one.net.after.shard) == one.change.entry.seq
             named = self.codec.decode_as(Destroyed, one.change.entry.detail).memory_ids
             assert sorted(named) == sorted(one.memory_ids)
         return done
@@ -114,35 +114,3 @@ def test_keys_stay_while_a_shards_time_runs_away(codec: Codec) -> None:
     table = Table(codec, OwnClock(tolerance_ms=1_000, now_ms=lambda: 15_000))
     assert table.round() == []
     assert (table.rounds, list(table.health.brakes)) == ([], ["keys of shard 0", "keys of shard 1"])
-
-
-class _Journal:
-    """The part of the store that tells of destroyed keys: by sequence, whose."""
-
-    def __init__(self, entries: dict[int, list[str]]) -> None:
-        self.entries, self.asked = entries, 0
-
-    def destroyed(self, _codec: object, _shard: int, after: int, limit: int) -> list[tuple[int, list[str]]]:
-        self.asked += 1
-        return [(seq, ids) for seq, ids in sorted(self.entries.items()) if seq > after][:limit]
-
-
-def test_a_vault_that_is_put_back_is_followed_from_its_own_note(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(destruction, "_AGAIN", 2)
-    vault = InMemoryVault()
-    names = [memory_id(name) for name in "abcdef"]
-    vault.create([(name, NAMESPACE, "ada") for name in names])
-    journal = _Journal({3: names[:1], 5: names[1:4], 9: [], 12: names[4:5]})
-    state = replace(links.beginning(b"c" * 32, 1), seq=20)
-
-    def again(at: ShardState) -> int:
-        return destruction.again(codec, journal, vault, lambda ask, ids: ask(ids), [at])  # type: ignore[arg-type]
-
-    vault.follow(1, 4)
-    assert again(state) == 4
-    assert set(vault.open(names)) == {names[0], names[5]} and vault.followed(1) == 20
-    asked = journal.asked
-    assert again(state) == 0 and journal.asked == asked
-    # Another journal, or an older one: from its beginning.
-    assert again(replace(state, seq=15)) == 1
-    assert set(vault.open(names)) == {names[5]} and vault.followed(1) == 15

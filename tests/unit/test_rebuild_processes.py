@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from db.inmemory_vault import InMemoryVault
 from db.vault import PostgresVault
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.schema_files import load_codec
@@ -142,3 +143,10 @@ def test_another_process_can_be_given_what_a_rebuild_needs() -> None:
     given = pickle.loads(pickle.dumps(job))
     assert (given.genesis, given.codec.names()) == (job.genesis, job.codec.names())
     assert isinstance(given.vault, PostgresVault)
+
+
+def test_no_key_is_opened_that_the_journal_calls_destroyed() -> None:
+    vault = InMemoryVault()
+    vault.create([(name, "n", "ada") for name in ("a", "b")])
+    job = Job("localhost:1", genesis.make(), load_codec(), "dbname=x", vault, gone=frozenset("a"))
+    assert set(job.keys(["a", "b"])) == {"b"}

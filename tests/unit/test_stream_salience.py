@@ -34,6 +34,7 @@ from memquorum.ports import (
     Neighbour,
     StoreUnavailable,
     StreamUnavailable,
+    VaultBehind,
     VaultUnavailable,
 )
 from streams.assignments import Displaced
@@ -376,15 +377,16 @@ class Away:
         return self.vault.open(memory_ids)
 
 
-@pytest.mark.parametrize("error", [VaultUnavailable("away"), RuntimeError("whatever")])
+@pytest.mark.parametrize("error", [VaultUnavailable("away"), VaultBehind("put back"), RuntimeError("whatever")])
 def test_an_outage_of_the_vault_is_no_episodes_fault(codec: Codec, error: Exception) -> None:
     vault = InMemoryVault()
     away = Away(vault, error)
     line = Line(codec, vault=away)
     line.vault = vault
     arrivals = [line.episode("The valve is stuck again.", "a"), line.episode("The valve is stuck again!", "b")]
-    with pytest.raises(VaultUnavailable):
+    with pytest.raises(VaultUnavailable) as raised:
         line.process(*arrivals)
+    assert isinstance(raised.value, VaultBehind) == isinstance(error, VaultBehind), "so /readyz says what it is"
     away.away = False
     assert [s.outcome for s in line.process(*arrivals)] == ["stored", "reinforced"]
 

@@ -1,0 +1,85 @@
+"""What the commit worker does to keep the vault and the journals in step: a vault that is put back revives nothing.
+
+The vault notes for each shard up to which entry every key is destroyed that the journal calls so. The note moves with
+the keys, in one step, before the entry that tells of them is written; and from time to time with the journal, so that
+whoever compares has little to read (`journals`). Where the note is not where this process left it, a backup was put
+back: VaultBehind, and the session begins again, which destroys again what lies between (infra/decisions/0048).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from db.store import PostgresStore
+from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import ShardState
+from memquorum.ports import Follows, VaultBehind, VaultUnavailable
+
+log = logging.getLogger("memquorum.commit")
+
+_AGAIN = 1_000  # entries at once
+_LOOK_EVERY_S = 2.0
+
+
+class Destroyer:
+    """Of one session: it writes to the vault after `begin`, and alone."""
+
+    def __init__(
+        self,
+        codec: Codec,
+        store: PostgresStore,
+        vault: Follows,
+        patiently: Callable[[Callable[[list[str]], Any], list[str]], Any],
+    ) -> None:
+        """`patiently`: asks the vault something about ids until it answers. Raises VaultBehind, and for a stop."""
+        self._codec, self._store, self._vault, self._patiently = codec, store, vault, patiently
+        self._notes: dict[int, int] = {}
+        self._look_at = 0.0
+
+    def begin(self, states: Iterable[ShardState]) -> int:
+        """Destroys again what the journals call destroyed and the vault does not know to be; how many keys were there.
+
+        Raises VaultBehind where it is put back at this very moment."""
+        self._notes, revived = self._patiently(lambda _: self._vault.followed(), []), 0
+        for state in states:
+            noted = self._notes.get(state.shard, 0)
+            if noted == state.seq:
+                continue
+            # A journal that is behind the vault's is another one, or older: it is followed from its beginning.
+            after = noted if noted < state.seq else 0
+            while found := self._store.destroyed(self._codec, state.shard, after, _AGAIN):
+                ids = [memory_id for _, those in found for memory_id in those]
+                for first in range(0, len(ids), _AGAIN):
+                    revived += self._patiently(self._vault.destroy, ids[first : first + _AGAIN])
+                after = found[-1][0]
+            self.destroy([], {state.shard: state.seq})
+        if revived:
+            log.warning("the vault held %d keys that the journal calls destroyed: destroyed again", revived)
+        return revived
+
+    def destroy(self, memory_ids: list[str], through: Mapping[int, int]) -> None:
+        """Takes keys out of the vault, and returns only once they are; `through`: by shard the sequence that the entry
+        gets which will tell of it. Raises VaultBehind, and then nothing was destroyed."""
+        moves = {shard: (self._notes.get(shard, 0), seq) for shard, seq in through.items()}
+        self._patiently(partial(self._vault.follow, moves), memory_ids)
+        self._notes |= through
+
+    def look(self, states: Iterable[ShardState], now_s: float) -> None:
+        """To be called often: whether the vault is where it was, and how far the journals are. Raises VaultBehind."""
+        if now_s < self._look_at:
+            return
+        self._look_at = now_s + _LOOK_EVERY_S
+        try:
+            if self._vault.followed() != self._notes:
+                raise VaultBehind("the vault is not where it was: a backup was put back")
+            through = {state.shard: state.seq for state in states if state.seq != self._notes.get(state.shard, 0)}
+            if through:
+                self._vault.follow({shard: (self._notes.get(shard, 0), seq) for shard, seq in through.items()})
+                self._notes |= through
+        except VaultBehind:
+            raise
+        except VaultUnavailable:
+            pass  # nothing waits for it
