@@ -14,6 +14,7 @@ from db import due
 from db.due import Due, Echo
 from db.inmemory_vault import InMemoryVault
 from db.store import Clear, Published, Start, check_standing
+from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
@@ -51,7 +52,17 @@ from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended,
 from memquorum.core.restoring import asking, uses
 from memquorum.core.restoring.orders import ACTIONS
 from memquorum.core.restoring.turns import in_turn
-from memquorum.ports import Candidate, DueMemory, JournalChange, Neighbour, OrderVote, ShardStatus, Unattested, Vector
+from memquorum.ports import (
+    Candidate,
+    Counted,
+    DueMemory,
+    JournalChange,
+    Neighbour,
+    OrderVote,
+    ShardStatus,
+    Unattested,
+    Vector,
+)
 
 __all__ = ["InMemoryNeighbourhoods", "InMemorySchedule", "InMemoryStore", "InMemoryVault"]
 
@@ -131,6 +142,10 @@ class InMemoryStore:
             )
             for name, since in asked
         }
+
+    def applied(self, topic: str) -> dict[int, int]:
+        """The next offset of a topic, by shard."""
+        return {shard: known[topic] for shard, known in self._cursors.items() if topic in known}
 
     def answered(self, shard: int, orders: Collection[bytes]) -> set[bytes]:
         """Of orders, by their digests, those that were answered."""
@@ -304,6 +319,17 @@ class InMemoryTransaction:
         """Writes what the batches leave."""
         for net in nets:
             self._store.write(net, contents, cursors, vectors)
+
+
+class InMemoryLiving:
+    """The Living port over an in-memory store."""
+
+    def __init__(self, store: InMemoryStore) -> None:
+        self._store = store
+
+    def counted(self, namespaces: Collection[str]) -> Counted:
+        """How many memories are alive; see the port."""
+        return Counted({name: self._store.living[name] for name in namespaces}, self._store.applied(topics.ACCEPTED))
 
 
 class InMemorySchedule:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import psycopg
 from psycopg import conninfo, sql
 
-from db.connection import ACCOUNTS, KEEPER, KEYDESTROYER, KEYMAKER, KEYREADER, READER, TENANT, WRITER, patient
+from db.connection import ACCOUNTS, COUNTER, KEEPER, KEYDESTROYER, KEYMAKER, KEYREADER, READER, TENANT, WRITER, patient
 from db.queries import QUERIES
 
 _LOCK = 0x6D656D72  # any fixed number: it keeps two runners apart
@@ -28,7 +28,7 @@ class Login:
 
 
 LOGINS: Mapping[str, Login] = {
-    "intake": Login(vault=(KEYMAKER,)),
+    "intake": Login(memory=(COUNTER,), vault=(KEYMAKER,)),
     "streams": Login(memory=(READER,), vault=(KEYREADER,)),
     "replica": Login(vault=(KEYREADER,)),
     "commit": Login(memory=(WRITER, READER, KEEPER), vault=(KEYDESTROYER, KEEPER)),

@@ -288,6 +288,14 @@ COPY erased (memory_id, shard, seq, namespace, was) FROM STDIN (FORMAT BINARY)
 INSERT INTO living (shard, namespace, alive) VALUES (%(shard)s, %(namespace)s, %(more)s)
 ON CONFLICT (namespace) DO UPDATE SET alive = living.alive + excluded.alive
 
+-- :name living_counted
+-- How many memories of namespaces are alive, as far as they ever had any.
+SELECT namespace, alive FROM living WHERE namespace = ANY(%(namespaces)s)
+
+-- :name applied
+-- Up to where every shard has applied a topic.
+SELECT shard, next_offset FROM cursor WHERE topic = %(topic)s
+
 -- :name let_go_copy
 -- What decisions took of namespaces.
 COPY let_go (shard, namespace, epoch, as_of, forgotten, held_back) FROM STDIN (FORMAT BINARY)

@@ -459,6 +459,16 @@ ALTER TABLE let_go ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY reader ON living FOR SELECT TO memquorum_reader USING (true);
 CREATE POLICY reader ON let_go FOR SELECT TO memquorum_reader USING (true);
 
+-- Who counts: intake, for its limit of memories in all. It learns numbers, and nothing of any memory.
+DO $$
+BEGIN
+    CREATE ROLE memquorum_counter NOLOGIN;
+EXCEPTION WHEN duplicate_object OR unique_violation THEN
+    NULL; -- another database of this server made it, perhaps at this very moment
+END
+$$;
+CREATE POLICY counter ON living FOR SELECT TO memquorum_counter USING (true);
+
 -- Orders to protect a memory that stand. What protected once and does no more is in the journal.
 CREATE TABLE protection (
     memory_id   uuid    NOT NULL,

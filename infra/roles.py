@@ -163,9 +163,11 @@ def residue_ms(settings: Settings) -> int:
 
 
 def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
+    from db.living import PostgresLiving
     from workers import intake
 
-    settings.require("bootstrap")
+    limits = settings.ingest
+    settings.require("bootstrap", *(["memory_dsn"] if limits.counts_memories else []))
     letters = next(topic for topic in declared() if topic.name == topics.REFUSED)
     stop = Stop().on_signals()
     intake.run(
@@ -178,7 +180,8 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         instance=settings.instance or None,
         letters_ms=int(letters.config["retention.ms"]),
         outside_keep_ms=settings.outside_keep_ms,
-        limits=settings.ingest,
+        limits=limits,
+        living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
         ready=ready,

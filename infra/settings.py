@@ -92,7 +92,10 @@ class Settings(_Bounds):
     # (over_quota). 0: as much as it likes. Bytes are those of the records as published, 1,000,000 at least.
     ingest_episodes_per_minute: int = 0
     ingest_bytes_per_minute: int = 0
-    # Limits of their own: NAMESPACE=EPISODES/BYTES, by blanks; `team-*` is each namespace that begins so.
+    # How many memories a namespace may have in all before nothing more of it comes in; 0: as many as it likes. What is
+    # beyond the policy's capacity comes in and is nominated to be forgotten; this is the door.
+    ingest_memories: int = 0
+    # Limits of their own: NAMESPACE=EPISODES/BYTES/MEMORIES, by blanks; `team-*` is each namespace that begins so.
     ingest_limits: str = ""
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
@@ -153,7 +156,7 @@ class Settings(_Bounds):
     @property
     def ingest(self) -> quota.Plan:
         """What begins with `ingest_`. Raises quota.LimitsError."""
-        others = quota.Limits(self.ingest_episodes_per_minute, self.ingest_bytes_per_minute)
+        others = quota.Limits(self.ingest_episodes_per_minute, self.ingest_bytes_per_minute, self.ingest_memories)
         try:
             return quota.plan(self.ingest_limits, others)
         except quota.LimitsError as error:

@@ -244,6 +244,23 @@ class Schedule(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """How many memories of each namespace are alive, at least by `applied`: up to which offset (exclusive) each shard's
+    accepted stream is applied."""
+
+    stored: Mapping[str, int]
+    applied: Mapping[int, int]
+
+
+class Living(Protocol):
+    """How many memories there are, for a limit of them at the door."""
+
+    def counted(self, namespaces: Collection[str]) -> Counted:
+        """The count of each of the namespaces, 0 where there was never one. Raises StoreUnavailable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class OrderVote:
     """A decision about an order of another membership: its id, whether it was to be carried out, and what proves it."""
 

@@ -31,8 +31,8 @@ from memquorum.core.crypto.stamps import Writer
 from memquorum.core.intake import EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
-from memquorum.core.records import ClockTicked, IntakeRefused
-from memquorum.ports import Vault, VaultUnavailable
+from memquorum.core.records import ClockTicked, EpisodeAccepted, IntakeRefused
+from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
 from workers import loop, spans
@@ -41,6 +41,7 @@ from workers.clearing import Clearing, is_marker
 from workers.gate import Gate
 from workers.letterkeys import LetterKeys
 from workers.place import Place
+from workers.stocktaking import Backlog, Stocktaking
 from workers.strangers import stamped
 from workers.ticks import last_tick
 
@@ -77,11 +78,13 @@ def run(
     letters_ms: int = 7 * 24 * 3600 * 1000,
     outside_keep_ms: int = 0,
     limits: Plan | None = None,
+    living: Living | None = None,
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
     long their topic keeps dead letters, and so the vault their keys. `outside_keep_ms`: how long what was let in still
     lies in outside topics that this installation provisioned; 0: until their retention is over (`workers.clearing`).
-    `limits`: what namespaces may bring in; without, as much as they like.
+    `limits`: what namespaces may bring in; without, as much as they like. `living`: counts memories, where one of the
+    limits is of these.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
@@ -89,7 +92,7 @@ def run(
     """
     client = Intake(
         bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
-        limits=limits,
+        limits=limits, living=living,
     )  # fmt: skip
     serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, letters_ms=letters_ms)
 
@@ -123,6 +126,7 @@ class Intake:
         stamps: Writer | None = None,
         telemetry: Telemetry | None = None,
         limits: Plan | None = None,
+        living: Living | None = None,
     ) -> None:
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
@@ -145,7 +149,11 @@ class Intake:
         self._failed: KafkaError | None = None
         self._shown = (telemetry or Telemetry()).stage("intake")
         self.health = self._shown.health
-        self._gate = Gate(limits or Plan(), self._shown, _forward_ms())
+        plan, self._stocktaking = limits or Plan(), None
+        if plan.counts_memories and living is not None:
+            backlog = Backlog(bootstrap, genesis.shards, codec, stamps)
+            self._stocktaking = Stocktaking(plan, living, self._shown, backlog)
+        self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
         self._clearing: Clearing | None = None
         self.place = Place(self._consumer, self.health)
         # Since the last flush.
@@ -194,6 +202,8 @@ class Intake:
         self._consumer.close()
         self._asker.close()
         self._producer.flush(1)
+        if self._stocktaking:
+            self._stocktaking.close()
 
     def _patience(self) -> float:
         if self._driven or not self._leads:
@@ -308,6 +318,7 @@ class Intake:
         if isinstance(answer, EpisodeIntent):
             key = keys.get(answer.memory_id)
             if key is None:
+                self._gate.forgotten(answer.namespace)
                 self._refuse(message, origin, _FORGOTTEN, keys, hop)
                 return
             self._accept(intake.seal_episode(answer, origin, key, _nonces()), hop)
@@ -319,7 +330,9 @@ class Intake:
     def _accept(self, record: LetIn, hop: Hop) -> None:
         shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
         parent = hop.send(topics.ACCEPTED, shard, event_id)
-        self._produce(topics.ACCEPTED, shard, record.namespace.encode(), record, event_id=event_id, parent=parent)
+        told = self._placed if isinstance(record, EpisodeAccepted) else None
+        key = record.namespace.encode()
+        self._produce(topics.ACCEPTED, shard, key, record, event_id=event_id, parent=parent, told=told)
 
     def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:
         _LOG.info("refused %s/%d/%d: %s %s", *at(origin), refusal.reason, refusal.field or "")
@@ -394,7 +407,15 @@ class Intake:
         self._clocks = deque(m for m in self._clocks if loop.place(m) in self._read)
 
     def _produce(
-        self, topic: str, partition: int, key: bytes | None, record: object, *, event_id: str, parent: str | None
+        self,
+        topic: str,
+        partition: int,
+        key: bytes | None,
+        record: object,
+        *,
+        event_id: str,
+        parent: str | None,
+        told: Callable[[KafkaError | None, Message], None] | None = None,
     ) -> None:
         self._sent[topic] += 1
         value = self._codec.encode(record)
@@ -402,7 +423,7 @@ class Intake:
         headers = stamped(headers, self._stamps, topic, partition, value)
         while True:
             try:
-                self._producer.produce(topic, value, key, partition, self._delivered, headers=headers)
+                self._producer.produce(topic, value, key, partition, told or self._delivered, headers=headers)
                 return
             except BufferError:
                 if self._stop:  # what is missing then is not flushed either, so nothing is committed
@@ -411,6 +432,11 @@ class Intake:
 
     def _delivered(self, error: KafkaError | None, _: Message) -> None:
         self._failed = error or self._failed
+
+    def _placed(self, error: KafkaError | None, message: Message) -> None:
+        self._delivered(error, message)
+        if error is None:
+            self._gate.placed((message.key() or b"").decode(), loop.place(message)[1], loop.offset(message))
 
     def _flushed(self) -> bool:
         """Whether everything was delivered; False if told to stop meanwhile. Raises KafkaException for a refusal."""

@@ -6,7 +6,8 @@ DO $$
 DECLARE
     name text;
 BEGIN
-    FOREACH name IN ARRAY ARRAY['memquorum_writer', 'memquorum_reader', 'memquorum_accounts', 'memquorum_tenant'] LOOP
+    FOREACH name IN ARRAY ARRAY['memquorum_writer', 'memquorum_reader', 'memquorum_accounts', 'memquorum_tenant',
+        'memquorum_counter'] LOOP
         EXECUTE format('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM %I', name);
     END LOOP;
     EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
@@ -37,6 +38,10 @@ GRANT SELECT (shard, as_of) ON shard TO memquorum_tenant;
 -- The retrieval service again, for its cache (ids, vectors, counts) and for certificates, which are not one tenant's.
 -- It never sees content but as the tenant.
 GRANT SELECT ON shard, memory, embedding, strength, journal, decision, outcome, erasure TO memquorum_accounts;
+
+-- The counter is intake: how many memories a namespace has, and up to where that is counted. No memory, no content.
+GRANT SELECT (namespace, alive) ON living TO memquorum_counter;
+GRANT SELECT (shard, topic, next_offset) ON cursor TO memquorum_counter;
 
 -- The keeper writes tables anew that held what was deleted, and makes the indexes of large namespaces: for these it owns
 -- content and embedding, of which row security, forced upon owners too, shows it no row.

@@ -1,4 +1,5 @@
-"""How many episodes, and bytes of them, a namespace may bring in within a minute (docs/tenants.md).
+"""How much a namespace may bring in: episodes and bytes within a minute, counted here, and memories in all
+(docs/tenants.md), counted in `core.stock`.
 
 Each namespace that has a limit has a bucket: it fills by the minute's amount a minute, holds that much at most, and an
 episode takes one, and its bytes. So within any minute at most twice the amount comes in, and in the long run the amount
@@ -31,10 +32,12 @@ class LimitsError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a namespace may bring in within a minute; 0: as much as it likes. Raises LimitsError."""
+    """What a namespace may bring in within a minute, and how many memories it may have; 0: as much as it likes.
+    Raises LimitsError."""
 
     episodes_per_minute: int = 0
     bytes_per_minute: int = 0
+    memories: int = 0
 
     def __post_init__(self) -> None:
         for one in fields(self):
@@ -55,6 +58,11 @@ class Plan:
     others: Limits = Limits()
     named: tuple[tuple[str, Limits], ...] = ()
 
+    @property
+    def counts_memories(self) -> bool:
+        """Whether any namespace has a limit of memories in all."""
+        return any(limits.memories for limits in (self.others, *(limits for _, limits in self.named)))
+
     def of(self, namespace: str) -> Limits:
         """Its own by name; else by the longest beginning that is its; else what all others have."""
         found = [
@@ -66,11 +74,12 @@ class Plan:
         return max(found, key=lambda one: (one[0] == namespace, len(one[0])))[1] if found else self.others
 
 
-_LIMIT = re.compile(r"([^=]+)=([0-9]{1,15})/([0-9]{1,15})")
+_LIMIT = re.compile(r"([^=]+)=([0-9]{1,15})/([0-9]{1,15})/([0-9]{1,15})")
 
 
 def plan(text: str, others: Limits) -> Plan:
-    """The plan that a setting says: `NAME=EPISODES/BYTES`, by blanks or commas; a name that ends in `*` is a beginning.
+    """The plan that a setting says: `NAME=EPISODES/BYTES/MEMORIES`, by blanks or commas; a name that ends in `*` is a
+    beginning.
 
     Raises LimitsError, which names the part at fault.
     """
@@ -78,7 +87,7 @@ def plan(text: str, others: Limits) -> Plan:
     for part in re.split(r"[\s,]+", text.strip()) if text.strip() else ():
         match = _LIMIT.fullmatch(part)
         if match is None:
-            raise LimitsError(f"{part!r} is no NAMESPACE=EPISODES/BYTES of a minute, as in greenhouse=600/4000000")
+            raise LimitsError(f"{part!r} is no NAMESPACE=EPISODES/BYTES/MEMORIES, as in greenhouse=600/4000000/0")
         name = match[1]
         fault = names.namespace_fault(name.removesuffix("*"))
         if fault is not None:
@@ -86,7 +95,7 @@ def plan(text: str, others: Limits) -> Plan:
         if name in found:
             raise LimitsError(f"{name!r} is there twice")
         try:
-            found[name] = Limits(int(match[2]), int(match[3]))
+            found[name] = Limits(int(match[2]), int(match[3]), int(match[4]))
         except LimitsError as error:
             raise LimitsError(f"{part!r}: {error}") from None
     return Plan(others, tuple(found.items()))
@@ -143,7 +152,7 @@ class Quota:
         `size`: at most RECORD_BYTES_MAX.
         """
         limits = self._plan.of(namespace)
-        if limits == _NONE:
+        if not (limits.episodes_per_minute or limits.bytes_per_minute):
             return None
         bucket = self._filled(namespace, limits, now_ms)
         over = _over("episodes", limits.episodes_per_minute, bucket.episodes, 1) or _over(
@@ -174,9 +183,6 @@ class Quota:
             # What is known of nobody, and so of this one, goes back no further: it does not get twice what it had.
             self._since = max(self._since, dropped.at_ms)
         return bucket
-
-
-_NONE = Limits()
 
 
 def _beginning(per_minute: int, largest: int) -> int:

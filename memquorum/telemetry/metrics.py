@@ -61,6 +61,10 @@ OVER_QUOTA = Definition(
     "memquorum_over_quota_namespaces", "gauge", ("stage",),
     "Namespaces that intake refused an episode within the last minute, for being over their limit.",
 )  # fmt: skip
+FULL = Definition(
+    "memquorum_full_namespaces", "gauge", ("stage",),
+    "Namespaces that stand at their limit of memories in all, as far as intake watches them.",
+)  # fmt: skip
 IGNORED = Definition(
     "memquorum_ignored_total", "counter", ("stage", "reason"),
     "Consensus messages that a member passed over: forged, foreign, old, duplicate, not needed.",
@@ -155,7 +159,7 @@ CACHES = Definition(
 ALL = (
     CONSUMED, SENT, WORKED, LATENCY, LAG, REFUSED, IGNORED, STILL, WAITING, SCORE_WAIT, SLOWED, JOURNALLED, EPISODES,
     DECISIONS, STOPPED, HELD_BACK, AMBIGUOUS, OPEN, EPOCHS, LATE, LEFT_OUT, VIEW, CHECKPOINT, MISBEHAVIOUR, REQUESTS,
-    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA,
+    CACHE_SEARCHES, CACHED, CACHES, OVER_QUOTA, FULL,
 )  # fmt: skip
 
 Read = Callable[[], Mapping[tuple[str, ...], float]]
@@ -173,6 +177,7 @@ class Meters:
         self.latency = self._histogram(LATENCY)
         self.refused = self._counter(REFUSED)
         self.over_quota = Gauge(OVER_QUOTA.name, OVER_QUOTA.sentence, OVER_QUOTA.labels, registry=self.registry)
+        self.full = Gauge(FULL.name, FULL.sentence, FULL.labels, registry=self.registry)
         self.journalled = self._counter(JOURNALLED)
         self.episodes = self._counter(EPISODES)
         self.decisions = self._counter(DECISIONS)

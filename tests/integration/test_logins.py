@@ -17,11 +17,14 @@ from db import crowds, sweeping
 from db import logins as kinds
 from db.cached import PostgresCached
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
+from db.living import PostgresLiving
 from db.migrate import RIGHTS
 from db.vault import PostgresVault
 from infra import logins, settings
 from infra.embedded.postgres import Postgres
 from infra.settings import Settings
+from memquorum import topics
+from memquorum.ports import Counted
 
 ID = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
 KEYED = [(ID, "n", "ada")]
@@ -169,6 +172,11 @@ _REFUSED = [
         "INSERT INTO cursor VALUES (0, 't', 1)", "DELETE FROM content", "UPDATE shard SET seq = 9",
         "CREATE TABLE mine ()",
     )),
+    *(("intake", "memquorum_counter", statement) for statement in (
+        "SELECT FROM memory", "SELECT FROM content", "SELECT FROM embedding", "SELECT FROM journal",
+        "SELECT FROM event", "SELECT shard FROM living", "UPDATE living SET alive = 0",
+        "UPDATE cursor SET next_offset = 0", "CREATE TABLE mine ()",
+    )),
     ("audit", "memquorum_reader", "DELETE FROM content"),
     ("commit", "memquorum_writer", "DELETE FROM journal"),
     ("commit", "memquorum_writer", "UPDATE decision SET view = 1"),
@@ -188,6 +196,14 @@ def test_what_a_process_need_not_do_is_refused(installed: Settings, process: str
             return
         # VACUUM passes over, with a warning, what it may not write.
         assert statement.startswith("VACUUM"), f"{process} may {statement!r}"
+
+
+def test_intake_counts_memories_and_reads_none(installed: Settings) -> None:
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as link:
+        link.execute("INSERT INTO living (shard, namespace, alive) VALUES (0, 'n', 1)")
+        link.execute("INSERT INTO cursor VALUES (0, %s, 7)", (topics.ACCEPTED,))
+    with closing(PostgresLiving(logins.of(installed, "intake").memory_dsn)) as living:
+        assert living.counted(["n", "other"]) == Counted({"n": 1, "other": 0}, {0: 7})
 
 
 def _vault(made: Settings, process: str, role: str) -> PostgresVault:

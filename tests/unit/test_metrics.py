@@ -42,6 +42,7 @@ def test_what_is_exposed_is_what_is_defined() -> None:
     meters.epochs.labels("replica").inc()
     meters.open.labels("0").set(2)
     meters.over_quota.labels("intake").set(1)
+    meters.full.labels("intake").set(1)
     meters.stopped.labels("0").set(1)
     meters.score_wait.labels("commit", "0").set(1)
     meters.view.labels("0").set(1)

@@ -100,7 +100,7 @@ def test_in_the_long_run_never_more_than_the_limit_comes_in(limit: int, bursts: 
 
 
 def test_a_namespace_has_its_own_limit_by_name_then_by_the_longest_beginning() -> None:
-    found = plan("team-*=5/0, team-a-*=6/0  team-a-1=0/4000000", Limits(1, 0))
+    found = plan("team-*=5/0/0, team-a-*=6/0/0  team-a-1=0/4000000/0", Limits(1, 0))
     assert [found.of(name) for name in ("garden", "team-b", "team-a-2", "team-a-1", "team-a-12")] == [
         Limits(1), Limits(5), Limits(6), Limits(0, 4_000_000), Limits(6),
     ]  # fmt: skip
@@ -111,11 +111,12 @@ def test_a_namespace_has_its_own_limit_by_name_then_by_the_longest_beginning() -
     ("text", "complaint"),
     [
         ("greenhouse=600", "'greenhouse=600' is no NAMESPACE=EPISODES/BYTES"),
-        ("greenhouse=600/-1", "is no NAMESPACE=EPISODES/BYTES"),
-        ("a/b=1/0", "'a/b' is no namespace and no beginning of one"),
-        ("*=1/0", "is no namespace and no beginning of one"),
-        ("a=1/0 a=2/0", "'a' is there twice"),
-        ("a=1/999999", "'a=1/999999': bytes_per_minute = 999999; 1000000, the largest record, is the least"),
+        ("greenhouse=600/-1/0", "is no NAMESPACE=EPISODES/BYTES/MEMORIES"),
+        ("greenhouse=600/0", "'greenhouse=600/0' is no NAMESPACE=EPISODES/BYTES/MEMORIES"),
+        ("a/b=1/0/0", "'a/b' is no namespace and no beginning of one"),
+        ("*=1/0/0", "is no namespace and no beginning of one"),
+        ("a=1/0/0 a=2/0/0", "'a' is there twice"),
+        ("a=1/999999/0", "'a=1/999999/0': bytes_per_minute = 999999; 1000000, the largest record, is the least"),
     ],
 )
 def test_what_is_no_limit_is_named(text: str, complaint: str) -> None:

@@ -83,11 +83,15 @@ def test_names_of_clients_are_left_to_them(tmp_path: Path) -> None:
 
 def test_what_namespaces_may_bring_in_is_read_and_what_cannot_be_is_named(tmp_path: Path) -> None:
     assert load({}, tmp_path).ingest == Plan()
-    given = {"MEMQUORUM_INGEST_EPISODES_PER_MINUTE": "600", "MEMQUORUM_INGEST_LIMITS": "greenhouse=5/0"}
-    assert load(given, tmp_path).ingest == Plan(Limits(600), (("greenhouse", Limits(5)),))
+    given = {
+        "MEMQUORUM_INGEST_EPISODES_PER_MINUTE": "600",
+        "MEMQUORUM_INGEST_LIMITS": "greenhouse=5/0/7",
+        "MEMQUORUM_INGEST_MEMORIES": "9",
+    }
+    assert load(given, tmp_path).ingest == Plan(Limits(600, memories=9), (("greenhouse", Limits(5, memories=7)),))
     for name, value, complaint in (
         ("BYTES_PER_MINUTE", "999999", "settings: ingest_bytes_per_minute = 999999; 1000000, the largest record"),
-        ("LIMITS", "greenhouse", "settings: ingest_limits: 'greenhouse' is no NAMESPACE=EPISODES/BYTES"),
+        ("LIMITS", "greenhouse", "settings: ingest_limits: 'greenhouse' is no NAMESPACE=EPISODES/BYTES/MEMORIES"),
     ):
         with pytest.raises(SettingsError, match=complaint):
             load({f"MEMQUORUM_INGEST_{name}": value}, tmp_path)
