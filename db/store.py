@@ -368,6 +368,12 @@ def found_guarded(connection: psycopg.Connection, namespaces: Sequence[str]) -> 
     return {namespace: Guarded(pins, needs) for namespace, pins, needs in rows}
 
 
+def memories(connection: psycopg.Connection, memory_ids: Iterable[str]) -> dict[str, Memory]:
+    """The memories that are known, by id."""
+    rows = connection.execute(QUERIES["memories"], {"ids": uuids(memory_ids)})
+    return {row[0]: Memory(*row) for row in rows}
+
+
 def protections(connection: psycopg.Connection, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:
     """The orders that protect memories, by (memory id, kind)."""
     rows = connection.execute(QUERIES["protections"], {"ids": uuids(memory_ids)})

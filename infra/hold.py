@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 import time
 import uuid
+from dataclasses import dataclass, field
 
 from db import erasure_rows
 from db.connection import READER, Link
-from db.store import protections
+from db.store import memories, protections
 from infra import genesis
 from infra.settings import Settings, SettingsError
+from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
+from memquorum.core.journal.rows import GONE, SEALED, Memory, Protection
 from memquorum.core.orders import BadOrder
 from memquorum.core.protection import orders
 from memquorum.core.protection.orders import ENDS, HOLD, PIN, RELEASE, UNPIN
@@ -49,41 +52,75 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     seed, now = genesis.signing_seed(settings, OPERATOR, made.operator), time.time_ns() // 1_000_000
     link = Link(settings.memory_dsn, READER, StoreUnavailable)
     try:
-        named = [memory_id.lower() for memory_id in parsed.memory_ids]
-        ends = _standing(link, named, parsed.action) if parsed.action in ENDS else dict.fromkeys(named)
+        named = list(dict.fromkeys(memory_id.lower() for memory_id in parsed.memory_ids))
+        said = _said(link, named, parsed.namespace, parsed.action)
+        for line in said.lines:
+            print(line)
         wanted = [
             ProtectionOrdered(
                 made.cluster, str(uuid.uuid4()), parsed.namespace, memory_id, parsed.action, parsed.ordered_by,
-                now, parsed.reference, ends[memory_id],
+                now, parsed.reference, ends,
             )
-            for memory_id in named
-            if memory_id in ends
+            for memory_id, ends in said.to_order.items()
         ]  # fmt: skip
         try:
             signed = [(order, orders.make(codec, made, OPERATOR, seed, order)) for order in wanted]
         except BadOrder as wrong:
             raise SettingsError(f"hold: {wrong}") from None
-        publish_protections(settings.bootstrap, signed)
+        if signed:
+            publish_protections(settings.bootstrap, signed)
         done = _wait(link, wanted, parsed.wait)
         if parsed.action == RELEASE:
             tell_withheld(link, codec)
-        return done if len(wanted) == len(named) else 1
+        return 1 if said.refused else done
     finally:
         link.close()
 
 
-def _standing(link: Link, memory_ids: list[str], action: str) -> dict[str, str | None]:
-    """Of the memories that there is something to end of, the order that stands; says of which there is not."""
+@dataclass(slots=True)
+class _Said:
+    """What the store says before anything is ordered. `to_order`: the memories that an order changes, each with the
+    order that it ends, if it ends one; `lines`: why the others need none, and how many were `refused`."""
+
+    to_order: dict[str, str | None] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list)
+    refused: int = 0
+
+
+def _said(link: Link, memory_ids: list[str], namespace: str, action: str) -> _Said:
+    ids = [memory_id for memory_id in memory_ids if names.uuid(memory_id)]
     with link.use() as connection:
-        standing = protections(connection, memory_ids)
-    found: dict[str, str | None] = {}
+        standing, found = protections(connection, ids), memories(connection, ids)
+    said = _Said()
     for memory_id in memory_ids:
-        stands = standing.get((memory_id, ENDS[action]))
-        if stands is None:
-            print(f"nothing to {action}: no {ENDS[action]} stands of {memory_id}")
+        stands = standing.get((memory_id, ENDS.get(action, action)))
+        wrong = None if memory_id not in ids else _wrong(memory_id, found.get(memory_id), namespace, action, stands)
+        if wrong is not None:
+            said.lines.append(wrong)
+            said.refused += 1
+        elif action not in ENDS and stands is not None and stands.signer == OPERATOR:
+            why = f" ({stands.reference})" if stands.reference else ""
+            already = f"stands already: by {stands.ordered_by}{why}, order {stands.order_id}"
+            said.lines.append(f"{action}: {memory_id} in {namespace!r} {already}")
         else:
-            found[memory_id] = stands.order_id
-    return found
+            said.to_order[memory_id] = stands.order_id if stands is not None and action in ENDS else None
+    return said
+
+
+def _wrong(memory_id: str, memory: Memory | None, namespace: str, action: str, stands: Protection | None) -> str | None:
+    """Why an order would change nothing; the commit worker passes over one without a word."""
+    if memory is None:
+        return f"not {action}: the store has no memory {memory_id}"
+    if memory.namespace != namespace:
+        return f"not {action}: {memory_id} is in {memory.namespace!r}, not in {namespace!r}"
+    if action in ENDS:
+        return None if stands is not None else f"nothing to {action}: no {ENDS[action]} stands of {memory_id}"
+    if memory.tier == GONE:
+        told = f"the key of {memory_id} is destroyed: there is nothing to hold"
+        return f"not {action}: {told if action == HOLD else f'{memory_id} is not alive'}"
+    if memory.tier == SEALED and action == PIN:
+        return f"not {action}: {memory_id} is not alive"
+    return None
 
 
 def tell_withheld(link: Link, codec: Codec) -> None:
@@ -101,17 +138,20 @@ def _wait(link: Link, wanted: list[ProtectionOrdered], seconds: float) -> int:
     while True:
         with link.use() as connection:
             standing = protections(connection, [order.memory_id for order in wanted])
-        left = [order for order in wanted if _waits(order, (order.memory_id, orders.kind_of(order)) in standing)]
+        left = [order for order in wanted if _waits(order, standing.get((order.memory_id, orders.kind_of(order))))]
         if not left:
             for order in wanted:
                 print(f"{order.action}: {order.memory_id} in {order.namespace!r}")
             return 0
         if time.monotonic() >= until:
             for order in left:
-                print(f"not so yet: {order.action} {order.memory_id}: it is gone, of another namespace, or on its way")
+                print(f"not so yet: {order.action} {order.memory_id}: it is on its way, or the memory has just gone")
             return 1
         time.sleep(_LOOK_S)
 
 
-def _waits(order: ProtectionOrdered, stands: bool) -> bool:
-    return stands == (order.action in ENDS)
+def _waits(order: ProtectionOrdered, stands: Protection | None) -> bool:
+    if order.action in ENDS:
+        return stands is not None and stands.order_id == order.ends
+    # Of two orders of the operator's at once the first stands.
+    return stands is None or stands.signer != OPERATOR

@@ -1,0 +1,78 @@
+"""`infra hold` says at once what it cannot do, and calls nothing done that is not."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from db.store import Clear, PostgresStore
+from infra import hold
+from infra.settings import Settings
+from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Keys
+from tests.unit import genesis, protections, votes
+from tests.unit.genesis import seed_of
+from tests.unit.shard import NAMESPACE, Shard, memory_id
+
+GENESIS = genesis.make()
+HELD, FREE, GONE = map(memory_id, ("held", "free", "gone"))
+STRANGER = "6c1f0000-0000-5000-8000-000000000000"
+
+
+@pytest.fixture
+def installed(kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: Path) -> Settings:
+    """One memory is held, one is free, one is forgotten and its key is destroyed."""
+    shard = Shard(codec, GENESIS)
+    for name in ("held", "free", "gone"):
+        shard.episode(name, 1_000)
+    shard.tick(2_000)
+    shard.protect(protections.accepted(codec, "hold", HELD, cluster=GENESIS.cluster))
+    shard.tick(1_000_000)
+    shard.decide([votes.proposal(GONE, "forget")])
+    shard.tick(1_000_000 + GENESIS.policy.forget.grace_ms + 1)
+    shard.destroy(GONE)
+    net = shard.work.net()
+    made = PostgresStore(databases[0])
+    made.start(GENESIS.cluster, GENESIS.shards)
+    with made.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {i: Clear("t", np.ones(3, np.float32)) for i in net.revealed}, {})
+    made.close()
+    file, key = tmp_path / "genesis.json", tmp_path / "operator.key"
+    file.write_bytes(genesis.make_bytes())
+    key.touch(0o600)
+    key.write_text(seed_of("operator").hex())
+    return Settings(bootstrap=kafka, memory_dsn=databases[0], genesis_file=file, keys_dir=tmp_path)
+
+
+def order(installed: Settings, *said: str) -> int:
+    command = argparse.ArgumentParser()
+    hold.options(command)
+    return hold.run(installed, command.parse_args([*said, "--wait", "0"]))
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ([HELD, "-n", "mill"], f"not hold: {HELD} is in {NAMESPACE!r}, not in 'mill'\n"),
+        ([HELD, "-n", "mill", "--release"], f"not release: {HELD} is in {NAMESPACE!r}, not in 'mill'\n"),
+        ([STRANGER, "-n", NAMESPACE], f"not hold: the store has no memory {STRANGER}\n"),
+        ([STRANGER, "-n", NAMESPACE, "--release"], f"not release: the store has no memory {STRANGER}\n"),
+        ([FREE, "-n", NAMESPACE, "--release"], f"nothing to release: no hold stands of {FREE}\n"),
+        ([GONE, "-n", NAMESPACE], f"not hold: the key of {GONE} is destroyed: there is nothing to hold\n"),
+        ([GONE, "-n", NAMESPACE, "--pin"], f"not pin: {GONE} is not alive\n"),
+    ],
+)
+def test_what_cannot_be_is_said_at_once(
+    installed: Settings, capsys: pytest.CaptureFixture[str], said: list[str], told: str
+) -> None:
+    assert order(installed, *said) == 1
+    assert capsys.readouterr().out == told
+
+
+def test_what_is_held_already_is_said_with_its_order(installed: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert order(installed, HELD, "-n", NAMESPACE, "--reference", "case 9") == 0
+    told = f"hold: {HELD} in {NAMESPACE!r} stands already: by counsel (case-3), order {protections.order_id(1)}\n"
+    assert capsys.readouterr().out == told
