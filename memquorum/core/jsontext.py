@@ -57,6 +57,11 @@ def _schema(kind: Any) -> dict[str, _Field]:
     return found
 
 
+def tellable(name: str) -> str | None:
+    """The name, if it can be told back as it is; a stranger chose it."""
+    return name if _TELLABLE.match(name) else None
+
+
 def parse(data: bytes, kind: type[T]) -> T:
     """The record that the bytes hold as a JSON object. `kind`: a dataclass of plain values and arrays of them. Raises
     JsonRefused."""
@@ -71,7 +76,7 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
     schema = _schema(cast(Hashable, kind))
     for name in value:
         if name not in schema:
-            said = name if _TELLABLE.match(name) else None
+            said = tellable(name)
             strange = "" if said else f"a name of {len(name)} characters is "
             raise JsonRefused(
                 "unknown_field", said, f"{strange}no field of {kind.__name__}; its fields are {', '.join(schema)}"
@@ -152,7 +157,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        said = twice if _TELLABLE.match(twice) else None
+        said = tellable(twice)
         raise JsonRefused("duplicate_field", said, "a field occurs twice; send it once")
     return found
 

@@ -73,6 +73,30 @@ def test_a_bad_parameter_is_refused_before_anything_is_asked(
     assert service.published == service.sent == []
 
 
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: f"{e.method} {e.path}")
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [("sensitivitymax=0", "sensitivitymax"), ("WAIT_MS=5", "WAIT_MS"), ("shard=1", "shard"), ("%1b%5b31m=1", None)],
+)
+def test_a_name_that_no_parameter_has_is_refused_before_anything_is_asked(
+    service: Served, client: TestClient, endpoint: Endpoint, asked: str, field: str | None
+) -> None:
+    service.reads = cast(Any, None)  # whatever asks it, fails
+    path = f"{filled(endpoint.path)}?{asked}"
+    answer = client.request(endpoint.method, path, json=sample(endpoint))
+    told = answer.json()
+    assert (answer.status_code, told["error"], told["field"]) == (400, "unknown_field", field)
+    assert [p.name for p in endpoint.query if p.name not in told["detail"]] == []
+    assert service.published == service.sent == []
+
+
+@pytest.mark.parametrize("twice", ["sensitivity_max=0&sensitivity_max=1", "jurisdictions=DE&jurisdictions=FR"])
+def test_a_gate_that_is_there_twice_is_not_half_heard(client: TestClient, twice: str) -> None:
+    answer = client.get(f"/memories/{HERS}?{twice}")
+    assert (answer.status_code, answer.json()["error"]) == (400, "duplicate_field")
+    assert answer.json()["field"] == twice.partition("=")[0]
+
+
 def test_what_is_asked_by_id_is_asked_of_the_store_with_its_gates(service: Served, client: TestClient) -> None:
     gates = {"purpose": "billing", "sensitivity_max": "0.3", "jurisdictions": "DE,US-CA"}
     for path in (f"/memories/{HERS}", f"/memories/{HERS}/explain"):
@@ -281,6 +305,7 @@ class Slow(Store):
     """It answers when `gate` is set."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.gate = asyncio.Event()
 
     async def memory(self, *asked: Any) -> dict[str, Any] | None:

@@ -9,7 +9,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import Caller
+from memquorum.core.jsontext import tellable
 from memquorum.core.retrieval.bounds import Bounds
+from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.service import Service
 
 Do = Callable[[Service, Request, Caller], Awaitable[Response]]
@@ -54,7 +56,15 @@ class Endpoint:
         return self.do.__name__
 
     def check(self, request: Request, bounds: Bounds) -> None:
-        """Reads the query string, before anything is asked or published for the request. Raises BadRequest."""
+        """Reads the query string, before anything is asked or published for the request. Raises BadRequest, also for a
+        name that no parameter has: a gate that was mistyped would keep nothing back."""
+        known = [parameter.name for parameter in self.query]
+        found = [name for name, _ in request.query_params.multi_items()]
+        for name in found:
+            if name not in known:
+                raise BadRequest("unknown_field", tellable(name), _strange(self, known))
+            if found.count(name) > 1:
+                raise BadRequest("duplicate_field", name, "it is there twice in the query string; send it once")
         for parameter in self.query:
             parameter.read(request.query_params.get(parameter.name), bounds)
 
@@ -66,3 +76,9 @@ class Endpoint:
     def sentence(self) -> str:
         """What it answers: its function's first line."""
         return (self.do.__doc__ or "").strip().partition("\n")[0]
+
+
+def _strange(endpoint: Endpoint, known: list[str]) -> str:
+    takes = f"in the query string {', '.join(known)}" if known else "nothing in the query string"
+    rest = "; the rest stands in the body" if endpoint.body else ""
+    return f"{endpoint.method} {endpoint.path} takes {takes}{rest}"

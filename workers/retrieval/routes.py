@@ -131,6 +131,7 @@ class _Bound:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         endpoint, service, request = self._endpoint, self._service, Request(scope, receive, send)
         if not endpoint.rights:
+            endpoint.check(request, service.bounds)
             await (await endpoint.do(service, request, NOBODY))(scope, receive, send)
             return
         caller = service.door.enter(request.headers.get("authorization"))
