@@ -131,7 +131,9 @@ def parser() -> argparse.ArgumentParser:
 def _cluster(command: Callable[..., argparse.ArgumentParser]) -> None:
     genesis = command("genesis", _genesis, "Make the genesis file, keys and master key, where missing.")
     genesis.add_argument("--shards", type=int, default=4)
-    genesis.add_argument("--policy", type=Path, help="JSON file with the parts of the policy that differ")
+    genesis.add_argument(
+        "--policy", type=Path, help="JSON file with the parts of the policy that differ; all else is as without it"
+    )
     genesis.add_argument("--agents", type=Path, help="JSON file: agent → member id")
     genesis.add_argument("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign")
     genesis.add_argument("--hand-out", type=Path, metavar="DIR", help="also give each process its keys, in DIR/PROCESS")

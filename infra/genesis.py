@@ -75,6 +75,45 @@ def seats_for(members: int) -> tuple[Seat, ...]:
 SCALES_S = (3_600.0, 86_400.0, 1_209_600.0)
 
 
+class _Drafts:
+    """The keys of a cluster that is being made: those that are there, and in memory those that are to be written.
+
+    Nothing is written before the cluster is known to be one; then all of it is, or nothing.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Nothing is read or written yet."""
+        self._settings = settings
+        self._new: dict[Path, tuple[bytes, int]] = {}
+        self._keys: dict[Path, bytes] = {}
+
+    def key(self, file: Path, key: bytes | None = None) -> bytes:
+        """The key of the file; where there is none, `key` or a random one. Raises KeyFileError."""
+        if file not in self._keys:
+            there = file.exists()
+            self._keys[file] = secret(file) if there else key or os.urandom(_KEY_BYTES)
+            if not there:
+                self._new[file] = _key_text(self._keys[file]), 0o600
+        return self._keys[file]
+
+    def public(self, name: str) -> bytes:
+        """The public half of a key by its name."""
+        return bytes(SigningKey(self.key(_key_file(self._settings, name))).verify_key)
+
+    def write(self, file: Path, content: bytes) -> None:
+        """Writes the new keys, and after them the file that names them. Raises OSError, and nothing new is left."""
+        written = []
+        try:
+            for new, (text, mode) in {**self._new, file: (content, 0o644)}.items():
+                written.append(new)
+                _write_new(new, text, mode)
+        except BaseException:
+            for new in written:
+                new.unlink(missing_ok=True)
+                _draft(new).unlink(missing_ok=True)
+            raise
+
+
 def create(
     settings: Settings,
     shards: int = 4,
@@ -89,10 +128,11 @@ def create(
 
     An existing genesis file stays as it is, whatever the other arguments and the setting `members` say: a changed one
     would be another cluster. `seats`: None: as many as the setting `members` says.
-    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from SPEC's defaults;
-    None: only the decay's scales, SCALES_S. `agent_keys`: agent → Ed25519 public key, of those that sign what they
-    publish. `signed`: the namespaces that take nothing unsigned.
-    Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing.
+    `agents`: agent → member id, where the hash is not to decide. `policy`: the parts that differ from the defaults,
+    which are those of `Policy`, and of the decay's scales SCALES_S. `agent_keys`: agent → Ed25519 public key, of those
+    that sign what they publish. `signed`: the namespaces that take nothing unsigned.
+    Raises GenesisError or PolicyError for a cluster that cannot be, KeyFileError if a key of the cluster is missing;
+    then nothing was written.
     """
     if settings.genesis_file.exists():
         made = read(settings)
@@ -107,22 +147,31 @@ def create(
         for file in (settings.master_key_file, _key_file(settings, _STAMPS)):
             secret(file)
         return made
-    _ensure_key(settings.master_key_file)
-    stamps_key = _ensure_key(_key_file(settings, _STAMPS))
+    drafts = _Drafts(settings)
+    drafts.key(settings.master_key_file)
+    stamps_key = drafts.key(_key_file(settings, _STAMPS))
     members = tuple(
-        Member(id, seat.name, seat.role, _public(settings, f"member-{id}"), seat.weight_milli, seat.reliability_milli)
+        Member(id, seat.name, seat.role, drafts.public(f"member-{id}"), seat.weight_milli, seat.reliability_milli)
         for id, seat in enumerate(seats_for(settings.members) if seats is None else seats)
     )
     for member in members:
-        _ensure_key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
-    services = {name: _public(settings, f"service-{name}") for name in (*SERVICES, *OPTIONAL_SERVICES)}
-    chosen = policies.from_json({"decay": {"scales_s": SCALES_S}} if policy is None else dict(policy))
+        drafts.key(_key_file(settings, _member_stamps(member.id)), member_key(stamps_key, member.id))
+    services = {name: drafts.public(f"service-{name}") for name in (*SERVICES, *OPTIONAL_SERVICES)}
     content = dump(
-        shards, members, services, dict(agents or {}), chosen,
-        agent_keys=agent_keys, signed=signed, operator=_public(settings, OPERATOR),
+        shards, members, services, dict(agents or {}), _policy(policy or {}),
+        agent_keys=agent_keys, signed=signed, operator=drafts.public(OPERATOR),
     )  # fmt: skip
-    _write_new(settings.genesis_file, content, 0o644)
-    return load(content)
+    made = load(content)
+    drafts.write(settings.genesis_file, content)
+    return made
+
+
+def _policy(said: Mapping[str, Any]) -> policies.Policy:
+    """The policy of a new cluster, of which a file says a part. Raises PolicyError."""
+    decay = said.get("decay", {})
+    if isinstance(decay, Mapping):
+        said = {**said, "decay": {"scales_s": SCALES_S, **decay}}
+    return policies.from_json(dict(said))
 
 
 def read(settings: Settings) -> Genesis:
@@ -253,14 +302,22 @@ def _member_stamps(member: int) -> str:
 def _ensure_key(file: Path, key: bytes | None = None) -> bytes:
     """The key of the file; where there is none yet, `key` or a random one is written."""
     if not file.exists():
-        _write_new(file, f"{(key or os.urandom(_KEY_BYTES)).hex()}\n".encode(), 0o600)
+        _write_new(file, _key_text(key or os.urandom(_KEY_BYTES)), 0o600)
     return secret(file)
+
+
+def _key_text(key: bytes) -> bytes:
+    return f"{key.hex()}\n".encode()
+
+
+def _draft(file: Path) -> Path:
+    return file.with_name(f"{file.name}.draft")
 
 
 def _write_new(file: Path, content: bytes, mode: int) -> None:
     """Writes a file that is not there yet, whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f"{file.name}.draft")
+    draft = _draft(file)
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
         out.write(content)

@@ -172,11 +172,13 @@ def of_genesis(data: dict[str, Any]) -> Policy:
     return from_json({"caps": UNCAPPED} | data)
 
 
-def _section(name: str, kind: Any, values: Mapping[str, Any]) -> Any:
+def _section(name: str, kind: Any, values: Any) -> Any:
     default = kind()
-    changed = {}
+    if not isinstance(values, Mapping):
+        raise PolicyError(f"policy: section {name} is {values!r}, and not an object with settings")
+    known, changed = {f.name for f in fields(default)}, {}
     for key, value in values.items():
-        if not hasattr(default, key):
+        if key not in known:
             raise PolicyError(f"policy: unknown setting {name}.{key}")
         changed[key] = _like(getattr(default, key), value, f"{name}.{key}")
     return kind(**changed)

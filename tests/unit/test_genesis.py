@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis
+from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
 from infra import genesis
 from infra.settings import Settings, load
 from memquorum.client import NotConfigured, signer
 from memquorum.core.consensus.membership import GenesisError
-from memquorum.core.policy import PolicyError
+from memquorum.core.policy import Policy, PolicyError, to_json
 from tests.unit.genesis import make
 
 
@@ -93,6 +98,68 @@ def test_a_cluster_that_cannot_be_is_refused_and_leaves_no_file(settings: Settin
     with pytest.raises(PolicyError, match=r"decay\.halflife"):
         genesis.create(settings, policy={"decay": {"halflife": 1}})
     assert not settings.genesis_file.exists()
+    assert not settings.keys_dir.exists()
+    assert not settings.master_key_file.exists()
+
+
+@pytest.mark.parametrize("policy", [{"decay": [1]}, {"decay": None}, {"decay": {"__doc__": "x"}}, {"decay": 7}])
+def test_a_policy_that_is_none_is_refused_by_name(settings: Settings, policy: dict[str, Any]) -> None:
+    with pytest.raises(PolicyError, match="decay"):
+        genesis.create(settings, policy=policy)
+    assert not settings.keys_dir.exists()
+
+
+def test_a_file_that_cannot_be_written_takes_the_others_with_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The disk is full when the last file, the genesis, is to be written."""
+    rename = Path.rename
+
+    def full(self: Path, target: Path) -> Path:
+        if target == settings.genesis_file:
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(OSError, match="No space"):
+        genesis.create(settings)
+    assert [file for file in settings.run_dir.rglob("*") if file.is_file()] == []
+
+
+def test_keys_that_were_there_before_a_failure_stay(settings: Settings) -> None:
+    genesis.create(settings)
+    settings.genesis_file.unlink()
+    before = {file: file.read_bytes() for file in settings.keys_dir.iterdir()}
+    with pytest.raises(PolicyError):
+        genesis.create(settings, policy={"decay": {"halflife": 1}})
+    assert {file: file.read_bytes() for file in settings.keys_dir.iterdir()} == before
+    made = genesis.create(settings)
+    assert all(genesis.signing_seed(settings, f"member-{m.id}", m.public_key) for m in made.members)
+
+
+SETTINGS = sorted((section, key) for section, values in to_json(Policy()).items() for key in values)
+
+
+@hypothesis(max_examples=50, deadline=None)
+@given(st.sets(st.sampled_from(SETTINGS)))
+def test_what_a_policy_file_does_not_name_is_as_without_it(named: set[tuple[str, str]]) -> None:
+    """Whatever the file names, and here with the values of `Policy()`, all else is what it is without a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        at = Path(folder)
+        without = to_json(genesis.create(load({}, at / "without")).policy)
+        said: dict[str, dict[str, Any]] = {}
+        for section, key in named:
+            said.setdefault(section, {})[key] = to_json(Policy())[section][key]
+        with_file = to_json(genesis.create(load({}, at / "with"), policy=said).policy)
+    differing = {(s, k) for s, k in SETTINGS if with_file[s][k] != without[s][k]}
+    assert differing <= named
+
+
+@pytest.mark.parametrize("section", [*to_json(Policy()), None])
+def test_an_empty_policy_file_or_section_changes_nothing(tmp_path: Path, section: str | None) -> None:
+    without = genesis.create(load({}, tmp_path / "without"))
+    made = genesis.create(load({}, tmp_path / "with"), policy={} if section is None else {section: {}})
+    assert made.policy == without.policy
 
 
 def test_another_members_key_is_refused(settings: Settings) -> None:
