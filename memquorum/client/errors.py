@@ -40,7 +40,8 @@ class NoOutcome(MemquorumError, TimeoutError):
     def __init__(self, receipt: Receipt, seconds: float) -> None:
         super().__init__(
             f"event {receipt.event_id!r} in {receipt.namespace!r} is published, but has no outcome in {seconds:g} s. "
-            "If the line runs (`make status`), it may have been refused: the reason stands in the topic "
-            "memory.intake.refused.v1. Do not add it again under a new id: it is not lost"
+            "Either the line is behind or stands (`make status`), or it was refused behind Kafka, over a quota or for "
+            "its signature, which no publisher is told: `memquorum dlq list`, for the operator beside the "
+            "installation, has the reason. Do not add it again under a new id: it is not lost"
         )
         self.receipt = receipt
