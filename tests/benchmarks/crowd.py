@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from db import copying
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import Memory
 from memquorum.encoders.onnx import OnnxEncoder
 from tests.benchmarks.texts import sentences
 
@@ -81,15 +82,17 @@ def fill(dsn: str, people: Crowd, namespaces: Sequence[str]) -> None:
     lie between each other's as they do where all write. Half are long-term; sessions of twenty."""
     count = len(people.texts)
     spaces = [namespaces[i % len(namespaces)] for i in range(count)]
-    ids = [copying.raw_id(memory_id(spaces[i], f"e{i}")) for i in range(count)]
+    named = [memory_id(spaces[i], f"e{i}") for i in range(count)]
+    ids = [copying.raw_id(one) for one in named]
     tiers = ["short-term" if i % 2 else "long-term" for i in range(count)]
     with psycopg.connect(dsn, autocommit=True) as connection:
         put = partial(copying.copy, connection)
         put("memory_copy", (
-            (m, 0, spaces[i], "ada", "ada", f"s{i // len(namespaces) // 20}", None, f"e{i}", tiers[i], START + i,
-             len(people.texts[i]), bytes(32), people.encoder, False, None, START, None, i, None,
-             "episodic", 0, None, "")
-            for i, m in enumerate(ids)
+            copying.memory(Memory(
+                m, 0, spaces[i], "ada", "ada", f"s{i // len(namespaces) // 20}", None, f"e{i}", tiers[i], START + i,
+                len(people.texts[i]), bytes(32), people.encoder, False, None, START, None, i,
+            ))
+            for i, m in enumerate(named)
         ))  # fmt: skip
         put("content_copy", zip(ids, people.texts, spaces, strict=True))
         put("embedding_copy", (

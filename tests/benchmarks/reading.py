@@ -33,6 +33,7 @@ from db.reads import Reads
 from infra.embedded.postgres import Postgres
 from memquorum.core.access import EVERYONE, READ
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import Memory
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.packing import tokens
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, rank
@@ -143,9 +144,10 @@ class Store:
         raw, name = list(map(copying.raw_id, ids)), self._encoder.name
         with psycopg.connect(self._dsn, autocommit=True) as connection:
             copying.copy(connection, "memory_copy", (
-                (m, 0, talk.name, "ann", "ann", talk.sessions[at], None, f"e{at}", "short-term", 1_000 * at,
-                 len(talk.turns[at]), bytes(32), name, False, None, 0, None, at, None,
-                 "episodic", 0, None, "") for at, m in enumerate(raw)
+                copying.memory(Memory(
+                    m, 0, talk.name, "ann", "ann", talk.sessions[at], None, f"e{at}", "short-term", 1_000 * at,
+                    len(talk.turns[at]), bytes(32), name, False, None, 0, None, at,
+                )) for at, m in enumerate(ids)
             ))  # fmt: skip
             spaces = [talk.name] * len(raw)
             copying.copy(connection, "content_copy", zip(raw, talk.turns, spaces, strict=True))

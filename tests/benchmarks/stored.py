@@ -14,6 +14,7 @@ from db import copying
 from db.view import View
 from db.view_rows import Known
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import Memory
 from tests.benchmarks.feed import DIMENSIONS, HOUR, START
 from tests.benchmarks.parts import Parts
 
@@ -38,8 +39,10 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
         put = partial(copying.copy, connection)
         numbered = list(enumerate(zip(map(copying.raw_id, found), tiers, strict=True)))
         put("memory_copy", (
-            (m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
-             False, None, START, None, i - count, None, "episodic", 0, None, "") for i, (m, tier) in numbered
+            copying.memory(Memory(
+                m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
+                False, None, START, None, i - count,
+            )) for i, (m, tier) in enumerate(zip(found, tiers, strict=True))
         ))  # fmt: skip
         put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))
         put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256]), "bench") for i, (m, _) in numbered))

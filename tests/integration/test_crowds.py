@@ -12,6 +12,7 @@ from db import copying, crowds, sweeping
 from db.reads import Reads
 from memquorum.core.access import Sight
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import Memory
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
 from memquorum.encoders.hashing import HashingEncoder
@@ -35,12 +36,13 @@ def store(databases: tuple[str, str]) -> str:
 
 
 def put(connection: psycopg.Connection, namespace: str, texts: list[str]) -> None:
-    ids = [copying.raw_id(memory_id(namespace, f"e{at}")) for at in range(len(texts))]
+    named = [memory_id(namespace, f"e{at}") for at in range(len(texts))]
+    ids = [copying.raw_id(one) for one in named]
     vectors, name = ENCODER.encode(texts), ENCODER.name
     rows: dict[str, list[tuple[Any, ...]]] = {
         "memory_copy": [
-            (m, 0, namespace, "a", "a", "s", None, f"e{at}", "short-term", at, 9, b"c" * 32, name, False, None, 0,
-             None, at, None, "episodic", 0, None, "") for at, m in enumerate(ids)
+            copying.memory(Memory(m, 0, namespace, "a", "a", "s", None, f"e{at}", "short-term", at, 9, b"c" * 32, name,
+                                  False, None, 0, None, at)) for at, m in enumerate(named)
         ],
         "content_copy": [(m, text, namespace) for m, text in zip(ids, texts, strict=True)],
         "embedding_copy": [

@@ -17,6 +17,7 @@ from db.reads import Reads
 from memquorum.core.access import EVERYONE, READ
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.rows import Memory
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
 from memquorum.core.retrieval.recall import Reach
@@ -55,9 +56,11 @@ def put(dsn: str, told: list[Told]) -> list[str]:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("INSERT INTO shard (shard, hash, as_of) VALUES (0, '', %s) ON CONFLICT DO NOTHING", [NOW])
         copying.copy(connection, "memory_copy", (
-            (m, 0, t.namespace, t.agent, t.agent, t.session, None, f"e{at}", t.tier, 1_000 * at, len(t.text), b"c" * 32,
-             t.encoder, False, None, 0, None, at, None, t.type,
-             round(t.sensitivity * 1e6), t.purposes, t.jurisdictions) for at, (m, t) in rows
+            copying.memory(Memory(
+                m, 0, t.namespace, t.agent, t.agent, t.session, None, f"e{at}", t.tier, 1_000 * at, len(t.text),
+                b"c" * 32, t.encoder, False, None, 0, None, at, None, t.type,
+                round(t.sensitivity * 1e6), t.purposes, t.jurisdictions,
+            )) for at, (m, t) in enumerate(zip(ids, told, strict=True))
         ))  # fmt: skip
         alive = [(at, (m, t)) for at, (m, t) in rows if t.tier in ("short-term", "long-term")]
         copying.copy(connection, "content_copy", ((m, t.text, t.namespace) for _, (m, t) in alive))
