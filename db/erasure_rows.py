@@ -15,7 +15,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.erasure.withheld import Again, again
-from memquorum.core.records import ErasedEpisode
+from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalEntry, Signed, Withheld
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}
 _SHOWN = (
@@ -78,6 +78,16 @@ def _taken(
 def shown(row: Sequence[Any]) -> dict[str, Any]:
     """An order that was carried out, of a row of `erasure_shown`."""
     return dict(zip(_SHOWN, row, strict=True))
+
+
+def withheld(codec: Codec, data: bytes) -> dict[str, Any]:
+    """An order that was not carried out, of its journal entry; which memories were held it does not tell. Raises
+    DecodeError for what is no such entry."""
+    entry = codec.decode_as(JournalEntry, data)
+    detail = codec.decode_as(Withheld, entry.detail)
+    order = codec.decode_as(ErasureOrdered, codec.decode_as(Signed, detail.order).body)
+    told = (order.namespace, order.selector, order.value, 0, 0, entry.event_id, order.ordered_by, order.reference)
+    return shown((*told, order.ordered_at, detail.accepted_at, entry.shard, entry.seq, entry.seq, None, None))
 
 
 def named(connection: psycopg.Connection, namespace: str, selector: str, value: str) -> list[ErasedEpisode]:

@@ -216,6 +216,16 @@ SELECT e.namespace, e.event_id, e.shard, e.outcome, e.memory_id::text, e.seq, e.
 FROM event e
 JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[]) AS wanted (namespace, event_id) USING (namespace, event_id)
 
+-- :name became
+-- What became of events, by namespace, event id and the episode's own memory id: `erased` where an order took the episode, whatever it
+-- was before.
+SELECT e.namespace, e.event_id, e.shard, CASE WHEN x.memory_id IS NULL THEN e.outcome ELSE 'erased' END,
+    e.memory_id::text, coalesce(x.seq, e.seq)
+FROM event e
+JOIN unnest(%(namespaces)s::text[], %(event_ids)s::text[], %(ids)s::uuid[]) AS wanted (namespace, event_id, id)
+    USING (namespace, event_id)
+LEFT JOIN erased x ON x.memory_id = wanted.id
+
 -- :name memory_copy
 -- New memories.
 COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
@@ -407,6 +417,10 @@ FROM erasure
 WHERE order_id = %(id)s::uuid
 ORDER BY accepted_at, shard
 LIMIT 1
+
+-- :name erasure_withheld
+-- An order to erase that was not carried out, because something that it names was held: its journal entry.
+SELECT entry FROM journal WHERE event_id = %(id)s AND effect = 'withheld' ORDER BY shard, seq LIMIT 1
 
 -- :name tombstones
 -- The orders that were carried out: what comes late and is named stays out.

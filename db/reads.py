@@ -182,11 +182,12 @@ class Reads:
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
 
     async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
-        """What became of events, for those that have an outcome."""
+        """What became of events, for those that have an outcome; `erased` of an episode that an order took since."""
         wanted = {"namespaces": [e[0] for e in events], "event_ids": [e[1] for e in events]}
+        wanted["ids"] = [ids.memory_id(*event) for event in events]
         return {
             (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
-            for namespace, event_id, shard, outcome, memory_id, seq, *_ in await self._pool.ask("events", wanted, sight)
+            for namespace, event_id, shard, outcome, memory_id, seq in await self._pool.ask("became", wanted, sight)
         }
 
     async def facts(self, sight: Sight, codec: Codec, memory_id: str, gates: Filters = ALL) -> Facts | None:
@@ -204,6 +205,12 @@ class Reads:
         """An order to erase that was carried out."""
         rows = await self._pool.ask("erasure_shown", {"id": order_id}, sight)
         found = erasure_rows.shown(rows[0]) if rows else None
+        return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
+
+    async def withheld(self, sight: Sight, codec: Codec, order_id: str) -> dict[str, Any] | None:
+        """An order to erase that was not carried out, because something that it names was held."""
+        rows = await self._pool.ask("erasure_withheld", {"id": order_id}, sight)
+        found = erasure_rows.withheld(codec, rows[0][0]) if rows else None
         return found if found is not None and covers(sight.namespaces, found["namespace"]) else None
 
     async def resting(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Resting]:

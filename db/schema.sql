@@ -566,3 +566,6 @@ REVOKE EXECUTE ON FUNCTION word_holders(text, text[]), words_best(text, text, te
     FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION word_holders(text, text[]), words_best(text, text, text[], float8[], integer, integer)
     TO memquorum_tenant;
+
+-- Whoever ordered an erasure asks by the order's id whether it was withheld.
+CREATE INDEX journal_withheld ON journal (event_id) WHERE effect = 'withheld';

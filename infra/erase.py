@@ -18,6 +18,7 @@ from db.queries import QUERIES
 from db.store import protections
 from infra import copies, genesis
 from infra.settings import Settings, SettingsError
+from memquorum.core.avro import Codec
 from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.erasure import orders
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
@@ -26,6 +27,7 @@ from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import HOLD
 from memquorum.core.records import ErasureOrdered
+from memquorum.core.retrieval.telling import moment
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.orders import publish_erasure
@@ -81,7 +83,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         seed = genesis.signing_seed(settings, OPERATOR, made.operator)
         publish_erasure(settings.bootstrap, order, orders.make(codec, made, OPERATOR, seed, order))
         print(f"ordered as {order.order_id}", flush=True)
-        return _wait(link, order, parsed.wait)
+        return _wait(link, codec, order, parsed.wait)
     finally:
         link.close()
 
@@ -95,22 +97,30 @@ def _show(link: Link, order: ErasureOrdered) -> list[Protection]:
     print(f"would erase {memories:,} memories, {len(found):,} episodes in all, of {order.namespace!r}")
     for one in found[:_LISTED]:
         because = f", because of {one.because}" if one.because else ""
-        print(f"  {one.episode.memory_id}  {one.episode.was}{because}")
+        by = "" if one.agent is None or one.created is None else f", by {one.agent}, {moment(one.created)}"
+        print(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}")
     if len(found) > _LISTED:
         print(f"  and {len(found) - _LISTED:,} more")
     return [one for one in standing.values() if one.kind == HOLD]
 
 
-def _wait(link: Link, order: ErasureOrdered, seconds: float) -> int:
+def _wait(link: Link, codec: Codec, order: ErasureOrdered, seconds: float) -> int:
     until = time.monotonic() + seconds
     while True:
         with link.use() as connection:
             row = connection.execute(QUERIES["erasure_shown"], {"id": order.order_id}).fetchone()
+            kept = connection.execute(QUERIES["erasure_withheld"], {"id": order.order_id}).fetchone()
         if row is not None:
             done = erasure_rows.shown(row)
             count = f"{done['memories']:,} memories, {done['episodes']:,} episodes in all"
             print(f"erased: {count}; journal of shard {done['shard']}, entry {done['last_seq']}")
             return 0
+        if kept is not None:
+            at = erasure_rows.withheld(codec, kept[0])
+            print("withheld: nothing was erased, for a hold came first: ", end="")
+            print(f"journal of shard {at['shard']}, entry {at['last_seq']}")
+            print("`infra hold --release` ends it, and then it has to be ordered anew")
+            return 1
         if time.monotonic() >= until:
             print("not carried out yet: it will be, once intake and commit run")
             return 1

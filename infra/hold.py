@@ -94,7 +94,7 @@ def _said(link: Link, memory_ids: list[str], namespace: str, action: str) -> _Sa
     said = _Said()
     for memory_id in memory_ids:
         stands = standing.get((memory_id, ENDS.get(action, action)))
-        wrong = None if memory_id not in ids else _wrong(memory_id, found.get(memory_id), namespace, action, stands)
+        wrong = None if memory_id not in ids else _wrong(memory_id, found.get(memory_id), namespace, action)
         if wrong is not None:
             said.lines.append(wrong)
             said.refused += 1
@@ -102,19 +102,21 @@ def _said(link: Link, memory_ids: list[str], namespace: str, action: str) -> _Sa
             why = f" ({stands.reference})" if stands.reference else ""
             already = f"stands already: by {stands.ordered_by}{why}, order {stands.order_id}"
             said.lines.append(f"{action}: {memory_id} in {namespace!r} {already}")
+        elif action in ENDS and stands is None and memory_id in ids:
+            said.lines.append(f"nothing to {action}: no {ENDS[action]} stands of {memory_id}")
         else:
             said.to_order[memory_id] = stands.order_id if stands is not None and action in ENDS else None
     return said
 
 
-def _wrong(memory_id: str, memory: Memory | None, namespace: str, action: str, stands: Protection | None) -> str | None:
+def _wrong(memory_id: str, memory: Memory | None, namespace: str, action: str) -> str | None:
     """Why an order would change nothing; the commit worker passes over one without a word."""
     if memory is None:
         return f"not {action}: the store has no memory {memory_id}"
     if memory.namespace != namespace:
         return f"not {action}: {memory_id} is in {memory.namespace!r}, not in {namespace!r}"
     if action in ENDS:
-        return None if stands is not None else f"nothing to {action}: no {ENDS[action]} stands of {memory_id}"
+        return None
     if memory.tier == GONE:
         told = f"the key of {memory_id} is destroyed: there is nothing to hold"
         return f"not {action}: {told if action == HOLD else f'{memory_id} is not alive'}"

@@ -182,9 +182,10 @@ def _memory(parsed: argparse.Namespace) -> Memory:
 _LOST = {
     "failed": "failed: it could not be encoded or judged. It is kept as a dead letter; the operator finds it with "
     "`python -m infra dlq list --reason failed`, and `dlq replay --reason failed --go` has it tried again",
+    "erased": "stays out: an order to erase took it, or names it",
     "unreadable": "is unreadable: its key was destroyed before it was scored, as an erasure does",
 }
-"""What to say of an episode that was not judged, by its outcome."""
+"""What to say of an episode that is not kept and might have been, by its outcome."""
 
 
 def _publish(parsed: argparse.Namespace) -> int:

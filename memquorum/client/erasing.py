@@ -1,4 +1,4 @@
-"""The command `erase` of a client: everything that would go first, and nothing goes without --yes."""
+"""The command `erase` of a client: everything that would go, and nothing goes without --yes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memquorum.client.sync import Memory
 from memquorum.client.values import Erasure
 from memquorum.core.retrieval.telling import moment
 
-DONE, NOT_YET = 0, 1
+DONE, NOT_DONE = 0, 1
 
 
 def options(erase: argparse.ArgumentParser) -> None:
@@ -23,13 +23,14 @@ def options(erase: argparse.ArgumentParser) -> None:
     named.add_argument("--of-agent", metavar="NAME", help="everything that an agent has written")
     named.add_argument("--source", metavar="NAME", help="everything that came from a document, a tool, a feed")
     named.add_argument("--everything", action="store_true", help="the whole namespace")
+    named.add_argument("--order", metavar="ID", help="what became of an order that was given before")
     erase.add_argument("--yes", action="store_true", help="order it: there is no way back")
     erase.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere, for the receipt")
     erase.add_argument("--timeout", type=float, default=10.0, metavar="S", help="wait so long for it (default: 10)")
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Shows, and with --yes orders and waits. 1 where it was not carried out in time: it will be."""
+    """Shows, or with --yes orders and waits. 1 where it was withheld, or not carried out in time: then it will be."""
     if parsed.sign is not None:
         raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
     named = {
@@ -39,14 +40,14 @@ def run(parsed: argparse.Namespace) -> int:
         "source": parsed.source,
     }
     with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
+        if parsed.order is not None:
+            done = memory.erasure(parsed.order)
+            _tell(done, parsed.json)
+            return DONE if done.status == "erased" else NOT_DONE
         asked = {**named, "everything": parsed.everything, "reference": parsed.reference}
-        found = memory.erase(**asked)
-        _tell(found, parsed.json)
-        if not parsed.yes:
-            return DONE
-        done = memory.erase(**asked, dry_run=False, timeout=parsed.timeout)
+        done = memory.erase(**asked, dry_run=not parsed.yes, timeout=parsed.timeout)
         _tell(done, parsed.json)
-    return DONE if done.status == "erased" else NOT_YET
+    return DONE if done.dry_run or done.status == "erased" else NOT_DONE
 
 
 def _tell(found: Erasure, as_json: bool) -> None:
@@ -58,7 +59,10 @@ def lines(found: Erasure) -> Iterator[str]:
     what = f"{found.selector} {found.value!r} in" if found.value else "everything in"
     count = f"{found.memories or 0:,} memories, {found.episodes or 0:,} episodes in all"
     if found.status == "ordered":
-        yield f"ordered as {found.order_id}, and not carried out yet: ask for it again, or for its receipt"
+        yield f"ordered as {found.order_id}, and not carried out yet: `memquorum erase --order {found.order_id}` tells"
+        return
+    if found.status == "withheld":
+        yield f"withheld, erasing {what} {found.namespace!r}: {found.why}; order {found.order_id}"
         return
     if not found.dry_run:
         yield f"erased {what} {found.namespace!r}: {count}; order {found.order_id}"

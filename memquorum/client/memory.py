@@ -281,7 +281,7 @@ class AsyncMemory(Protecting):
         return _erasure(await self._ask("POST", "/erase", json=asked, params={"wait_ms": wait_ms}))
 
     async def erasure(self, order_id: str) -> Erasure:
-        """An erasure that was carried out. Raises NotFound."""
+        """What became of an order to erase: `status` erased, or withheld. Raises NotFound while it is on its way."""
         return _erasure(await self._get(f"/erasures/{quote(order_id, safe='')}"))
 
     async def restore(self, *memory_ids: str, reference: str | None = None, timeout: float = 10.0) -> Restore:

@@ -132,7 +132,7 @@ class Memory:
         return self._run(self._memory.erase(**asked))
 
     def erasure(self, order_id: str) -> Erasure:
-        """An erasure that was carried out."""
+        """What became of an order to erase."""
         return self._run(self._memory.erasure(order_id))
 
     def restore(self, *memory_ids: str, **asked: Any) -> Restore:

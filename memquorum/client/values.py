@@ -14,7 +14,8 @@ class Receipt:
     """What was published. Kafka has confirmed it on all replicas before a receipt is given.
 
     `memory_id`: the memory that the episode is to become, or, once the outcome is known, the one that holds it: another
-    where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; unreadable
+    where it `reinforced` one. `outcome`: stored, reinforced, below_threshold or accessed; erased where an order to
+    erase took the episode, or kept it out: added again, it stays out; unreadable
     where its key was destroyed meanwhile; failed where it could not be encoded or judged: its dead letter brings it
     back (`dlq replay`), and then its outcome is another. None if nobody waited.
     """
@@ -28,7 +29,7 @@ class Receipt:
 @dataclass(frozen=True, slots=True)
 class Erasure:
     """What an erasure takes (`status` "nothing ordered"), or took ("erased"). "ordered": it was not carried out in
-    time, and will be.
+    time, and will be. "withheld": something that it names is held, so nothing went; `why` says what to do.
 
     `memories`, `episodes`: how many. `going`: of a dry run some of them one by one, `more` are not listed. `order_id`:
     its receipt's name; `residue_until`: until when remains may lie in files, in milliseconds.
@@ -53,6 +54,7 @@ class Erasure:
     last_seq: int | None = None
     residue_until: int | None = None
     attested_epoch: int | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,6 @@ def order(installed: Settings, *said: str) -> int:
         ([HELD, "-n", "mill", "--release"], f"not release: {HELD} is in {NAMESPACE!r}, not in 'mill'\n"),
         ([STRANGER, "-n", NAMESPACE], f"not hold: the store has no memory {STRANGER}\n"),
         ([STRANGER, "-n", NAMESPACE, "--release"], f"not release: the store has no memory {STRANGER}\n"),
-        ([FREE, "-n", NAMESPACE, "--release"], f"nothing to release: no hold stands of {FREE}\n"),
         ([GONE, "-n", NAMESPACE], f"not hold: the key of {GONE} is destroyed: there is nothing to hold\n"),
         ([GONE, "-n", NAMESPACE, "--pin"], f"not pin: {GONE} is not alive\n"),
     ],
@@ -76,3 +75,8 @@ def test_what_is_held_already_is_said_with_its_order(installed: Settings, capsys
     assert order(installed, HELD, "-n", NAMESPACE, "--reference", "case 9") == 0
     told = f"hold: {HELD} in {NAMESPACE!r} stands already: by counsel (case-3), order {protections.order_id(1)}\n"
     assert capsys.readouterr().out == told
+
+
+def test_what_is_not_held_is_released_already(installed: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert order(installed, FREE, "-n", NAMESPACE, "--release") == 0
+    assert capsys.readouterr().out == f"nothing to release: no hold stands of {FREE}\n"

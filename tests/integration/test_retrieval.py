@@ -19,7 +19,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import AccessRecorded
 from memquorum.encoders.hashing import HashingEncoder
-from tests.unit import votes
+from tests.unit import erasures, protections, votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE, Shard, memory_id
 from workers import loop
@@ -159,6 +159,38 @@ def test_who_waits_for_an_event_hears_of_it_at_once(client: TestClient, world: W
         answers = [a.result(15).json() for a in asked]
     assert time.monotonic() - began < 5
     assert {(a["outcome"], a["memory_id"]) for a in answers} == {("below_threshold", memory_id("late"))}
+
+
+def test_an_event_that_was_erased_is_told_as_erased(client: TestClient, world: World, codec: Codec) -> None:
+    """Also where it is published again: its record stays out, whatever became of it first."""
+    world.shard.episode("echo", at=950, outcome="reinforced", reinforces=memory_id("tank"))
+    world.flush()
+    wanted = erasures.ordered(GENESIS, "memory", memory_id("tank"))
+    record = erasures.accepted(wanted, erasures.signed(codec, GENESIS, wanted), 70_000)
+    went = {"tank": "short-term", "echo": "reinforced"}
+    (change,) = world.shard.erase(record, erasures.among(NAMESPACE, went))
+    world.flush()
+    for name in went:
+        for waiting in ("", "?wait_ms=5000"):
+            told = client.get(f"/events/{NAMESPACE}/{name}{waiting}").json()
+            assert (told["outcome"], told["journal_seq"]) == ("erased", change.entry.seq)
+    assert client.get(f"/events/{NAMESPACE}/lunch").json()["outcome"] == "stored"
+
+
+def test_an_order_that_was_withheld_says_so_and_names_nothing_held(
+    client: TestClient, world: World, codec: Codec
+) -> None:
+    world.shard.protect(protections.accepted(codec, "hold", memory_id("tank"), cluster=GENESIS.cluster))
+    wanted = erasures.ordered(GENESIS, "namespace", "")
+    record = erasures.accepted(wanted, erasures.signed(codec, GENESIS, wanted), 70_000)
+    change = world.shard.withhold(record, memory_id("tank"))
+    world.flush()
+    answer = client.get(f"/erasures/{wanted.order_id}")
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["accepted_at"]) == (200, "withheld", 70_000)
+    assert (told["selector"], told["ordered_by"], told["reference"]) == ("namespace", "ada", "ticket-7")
+    assert (told["first_seq"], told["episodes"]) == (change.entry.seq, 0)
+    assert "hold" in told["why"] and "anew" in told["why"] and memory_id("tank") not in answer.text
 
 
 def test_no_question_sees_that_postgres_lost_its_connections(client: TestClient, databases: tuple[str, str]) -> None:

@@ -3,6 +3,7 @@ watched meanwhile: one trace from the publication to the last key, metrics and h
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import io
 import json
@@ -16,7 +17,7 @@ import httpx
 import psycopg
 import pytest
 
-from infra import fleet, genesis, settings, status, supervisor, telemetry
+from infra import erase, fleet, genesis, hold, settings, status, supervisor, telemetry
 from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli, topics
@@ -421,6 +422,23 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
     assert run(line, monkeypatch, "receipt", "verify", str(file)) == cli.FAILED
     capsys.readouterr()
     assert run(line, monkeypatch, "verify") == cli.OK  # the operator's, with the database
+
+
+def test_the_operator_sees_who_said_what_would_go_and_a_release_twice_is_no_failure(
+    line: Settings, memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = memory.add("Ada waters the fern on Mondays.", wait=True, subject="ada")
+
+    def operator(command: Any, *arguments: str) -> str:
+        parser = argparse.ArgumentParser()
+        command.options(parser)
+        assert command.run(line, parser.parse_args(["-n", memory.namespace, *arguments])) == 0
+        return capsys.readouterr().out
+
+    operator(hold, own.memory_id)
+    assert f"release: {own.memory_id}" in operator(hold, own.memory_id, "--release")
+    assert f"nothing to release: no hold stands of {own.memory_id}" in operator(hold, own.memory_id, "--release")
+    assert f"{own.memory_id}  short-term, by planner, 2" in operator(erase, "--subject", "ada")
 
 
 def test_every_process_can_be_watched(line: Settings) -> None:

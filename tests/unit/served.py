@@ -54,6 +54,7 @@ class Store:
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
         self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
+        self.withholds: dict[str, dict[str, Any]] = {}
         self.resting_rows: dict[str, Resting] = {}
         self.restores = {ORDER: Restore("greenhouse", "asked", (), ORDER, 0)}
 
@@ -133,6 +134,10 @@ class Store:
         found = self.erasures.get(order_id)
         return found if found and covers(sight.namespaces, found["namespace"]) else None
 
+    async def withheld(self, sight: Sight, _: Codec, order_id: str) -> dict[str, Any] | None:
+        found = self.withholds.get(order_id)
+        return found if found and covers(sight.namespaces, found["namespace"]) else None
+
     async def resting(self, sight: Sight, namespace: str, memory_ids: tuple[str, ...]) -> list[Resting]:
         assert covers(sight.namespaces, namespace)
         mine = [self.resting_rows[i] for i in memory_ids if i in self.resting_rows]
@@ -182,6 +187,7 @@ class Served(Service):
     published: list[tuple[EpisodeIntent, bytes]]
     sent: list[tuple[str, str, bytes]]
     carries_out = True
+    withholds = False
 
     async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
         self.published.append((episode, data))
@@ -202,7 +208,8 @@ class Served(Service):
         assert (order.order_id, order.namespace) == (event_id, namespace)
         if self.carries_out:
             said = (order.selector, order.value, order.ordered_by)
-            store.erasures[event_id] = _carried_out(event_id, namespace, *said)
+            answered = store.withholds if self.withholds else store.erasures
+            answered[event_id] = _carried_out(event_id, namespace, *said)
 
     def _restore(self, order_id: str, namespace: str, data: bytes) -> None:
         """All but the last of the memories come back."""

@@ -14,7 +14,7 @@ from typing import Any, Self
 import pytest
 
 from memquorum import cli
-from memquorum.client import Context, Found, Invalid, LeftOut, NotFound, Receipt, settings
+from memquorum.client import Context, Erasure, Found, Invalid, LeftOut, NotFound, Receipt, erasing, settings
 from memquorum.core.retrieval.query import Hit
 
 HIT = Hit(
@@ -75,6 +75,15 @@ class Recorded:
         self.named |= {"query": query, "budget_tokens": budget_tokens, **asked}
         return replace(CONTEXT, text="Lately:\n- [1970-01-01 00:00] ann: t\n")
 
+    def erase(self, *, dry_run: bool = True, timeout: float = 10, **asked: Any) -> Erasure:
+        """Finds nothing."""
+        self.named = asked
+        status = "nothing ordered" if dry_run else self.became or "erased"
+        return Erasure("n", "subject", "ada", dry_run, status, 0, 0, order_id=None if dry_run else "o", why="a hold")
+
+    def erasure(self, order_id: str) -> Erasure:
+        return Erasure("n", "subject", "ada", False, "withheld", 0, 0, order_id=order_id, why="a hold")
+
     def explain(self, memory_id: str, **gates: Any) -> str:
         self.named = gates
         raise NotFound(f"no memory {memory_id}")
@@ -84,6 +93,7 @@ class Recorded:
 def client(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorded:
     recorded = Recorded()
     monkeypatch.setattr(cli, "Memory", recorded)
+    monkeypatch.setattr(erasing, "Memory", recorded)
     monkeypatch.setattr(settings, "_nearby", lambda: iter([tmp_path]))
     for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT", "RUN_DIR"):
         monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
@@ -98,6 +108,37 @@ def test_texts_are_published_with_what_the_options_say(client: Recorded, capsys:
     told = capsys.readouterr()
     assert told.out.splitlines() == ["m0  published  event e0", "m1  published  event e1"]
     assert told.err == "2 published\n"
+
+
+def test_an_erased_episode_that_is_published_again_is_said_to_stay_out(
+    client: Recorded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    client.became = "erased"
+    assert cli.main(["publish", "-a", "ann", "--wait", "said"]) == cli.FAILED
+    said = capsys.readouterr()
+    assert "m0  erased  event e0" in said.out
+    assert "event e0 stays out" in said.err
+
+
+def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
+    client: Recorded, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["erase", "--subject", "ada"]
+    assert cli.main(asked) == cli.OK
+    told = capsys.readouterr().out
+    assert "would erase" in told and "there is nothing to erase" in told and "  erased" not in told
+    assert cli.main([*asked, "--yes"]) == cli.OK
+    told = capsys.readouterr().out
+    assert told.startswith("erased subject 'ada'") and "nothing" not in told and "would" not in told
+    assert cli.main([*asked, "--yes", "--json"]) == cli.OK
+    assert json.loads(capsys.readouterr().out)["status"] == "erased"
+
+
+def test_a_withheld_erasure_is_said_to_be(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    client.became = "withheld"
+    for asked in (["--subject", "ada", "--yes"], ["--order", "o"]):
+        assert cli.main(["erase", *asked]) == cli.FAILED
+        assert capsys.readouterr().out == "withheld, erasing subject 'ada' in 'n': a hold; order o\n"
 
 
 def test_what_failed_is_said_and_what_to_do(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:

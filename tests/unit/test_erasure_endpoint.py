@@ -64,6 +64,18 @@ def test_what_is_not_carried_out_in_time_is_said_so(client: TestClient, service:
     assert (missing.status_code, missing.json()["field"]) == (404, "order_id")
 
 
+def test_who_ordered_what_was_withheld_is_told_at_once_and_what_to_do(client: TestClient, service: Served) -> None:
+    """A hold that came in between the look and the order."""
+    service.withholds = True
+    answer = client.post("/erase", json=ADA | {"dry_run": False})
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["dry_run"]) == (202, "withheld", False)
+    assert "hold" in told["why"] and "anew" in told["why"]
+    assert HERS not in answer.text
+    again = client.get(f"/erasures/{told['order_id']}")
+    assert (again.status_code, again.json()) == (200, told)
+
+
 @pytest.mark.parametrize(
     ("asked", "field"),
     [

@@ -24,6 +24,10 @@ from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Erasure, Going
 
+_WITHHELD = (
+    "nothing of it was erased: a hold stands in its way. It is not carried out by the release either: after it, order "
+    "the erasure anew. The operator sees what is held (`python -m infra hold --help`)"
+)
 _INSTEAD = ". The operator can: `python -m infra erase`"
 
 
@@ -50,7 +54,11 @@ async def erasure(service: Service, request: Request, caller: Caller) -> Respons
     """What became of an order to erase."""
     order_id = query.read_order_id(request.path_params["order_id"])
     found = await _done(service, caller.sight(ERASE, AUDIT), order_id, 0)
-    return JSONResponse(asdict(found)) if found else unknown("order_id", f"no order {order_id} was carried out")
+    return (
+        JSONResponse(asdict(found))
+        if found
+        else unknown("order_id", f"no order {order_id} was answered: its id is another, or it is on its way")
+    )
 
 
 def _would(asked: Asked, found: Sequence[Found]) -> Erasure:
@@ -66,6 +74,13 @@ def _would(asked: Asked, found: Sequence[Found]) -> Erasure:
 
 
 async def _done(service: Service, sight: Sight, order_id: str, seconds: float) -> Erasure | None:
-    """The order as it was carried out; None where it was not within so many seconds."""
-    row = await ordering.until(seconds, lambda: service.reads.erasure(sight, order_id), lambda row: row is not None)
-    return Erasure(dry_run=False, status="erased", **row) if row is not None else None
+    """The order as it was answered, carried out or withheld; None where it was not within so many seconds."""
+
+    async def look() -> Erasure | None:
+        if row := await service.reads.erasure(sight, order_id):
+            return Erasure(dry_run=False, status="erased", **row)
+        if row := await service.reads.withheld(sight, service.codec, order_id):
+            return Erasure(dry_run=False, status="withheld", why=_WITHHELD, **row)
+        return None
+
+    return await ordering.until(seconds, look, lambda told: told is not None)

@@ -177,7 +177,8 @@ class Going:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What an erasure takes, or took. `status`: "nothing ordered", "ordered" or "erased".
+    """What an erasure takes, or took. `status`: "nothing ordered", "ordered", "erased" or
+    "withheld", with `why`: something that it names is held, nothing went, and after the release it takes a new order.
 
     `memories`, `episodes`: how many; `going`: some of them one by one, and `more` beside, of a dry run. From `shard` on
     of one that was carried out: where its entries stand in the journal, and until when remains may lie in files.
@@ -203,6 +204,7 @@ class Erasure:
     last_seq: int | None = None
     residue_until: int | None = None
     attested_epoch: int | None = None
+    why: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +260,7 @@ class ErasureReceipt:
 
 @dataclass(frozen=True, slots=True)
 class Became:
-    """What became of an event; nothing yet where the outcome is null."""
+    """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since."""
 
     namespace: str
     event_id: str
