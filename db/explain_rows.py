@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 
 from db.queries import QUERIES
-from db.store import protections
+from db.store import found_quotas, protections
+from memquorum.core import caps
 from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
-from memquorum.core.records import JournalEntry
-from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Noted
+from memquorum.core.policy import Policy
+from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
+from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Noted, Waiting
 
-_USES_MAX = 1_000
+_USES_MAX, _REQUESTS_MAX = 1_000, 100
 
 
-def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Sight | None = None) -> Facts | None:
+def load(
+    connection: psycopg.Connection,
+    codec: Codec,
+    memory_id: str,
+    sight: Sight | None = None,
+    policy: Policy = Policy(),  # noqa: B008
+) -> Facts | None:
     """The facts of a memory, or of an episode that was dropped; None for an id that the store never saw.
 
     One snapshot where the caller's transaction is REPEATABLE READ. `memory_id`: a canonical UUID. With a `sight` what
@@ -44,12 +53,17 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
     repetitions = connection.execute(QUERIES["explain_repetitions"], wanted).fetchone()
     erasure = connection.execute(QUERIES["explain_erasure"], wanted).fetchone()
     standing = protections(connection, [memory_id])
+    time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
+    as_of = time[0] if time else 0
+    quota = found_quotas(connection, [(namespace, caps.since(as_of, policy.caps))])[namespace]
     if sight is not None:
         # What follows is not one tenant's: the shard's time, and certificates, which speak of a whole epoch. An account
         # takes from them what concerns this memory, and that is in sight.
         connection.execute(QUERIES["as_accounts"])
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
     orders = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
+    wanted |= {"shard": shard, "namespace": namespace, "since": as_of - policy.forget.grace_ms}
+    waiting = connection.execute(QUERIES["explain_requests"], wanted | {"limit": _REQUESTS_MAX}).fetchall()
     state = connection.execute(QUERIES["explain_shard"], {"shard": shard}).fetchone()
     return Facts(
         memory_id=memory_id,
@@ -65,6 +79,8 @@ def load(connection: psycopg.Connection, codec: Codec, memory_id: str, sight: Si
         configured=tuple((data, tuple(commits)) for _, _, _, done, data, commits in orders if done),
         erasure=Erasing(*erasure) if erasure else None,
         protected=tuple(standing.values()),
+        waiting=tuple(one for (entry,) in waiting for one in _waiting(codec, entry, memory_id)),
+        quota=quota,
     )
 
 
@@ -72,6 +88,13 @@ def _noted(codec: Codec, row: tuple[Any, ...]) -> Noted:
     _, seq, as_of, effect, event_id, _, digest, entry = row
     detail = codec.decode(codec.decode_as(JournalEntry, entry).detail)
     return Noted(seq, as_of, effect, event_id, digest, detail)
+
+
+def _waiting(codec: Codec, entry: bytes, memory_id: str) -> Iterator[Waiting]:
+    detail = codec.decode_as(RestoreRequested, codec.decode_as(JournalEntry, entry).detail)
+    order = codec.decode_as(RestoreOrdered, codec.decode_as(Signed, detail.order).body)
+    if memory_id in order.memory_ids:
+        yield Waiting(order.order_id, order.action, order.ordered_by, order.reference, detail.accepted_at)
 
 
 def _decision(row: tuple[Any, ...]) -> DecisionFacts:

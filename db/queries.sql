@@ -843,6 +843,23 @@ JOIN decision d USING (shard, epoch)
 WHERE o.memory_id = %(id)s::uuid
 ORDER BY o.epoch
 
+-- :name shard_time
+-- The time of a shard.
+SELECT as_of FROM shard WHERE shard = %(shard)s
+
+-- :name explain_requests
+-- Requests to restore or to forget memories of a namespace that nobody has voted on, the latest first. Those of before a
+-- time are over.
+SELECT j.entry
+FROM journal j
+WHERE j.shard = %(shard)s AND j.namespace = %(namespace)s AND j.effect = 'requested' AND j.as_of >= %(since)s
+  AND NOT EXISTS (
+      SELECT FROM decision d
+      WHERE d.shard = j.shard AND d.trigger IN ('restore/' || j.event_id, 'forget/' || j.event_id)
+  )
+ORDER BY j.seq DESC
+LIMIT %(limit)s
+
 -- :name explain_shard
 -- The time and the epoch of a shard.
 SELECT as_of, last_epoch FROM shard WHERE shard = %(shard)s

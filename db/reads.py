@@ -25,8 +25,10 @@ from db.pool import Pool, bounded, in_time
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.avro import Codec
+from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.erasure.receipts import Proof
 from memquorum.core.journal.rows import Guarded
+from memquorum.core.policy import Policy
 from memquorum.core.retrieval import buffer
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
@@ -190,9 +192,16 @@ class Reads:
             for namespace, event_id, shard, outcome, memory_id, seq in await self._pool.ask("became", wanted, sight)
         }
 
-    async def facts(self, sight: Sight, codec: Codec, memory_id: str, gates: Filters = ALL) -> Facts | None:
+    async def facts(
+        self,
+        sight: Sight,
+        codec: Codec,
+        memory_id: str,
+        gates: Filters = ALL,
+        policy: Policy = Policy(),  # noqa: B008
+    ) -> Facts | None:
         """What an account of the memory is made of. None for one that `gates` keep back."""
-        found = await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight))
+        found = await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight, policy))
         return found if found is not None and passes(gates, **gated(found)) else None
 
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
@@ -243,6 +252,13 @@ class Reads:
             return Guarded()
         rows = await self._pool.ask("guarded", {"namespaces": [namespace]}, sight)
         return Guarded(*rows[0][1:]) if rows else Guarded()
+
+    async def quota(self, sight: Sight, namespace: str, since: int) -> Quota:
+        """Where a namespace stands by the caps; of what was forgotten after a time."""
+        if not covers(sight.namespaces, namespace):
+            return NOTHING
+        rows = await self._pool.ask("quotas", {"namespaces": [namespace], "since": [since]}, sight)
+        return Quota(rows[0][1], tuple(zip(*rows[0][2:], strict=True))) if rows else NOTHING
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories of a namespace that a goal needs, by its kind of protection; of each the order."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from memquorum.core.avro import Codec
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.restoring import Resting, Restore, told
+from memquorum.core.retrieval.restoring import Resting, Restore, Restoring, told
 
 
 def resting(rows: Sequence[tuple[Any, ...]]) -> list[Resting]:
@@ -31,7 +32,9 @@ def shown(codec: Codec, order_id: str, rows: Sequence[tuple[Any, ...]]) -> Resto
     if effect == "declined":
         return told(base, order, (), journal_seq=seq)
     if epoch is None:
-        return base
+        return replace(
+            base, memories=tuple(Restoring(i, "asked", "nobody has voted on it yet") for i in order.memory_ids)
+        )
     # An epoch of a request to forget is about other memories, too.
     mine = [row[6:9] for row in rows if row[2] == seq and row[4] == epoch and row[9] == order.action]
     found = {memory_id: (outcome, reason) for memory_id, outcome, reason in mine}

@@ -32,6 +32,9 @@ GRANT SELECT ON memory, content, embedding, strength, event, dropped, journal, o
     erasure, protection, audit_votes, audit_forgotten TO memquorum_tenant;
 -- A certificate speaks of all memories of its epoch, of other tenants' too: so not its columns.
 GRANT SELECT (shard, epoch, seq, view, config, as_of, trigger, journal_seq) ON decision TO memquorum_tenant;
+-- What the caps count by, of the namespaces in sight: when something may be forgotten there again.
+GRANT SELECT (namespace, alive) ON living TO memquorum_tenant;
+GRANT SELECT (namespace, epoch, as_of, forgotten) ON let_go TO memquorum_tenant;
 -- The time is everybody's. How much goes on in a shard is not.
 GRANT SELECT (shard, as_of) ON shard TO memquorum_tenant;
 

@@ -68,9 +68,11 @@ def forget(parsed: argparse.Namespace) -> int:
 def forget_lines(done: Forget) -> Iterator[str]:
     """A proposal to forget in words."""
     if done.status == "asked":
-        yield f"proposed by request {done.order_id}, and not decided yet: see `memquorum explain`"
+        yield f"proposed by request {done.order_id}, and not decided yet: see `memquorum explain ID`"
     elif done.status == "decided":
         yield f"voted on in epoch {done.epoch} of shard {done.shard}"
+    elif not done.dry_run:
+        yield "nothing was proposed: none of it can be voted on"
     for one in done.memories:
         decay = "" if one["decay"] is None else f" (decay {one['decay']:.2f})"
         yield f"  {one['memory_id']}  {one['status']}{decay}: {one['detail']}"

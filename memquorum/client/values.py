@@ -79,8 +79,8 @@ class Restore:
 class Forget:
     """What a vote to forget would look at (`status` "nothing asked"), or what became of it ("asked", "decided").
 
-    `memories`: of each its id, its status (alive, forgotten, kept, unknown) and why; its `decay` now, and the relevance
-    below which a member lets it go (`relevance_below`)."""
+    `memories`: of each its id, its status (alive, protected, forgotten, kept, unknown) and why; its `decay` now, and
+    the relevance below which a member lets it go (`relevance_below`)."""
 
     namespace: str
     status: str

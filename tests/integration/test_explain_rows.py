@@ -12,7 +12,9 @@ from db.reads import Reads
 from db.store import PostgresStore
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import Keys
+from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import Filters
 from tests.contract.stores import clear
 from tests.unit import votes
@@ -44,6 +46,44 @@ def test_the_facts_of_every_memory(shard: Shard, databases: tuple[str, str], cod
         for wanted in (A, B, C, D, memory_id("faint")):
             assert load(connection, codec, wanted) == facts(shard, wanted)
         assert load(connection, codec, memory_id("stranger")) is None
+
+
+async def test_a_request_that_waits_and_the_caps_are_told_to_who_sees_the_namespace(
+    databases: tuple[str, str], codec: Codec
+) -> None:
+    shard = Shard(codec, GENESIS)
+    for name in ("gone", "waits", "other"):
+        shard.episode(name)
+    shard.tick(200_000)
+    shard.decide([votes.proposal(memory_id("gone"), "forget")])
+    shard.tick(200_100)
+    order = RestoreOrdered(
+        GENESIS.cluster, memory_id("request"), NAMESPACE, (memory_id("waits"),), "ada", 200_050, "spring", "forget"
+    )
+    shard.ask(order, 200_100)
+    stored(databases[0], shard)
+    reads = Reads(databases[0])
+    await reads.open()
+    try:
+        found = await reads.facts(SIGHT, codec, memory_id("waits"))
+        assert found is not None
+        assert [(one.order_id, one.action, one.ordered_by) for one in found.waiting] == [
+            (order.order_id, "forget", "ada")
+        ]
+        assert found.quota == shard.quotas[NAMESPACE] and found.quota.gone
+        assert await reads.quota(SIGHT, NAMESPACE, 0) == found.quota
+        assert (await reads.quota(SIGHT, NAMESPACE, 300_000)).gone == ()
+        other = await reads.facts(SIGHT, codec, memory_id("other"))
+        assert other is not None and other.waiting == ()
+        asked = await reads.restore(SIGHT, codec, order.order_id)
+        assert asked is not None
+        assert (asked.status, [one.memory_id for one in asked.memories]) == ("asked", [memory_id("waits")])
+        # Each holds without the other: the check of the sight, and row security.
+        assert await reads.quota(Sight(("elsewhere",)), NAMESPACE, 0) == NOTHING
+        wanted = {"namespaces": [NAMESPACE], "since": [0]}
+        assert await reads._pool.ask("quotas", wanted, Sight(("elsewhere",))) == [(NAMESPACE, 0, [], [])]
+    finally:
+        await reads.close()
 
 
 GATES = (

@@ -15,6 +15,7 @@ from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
 from memquorum.core.erasure.orders import open_order
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.journal.rows import Guarded
@@ -53,6 +54,7 @@ class Store:
     def __init__(self) -> None:
         self.protected: list[tuple[Any, ...]] = []
         self.filters: list[Filters] = []
+        self.quotas: dict[str, Quota] = {}
         self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
         self.withholds: dict[str, dict[str, Any]] = {}
         self.resting_rows: dict[str, Resting] = {}
@@ -95,7 +97,7 @@ class Store:
         row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
         return shown((*row, 3, 0, 0, 600_000, 4, "episodic", 0, None, "")) if seen else None
 
-    async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None) -> None:
+    async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
         self.filters += [] if gates is None else [gates]
 
     async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
@@ -117,6 +119,10 @@ class Store:
         assert covers(sight.namespaces, namespace)
         kinds = [one[1] for one in self.protected]
         return Guarded(kinds.count("pin"), sum(kind.startswith("goal:") for kind in kinds))
+
+    async def quota(self, sight: Sight, namespace: str, since: int) -> Quota:
+        assert covers(sight.namespaces, namespace)
+        return self.quotas.get(namespace, Quota(100))
 
     async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
         """The memories that a goal needs."""

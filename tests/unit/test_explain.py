@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from memquorum.core.avro import Codec
+from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.records import Accessed, Decided, Restored, Stored
 from memquorum.core.restoring import uses
 from memquorum.core.retrieval import explain, telling
-from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted
+from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted, Waiting
 from memquorum.schema_files import load_codec
 from tests.unit.published import GENESIS, A, B, C, D, lively
 from tests.unit.shard import NAMESPACE, Shard, memory_id
@@ -56,6 +57,7 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
         decisions=tuple(decisions),
         as_of=rows.state.as_of,
         last_epoch=rows.state.last_epoch,
+        quota=shard.quotas.get(NAMESPACE, NOTHING),
     )
 
 
@@ -205,6 +207,37 @@ def test_what_protects_a_memory_is_named(shard: Shard, kind: str, told: str) -> 
     order = Protection(A, kind, 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", "sow", 5_000)
     account = replace(explain.explain(CODEC, GENESIS, facts(shard, A)), protected=(order,))
     assert told in "\n".join(telling.lines(account, GENESIS))
+
+
+def test_of_what_is_protected_no_date_to_be_forgotten_is_told(shard: Shard) -> None:
+    about = facts(shard, B)
+    assert "may be proposed to be forgotten" in "\n".join(
+        telling.lines(explain.explain(CODEC, GENESIS, about), GENESIS)
+    )
+    order = Protection(B, "pin", 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", None, 5_000)
+    account = explain.explain(CODEC, GENESIS, replace(about, protected=(order,)))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert "it is not forgotten while that stands" in text and "may be proposed" not in text
+
+
+def test_the_key_of_what_is_sealed_and_held_is_kept(shard: Shard) -> None:
+    order = Protection(C, "hold", 0, 1, NAMESPACE, memory_id("order"), "operator", "ada", None, 5_000)
+    account = explain.explain(CODEC, GENESIS, replace(facts(shard, C), protected=(order,)))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert "its key is kept while that stands" in text and "UTC on, once nothing holds it." in text
+
+
+def test_a_request_that_waits_and_a_cap_that_leaves_nothing_are_told(shard: Shard) -> None:
+    about = facts(shard, B)
+    waiting = Waiting(memory_id("request"), "forget", "key 7", "spring", 5_000)
+    quota = Quota(10, ((about.as_of, 5),))
+    account = explain.explain(CODEC, GENESIS, replace(about, waiting=(waiting,), quota=quota))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert "key 7 asked at 1970-01-01 00:00:05 UTC to forget it (spring), request" in text
+    assert f"{waiting.order_id}: nobody has voted on that yet." in text
+    until = telling.moment(about.as_of + GENESIS.policy.caps.day_ms)
+    assert f"nothing more goes there before\n  {until}." in text
+    assert f"by the clock of shard {account.shard}, which its ticks move" in text
 
 
 def test_what_a_late_use_brought_back_says_whose_it_was() -> None:

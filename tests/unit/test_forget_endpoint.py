@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ from starlette.testclient import TestClient
 
 from memquorum.core import access
 from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
 from memquorum.core.restoring.orders import open_order
 from memquorum.core.retrieval.forgetting import Used, standing
-from memquorum.core.retrieval.restoring import decided
-from tests.unit.served import GENESIS, HERS, THEIRS, Served, client_of, make, stored
+from memquorum.core.retrieval.restoring import Resting, Restore, Restoring, decided
+from tests.unit.served import GENESIS, HERS, ORDER, THEIRS, Served, client_of, make, stored
 from tests.unit.test_restore_endpoint import bearer
 from workers.retrieval.door import Door
 
@@ -68,6 +70,52 @@ def test_what_is_not_decided_in_time_is_said_so(client: TestClient, service: Ser
     service.carries_out = False
     answer = client.post("/forget?wait_ms=0", json=ASKED | {"dry_run": False})
     assert (answer.status_code, answer.json()["status"]) == (202, "asked")
+
+
+PROTECTIONS = [
+    ("pin", "manual", "pinned by ada (manual), order"),
+    ("hold", "case 3", "held by ada (case 3), order"),
+    ("goal:pump", "pump", "needed by the goal 'pump', as ordered by ada, order"),
+]
+
+
+@pytest.mark.parametrize(("kind", "reference", "words"), PROTECTIONS)
+def test_what_is_protected_is_said_at_once_and_not_proposed(
+    client: TestClient, service: Served, kind: str, reference: str, words: str
+) -> None:
+    store: Any = service.reads
+    store.protected = [(HERS, kind, ORDER, "ada", reference, 6, "service:erasure")]
+    for dry in (True, False):
+        told = client.post("/forget", json=ASKED | {"dry_run": dry}).json()
+        assert (told["status"], service.sent) == ("nothing asked", [])
+        assert (told["memories"][0]["status"], told["memories"][0]["relevance_below"]) == ("protected", None)
+        assert told["memories"][0]["detail"].startswith(f"it is {words} {ORDER}: it is not forgotten while that stands")
+
+
+def test_a_namespace_at_its_cap_is_said_so_and_nothing_is_waited_for(client: TestClient, service: Served) -> None:
+    store: Any = service.reads
+    store.quotas["greenhouse"] = Quota(90, ((0, 50),))
+    service.carries_out = False
+    says = "lost as much as may be forgotten in a day: nothing more goes before 1970-01-02 00:00:00 UTC"
+    assert says in client.post("/forget", json=ASKED).json()["memories"][0]["detail"]
+    began = time.monotonic()
+    told = client.post("/forget", json=ASKED | {"dry_run": False}).json()
+    assert time.monotonic() - began < 5
+    assert (told["status"], told["memories"][0]["status"], len(service.sent)) == ("asked", "alive", 1)
+    assert says in told["memories"][0]["detail"]
+
+
+@pytest.mark.parametrize(("action", "status"), [("forget", "protected"), ("restore", "sealed")])
+def test_what_nobody_has_voted_on_says_where_its_memories_stand(
+    client: TestClient, service: Served, action: str, status: str
+) -> None:
+    store: Any = service.reads
+    store.protected = [(HERS, "pin", ORDER, "ada", None, 6, "operator")]
+    store.resting_rows = {HERS: Resting(HERS, "sealed", 1, 9, 2, False)}
+    waiting = (Restoring(HERS, "asked", ""),)
+    store.restores[ORDER] = Restore("greenhouse", "asked", waiting, ORDER, 0, action=action)
+    told = client.get(f"/restores/{ORDER}").json()
+    assert (told["status"], [one["status"] for one in told["memories"]]) == ("asked", [status])
 
 
 def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:

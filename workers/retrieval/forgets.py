@@ -16,6 +16,7 @@ from memquorum.core.retrieval import forgetting
 from memquorum.core.retrieval.forgetting import Forget
 from workers.retrieval import ordering
 from workers.retrieval.answers import body
+from workers.retrieval.leaving import leaving
 from workers.retrieval.restores import ask
 from workers.retrieval.service import Service
 
@@ -26,13 +27,14 @@ async def forget(service: Service, request: Request, caller: Caller) -> Response
     wanted, dry_run = forgetting.read_forget(await body(request, service.bounds), policy)
     seconds = ordering.wait_s(service, request)
     sight = caller.at(wanted.namespace, FORGET)
-    rows = await service.reads.used(sight, wanted.namespace, wanted.memory_ids)
-    found = forgetting.standing(wanted.memory_ids, rows, policy)
+    found, stopped = await leaving(service, sight, wanted.namespace, wanted.memory_ids)
     alive = tuple(one.memory_id for one in found if one.status == forgetting.ALIVE)
     if dry_run or not alive:
         return JSONResponse(asdict(Forget(wanted.namespace, "nothing asked", dry_run, found)))
+    # Where the caps leave nothing there is nothing to wait for.
+    seconds = 0 if stopped else seconds
     done = await ask(service, caller, sight, replace(wanted, memory_ids=alive), seconds)
-    told = {one.memory_id: one for one in done.memories}
+    told = {one.memory_id: one for one in done.memories} if done.status != "asked" else {}
     memories = tuple(
         replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)
         if one.memory_id in told

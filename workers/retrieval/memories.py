@@ -31,7 +31,8 @@ async def explain(service: Service, request: Request, caller: Caller) -> Respons
     """Why a memory is where it is, in structure and in words."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     gates = query.read_gates_of(request.query_params)
-    facts = await service.reads.facts(caller.sight(READ, AUDIT), service.codec, memory_id, gates)
+    sight, policy = caller.sight(READ, AUDIT), service.genesis.policy
+    facts = await service.reads.facts(sight, service.codec, memory_id, gates, policy)
     if facts is None:
         return unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
     account = await asyncio.to_thread(accounts.explain, service.codec, service.genesis, facts)

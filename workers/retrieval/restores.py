@@ -17,9 +17,10 @@ from memquorum.core.access import AUDIT, FORGET, Caller, Sight
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring import orders
 from memquorum.core.retrieval import query, restoring
-from memquorum.core.retrieval.restoring import Restore
+from memquorum.core.retrieval.restoring import Restore, Restoring
 from workers.retrieval import ordering
 from workers.retrieval.answers import body, unknown
+from workers.retrieval.leaving import leaving
 from workers.retrieval.service import Service
 
 _INSTEAD = ". The operator can: `python -m infra restore`"
@@ -38,7 +39,7 @@ async def restore(service: Service, request: Request, caller: Caller) -> Respons
         return JSONResponse(asdict(Restore(wanted.namespace, "nothing to restore", found)))
     asked = replace(wanted, memory_ids=sealed)
     done = await ask(service, caller, sight, asked, seconds)
-    told = {one.memory_id: one for one in done.memories}
+    told = {one.memory_id: one for one in done.memories} if done.status != "asked" else {}
     memories = tuple(told.get(one.memory_id, one) for one in found)
     return JSONResponse(asdict(replace(done, memories=memories)), 200 if done.status == "decided" else 202)
 
@@ -57,8 +58,22 @@ async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrd
 async def restored(service: Service, request: Request, caller: Caller) -> Response:
     """What became of a request to restore, or to forget."""
     order_id = query.read_order_id(request.path_params["order_id"])
-    found = await service.reads.restore(caller.sight(FORGET, AUDIT), service.codec, order_id)
-    return JSONResponse(asdict(found)) if found else unknown("order_id", f"no request {order_id} has come in")
+    sight = caller.sight(FORGET, AUDIT)
+    found = await service.reads.restore(sight, service.codec, order_id)
+    if found is None:
+        return unknown("order_id", f"no request {order_id} has come in")
+    if found.status == "asked":
+        found = replace(found, memories=await _waiting(service, sight, found))
+    return JSONResponse(asdict(found))
+
+
+async def _waiting(service: Service, sight: Sight, asked: Restore) -> tuple[Restoring, ...]:
+    """Where the memories stand of a request that nobody has voted on yet."""
+    ids = [one.memory_id for one in asked.memories]
+    if asked.action == orders.FORGET:
+        now, _ = await leaving(service, sight, asked.namespace, ids)
+        return tuple(Restoring(one.memory_id, one.status, one.detail) for one in now)
+    return restoring.standing(ids, await service.reads.resting(sight, asked.namespace, ids))
 
 
 async def _decided(service: Service, sight: Sight, order_id: str, seconds: float) -> Restore | None:

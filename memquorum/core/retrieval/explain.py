@@ -12,10 +12,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
 
-from memquorum.core import decay, facets
+from memquorum.core import caps, decay, facets
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS
+from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
 from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.messages import BadMessage, read_signed
@@ -54,6 +55,17 @@ class Erasing:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A request that names the memory, and on which nobody has voted. `action`: restore, or forget."""
+
+    order_id: str
+    action: str
+    ordered_by: str
+    reference: str | None
+    accepted_at: int
+
+
+@dataclass(frozen=True, slots=True)
 class DecisionFacts:
     """A decided epoch that spoke of the memory, and how it ended for it according to the journal."""
 
@@ -73,7 +85,7 @@ class Facts:
 
     `notes`: journal entries about it in order, of its uses only the latest. `repetitions`: how often one of its event
     ids came again. `as_of` and `last_epoch`: where its shard stands. `configured`: the decisions that changed who votes
-    there, in their order, each as (pre-prepare, commits).
+    there, in their order, each as (pre-prepare, commits). `quota`: where its namespace stands by the caps.
     """
 
     memory_id: str
@@ -89,6 +101,8 @@ class Facts:
     configured: tuple[tuple[bytes, tuple[bytes, ...]], ...] = ()
     erasure: Erasing | None = None
     protected: tuple[Protection, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    quota: Quota = NOTHING
 
 
 def gated(facts: Facts) -> dict[str, Any]:
@@ -240,6 +254,8 @@ class Account:
     profile: decay.Profile | None = None
     erased: Erasing | None = None
     protected: tuple[Protection, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    stopped_until: int | None = None
     holds: Holds | None = None
 
 
@@ -278,6 +294,8 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         profile=decay.profile(alive.last_access, facts.as_of, genesis.policy) if alive else None,
         erased=facts.erasure,
         protected=facts.protected,
+        waiting=facts.waiting,
+        stopped_until=caps.stopped_until(facts.quota, facts.as_of, genesis.policy.caps) if alive else None,
         holds=holds(memory, birth.detail if birth else None) if memory else None,
     )
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from memquorum.core import caps
+from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, CapsPolicy, Policy
+from memquorum.core.protection.orders import GOAL, HOLD, PIN
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.restoring.orders import FORGET
 from memquorum.core.retrieval.query import read_body
 from memquorum.core.retrieval.restoring import RestoreRequest, checked
+from memquorum.core.retrieval.telling import moment
 
-ALIVE, FORGOTTEN, KEPT, UNKNOWN = "alive", "forgotten", "kept", "unknown"
+ALIVE, PROTECTED, FORGOTTEN, KEPT, UNKNOWN = "alive", "protected", "forgotten", "kept", "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class Used:
 @dataclass(frozen=True, slots=True)
 class Leaving:
     """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
-    does, however little it means to them."""
+    does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, kept or unknown.
+    """
 
     memory_id: str
     status: str
@@ -71,18 +76,50 @@ def read_forget(body: bytes, policy: Policy) -> tuple[RestoreOrdered, bool]:
     return checked(wanted, policy, FORGET), asked.dry_run is not False
 
 
-def standing(memory_ids: Iterable[str], rows: Iterable[Used], policy: Policy) -> tuple[Leaving, ...]:
-    """What a vote would look at of each memory, in the order asked for; those that are alive may be proposed."""
+def standing(
+    memory_ids: Iterable[str],
+    rows: Iterable[Used],
+    policy: Policy,
+    *,
+    shields: Mapping[str, str] | None = None,
+    quota: Quota | None = None,
+) -> tuple[Leaving, ...]:
+    """What a vote would look at of each memory, in the order asked for; those that are alive may be proposed.
+
+    `shields`: what protects which, in words; `quota`: where their namespace stands."""
     known = {row.memory_id: row for row in rows}
-    return tuple(_standing(memory_id, known.get(memory_id), policy) for memory_id in memory_ids)
+    found = []
+    for memory_id in memory_ids:
+        row = known.get(memory_id)
+        stop = None if row is None or quota is None else stopped(quota, row.as_of, policy.caps)
+        found.append(_standing(memory_id, row, policy, (shields or {}).get(memory_id), stop))
+    return tuple(found)
 
 
-def _standing(memory_id: str, row: Used | None, policy: Policy) -> Leaving:
+def shield(kind: str, ordered_by: str, reference: str | None, order_id: str) -> str:
+    """One order that protects a memory, in words."""
+    how = {PIN: "pinned", HOLD: "held"}.get(kind) or f"needed by the goal {kind.removeprefix(GOAL)!r}, as ordered"
+    why = f" ({reference})" if reference and not kind.startswith(GOAL) else ""
+    return f"{how} by {ordered_by}{why}, order {order_id}"
+
+
+def stopped(quota: Quota, as_of: int, given: CapsPolicy) -> str | None:
+    """Where the caps leave nothing of a namespace now: until when, in words."""
+    until = caps.stopped_until(quota, as_of, given)
+    if until is None:
+        return None
+    return f"its namespace has lost as much as may be forgotten in a day: nothing more goes before {moment(until)}"
+
+
+def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | None, stop: str | None) -> Leaving:
     if row is None:
         return Leaving(memory_id, UNKNOWN, "this namespace has no such memory")
     if row.last_access is None:
         return Leaving(memory_id, FORGOTTEN, "it is forgotten already")
     decay = decay_ppm(min(row.last_access, row.as_of), row.as_of, policy)
+    if shielded is not None:
+        told = f"it is {shielded}: it is not forgotten while that stands, and nobody votes on it"
+        return Leaving(memory_id, PROTECTED, told, decay / PPM)
     given = policy.forget
     below = max(0, given.theta_ppm * PPM - given.omega_decay_ppm * decay) / max(1, given.omega_relevance_ppm)
     share = min(PPM, int(below)) / PPM
@@ -92,4 +129,6 @@ def _standing(memory_id: str, row: Used | None, policy: Policy) -> Leaving:
         detail = "no member lets it go so soon after its last use"
     if row.kept:
         detail += f"; it was kept {row.kept} times lately, and may rest"
+    if stop is not None:
+        detail = f"{stop}, and a proposal waits until then; {detail}"
     return Leaving(memory_id, ALIVE, detail, decay / PPM, share)

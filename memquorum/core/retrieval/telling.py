@@ -73,7 +73,7 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
         yield ""
         yield from _vote(vote, genesis)
     yield ""
-    yield f"Now, {moment(account.as_of)} in shard {account.shard}"
+    yield f"Now, {moment(account.as_of)} by the clock of shard {account.shard}, which its ticks move"
     yield from _now(account, genesis.policy)
 
 
@@ -112,7 +112,7 @@ def _born(born: Birth, shard: int, policy: Policy) -> Iterator[str]:
     outcome = "reinforced" if born.outcome == "stored" and born.repeats is not None else born.outcome
     verdict = {
         "stored": f"reached {number(limit)}, so it was stored",
-        "reinforced": "said what another memory says that is gone now or that it may not be one with, so it was stored",
+        "reinforced": "said what another memory said, which was gone or has other limits, subject or source: stored",
         "below_threshold": f"did not open the gates or reach {number(limit)}, so it was dropped",
     }.get(outcome, f"could not be stored: {born.outcome}")
     early = ", and early enough for a nomination at once" if born.early and born.outcome == "stored" else ""
@@ -249,7 +249,7 @@ def _now(account: Account, policy: Policy) -> Iterator[str]:
         why = f" ({by.reference})" if by.reference and not by.kind.startswith(GOAL) else ""
         how = {PIN: "Pinned", HOLD: "Held"}.get(by.kind, f"Needed by the goal {by.reference!r}, as ordered")
         yield f"  {how} by {by.ordered_by}{why}, order {by.order_id}, since"
-        yield f"  {moment(by.accepted_at)}: it is not forgotten while that stands."
+        yield f"  {moment(by.accepted_at)}: {_kept(account, by.kind)} while that stands."
     if account.erased is not None:
         one = account.erased
         what = f"of {one.selector} {one.value!r}" if one.value else "of everything"
@@ -259,22 +259,43 @@ def _now(account: Account, policy: Policy) -> Iterator[str]:
     elif account.tier == "gone":
         yield f"  Its key was destroyed at {moment(account.changed or 0)}: no sealed copy can be opened any more."
     elif account.tier == "sealed":
-        yield f"  Sealed since {moment(account.changed or 0)} and never served; its key is destroyed from"
-        yield f"  {moment(account.sealed_until or 0)} on."
+        yield from _sealed(account)
     elif account.profile is None or account.due_at is None:
         yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
         yield f"  {span(policy.forget.grace_ms)}."
     else:
         yield f"  {_decay(account.profile, policy)}."
-        if account.due_at > account.as_of:
-            yield f"  If nobody uses it, it may be proposed to be forgotten in {span(account.due_at - account.as_of)},"
-            yield f"  from {moment(account.due_at)} on."
-        elif (account.forget_rest or 0) > account.last_epoch + 1:
-            yield f"  It was kept lately and rests until epoch {account.forget_rest}; next is {account.last_epoch + 1}."
-        else:
-            yield "  It may be proposed to be forgotten in the next epoch."
+        if not account.protected:
+            yield from _due(account, account.due_at)
         if account.confidence_ppm is not None:
             yield f"  Its consolidated confidence is {share(account.confidence_ppm)}."
+    for asked in account.waiting:
+        why = f" ({asked.reference})" if asked.reference else ""
+        yield f"  {asked.ordered_by} asked at {moment(asked.accepted_at)} to {asked.action} it{why}, request"
+        yield f"  {asked.order_id}: nobody has voted on that yet."
+
+
+def _kept(account: Account, kind: str) -> str:
+    return "its key is kept" if kind == HOLD and account.tier == "sealed" else "it is not forgotten"
+
+
+def _sealed(account: Account) -> Iterator[str]:
+    yield f"  Sealed since {moment(account.changed or 0)} and never served; its key is destroyed from"
+    held = any(by.kind == HOLD for by in account.protected)
+    yield f"  {moment(account.sealed_until or 0)} on{', once nothing holds it' if held else ''}."
+
+
+def _due(account: Account, due_at: int) -> Iterator[str]:
+    if account.stopped_until is not None:
+        yield "  Its namespace has lost as much as may be forgotten in a day: nothing more goes there before"
+        yield f"  {moment(account.stopped_until)}."
+    if due_at > account.as_of:
+        yield f"  If nobody uses it, it may be proposed to be forgotten in {span(due_at - account.as_of)},"
+        yield f"  from {moment(due_at)} on."
+    elif (account.forget_rest or 0) > account.last_epoch + 1:
+        yield f"  It was kept lately and rests until epoch {account.forget_rest}; next is {account.last_epoch + 1}."
+    elif account.stopped_until is None:
+        yield "  It may be proposed to be forgotten in the next epoch."
 
 
 def moment(ms: int) -> str:
