@@ -37,6 +37,7 @@ from infra.topics import TopicsError
 from memquorum import terminal
 from memquorum.core.consensus.membership import GenesisError
 from memquorum.core.policy import PolicyError
+from memquorum.options import when
 
 # What an operator can mend: said in one line. Anything else is a defect and shows its traceback.
 _PLAIN = (
@@ -148,7 +149,7 @@ def _add_proofs(command: Callable[..., argparse.ArgumentParser]) -> None:
     )
     rebuild.add_argument("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew")
     rebuild.add_argument("--namespace", help="this one's memories alone")
-    rebuild.add_argument("--until", type=int, metavar="MS", help="as it was at this time, in ms; compares nothing")
+    rebuild.add_argument("--until", type=when, metavar="WHEN", help="as it was then, ISO 8601 or ms; compares nothing")
     rebuild.add_argument(
         "--whole", action="store_true", help="all that the topics hold, for a store that lost it; is kept"
     )

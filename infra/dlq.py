@@ -21,6 +21,7 @@ from memquorum.core.intake import Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.escaping import escaped
+from memquorum.options import when
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import deadletters
@@ -42,7 +43,7 @@ def options(dlq: argparse.ArgumentParser) -> None:
     dlq.add_argument("--reason", action="append", default=[], help="refused for this; may be repeated")
     dlq.add_argument("--field", action="append", default=[], help="for what stood in this field; may be repeated")
     dlq.add_argument("--topic", action="append", default=[], choices=sorted(_SHORT), help="published there")
-    dlq.add_argument("--since", type=int, default=0, metavar="MS", help="refused then or later")
+    dlq.add_argument("--since", type=when, default=0, metavar="WHEN", help="refused then or later; ISO 8601, or ms")
     dlq.add_argument("--json", action="store_true", help="a JSON object a line")
     dlq.add_argument("--show", action="store_true", help="list: also what was published, opened with the vault's keys")
     dlq.add_argument("--last", type=int, default=50, metavar="N", help="list: so many at most (default: 50; 0: all)")

@@ -35,6 +35,7 @@ from memquorum.client import (
     settings,
 )
 from memquorum.client.signer import make_key, seed_of
+from memquorum.options import when
 
 OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND = 0, 1, 2, 3, 4
 _EXITS = (
@@ -51,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     root = parser()
     parsed, rest = root.parse_known_args(arguments)
     if rest and not getattr(parsed, "passes_on", False):
-        root.error(f"unrecognized arguments: {' '.join(rest)}")
+        parsed.parser.error(f"unrecognized arguments: {' '.join(rest)}")
     parsed.rest = rest
     # What goes wrong is said once, by us.
     logging.getLogger("aiokafka").setLevel(logging.CRITICAL)
@@ -72,16 +73,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return status
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose command may be the operator's, which `python -m infra` then takes with options of its own."""
+
+    operators = False
+
+    def format_help(self) -> str:
+        """The help; with the operator's options, where there is a server's side to ask for them."""
+        told = super().format_help()
+        if not (self.operators and _has_server()):
+            return told
+        asked = [sys.executable, "-m", "infra", self.prog.split()[-1], "--help"]
+        theirs = subprocess.run(asked, cwd=_CHECKOUT, capture_output=True, text=True, check=False).stdout
+        return f"{told}\nand, as the operator's command takes it:\n\n{theirs.replace('python -m infra', 'memquorum')}"
+
+
 def parser() -> argparse.ArgumentParser:
     """The commands and their options; `do` of the result is the function to call."""
-    common = argparse.ArgumentParser(add_help=False)
+    common = _Parser(add_help=False)
     common.add_argument("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)")
     common.add_argument("--url", help="retrieval service (MEMQUORUM_URL; its key: MEMQUORUM_API_KEY)")
     common.add_argument("-n", "--namespace", help="namespace (MEMQUORUM_NAMESPACE; default: default)")
     common.add_argument("-a", "--agent", help="who speaks (MEMQUORUM_AGENT; default: cli)")
     common.add_argument("--sign", type=Path, metavar="FILE", help="sign what is published with the key in FILE")
     common.add_argument("--json", action="store_true", help="plain JSON, one value a line where there are several")
-    root = argparse.ArgumentParser(
+    root = _Parser(
         prog="memquorum",
         description="A shared long-term memory for fleets of AI agents. Addresses come from options, from the "
         "environment, or from the nearest .memquorum folder of an installation.",
@@ -90,9 +106,9 @@ def parser() -> argparse.ArgumentParser:
     root.add_argument("--version", action="version", version=f"memquorum {__version__}")
     commands = root.add_subparsers(required=True, metavar="COMMAND")
 
-    def command(name: str, do: Callable[[Any], int], summary: str) -> argparse.ArgumentParser:
+    def command(name: str, do: Callable[[Any], int], summary: str) -> _Parser:
         added = commands.add_parser(name, parents=[common], help=summary, description=summary, epilog=_EXITS)
-        added.set_defaults(do=do)
+        added.set_defaults(do=do, parser=added)
         return added
 
     _publish_options(command("publish", _publish, "Publish episodes: each TEXT, or JSON lines from standard input."))
@@ -125,9 +141,10 @@ def parser() -> argparse.ArgumentParser:
     )
     _receipt_options(command("receipt", _receipt, "Get the receipt of an erasure, or verify one without any server."))
     letters = command("dlq", _dlq, "List what intake refused, or publish it again: `dlq list`, `dlq replay`.")
-    letters.set_defaults(passes_on=True)
     rebuild = command("rebuild", _rebuild, "Rebuild the store from topics and vault into an empty database; compare.")
-    rebuild.set_defaults(passes_on=True)
+    for passes in (letters, rebuild):
+        passes.set_defaults(passes_on=True)
+        passes.operators = True
     return root
 
 
@@ -145,7 +162,9 @@ def _publish_options(publish: argparse.ArgumentParser) -> None:
     publish.add_argument("--jurisdiction", metavar="CODE", help="whose law it is under: DE, US-CA, EU")
     publish.add_argument("--source", help="where the content comes from: a document, a tool, a feed")
     publish.add_argument("--derives-from", nargs="+", metavar="ID", help="the memories that it was made of")
-    publish.add_argument("--occurred-at", type=int, metavar="MS", help="milliseconds since the epoch (default: now)")
+    publish.add_argument(
+        "--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"
+    )
 
 
 def _receipt_options(receipt: argparse.ArgumentParser) -> None:
@@ -208,6 +227,8 @@ def _publish(parsed: argparse.Namespace) -> int:
                 told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
                 print(json.dumps(asdict(found)) if parsed.json else told, flush=parsed.wait)
             published, refused = published + len(receipts), refused + len(complaints)
+    if not published and not refused:
+        raise Invalid("empty_value", None, "nothing to publish: standard input had no line")
     if refused or published > 1:
         console.print(f"{published} published" + (f", {refused} refused" if refused else ""))
     return FAILED if refused or lost else OK
@@ -356,6 +377,8 @@ def _genesis_file(parsed: argparse.Namespace) -> Path:
 def _rebuild(parsed: argparse.Namespace) -> int:
     if not _has_server():
         raise NotConfigured("a rebuild needs the vault and the server's packages: run it from a checkout")
+    if parsed.namespace:  # also an option of the operator's
+        parsed.rest += ["--namespace", parsed.namespace]
     return _infra("rebuild", parsed)
 
 

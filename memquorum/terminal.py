@@ -15,9 +15,12 @@ from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from memquorum.core.text.escaping import escaped
+
+_UNCUT = 100_000
 
 
 class Guarded:
@@ -70,6 +73,16 @@ class _Console(Console):
     @file.setter
     def file(self, new_file: IO[str]) -> None:
         Console.file.fset(self, new_file)  # type: ignore[attr-defined]
+
+    def print(self, *objects: Any, **more: Any) -> None:
+        """Prints. A table into a pipe or a file is not cut to a width: another program reads it."""
+        before = self.width
+        if not self.is_terminal and any(isinstance(one, Table) for one in objects):
+            self.width = _UNCUT
+        try:
+            super().print(*objects, **more)
+        finally:
+            self.width = before
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The renderable's segments, their text escaped. What rich draws with is in styles and control segments."""

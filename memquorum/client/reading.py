@@ -18,6 +18,7 @@ from memquorum.client.sync import Memory
 from memquorum.client.values import Context, Found, Gates, Only
 from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.telling import moment
+from memquorum.options import when
 
 _LENGTH = 300
 _REASONS = {
@@ -70,6 +71,9 @@ def add(command: Command, opens: Opens) -> None:
     prompt.add_argument("--session", help="what it said in this session (default: in all)")
     prompt.add_argument("--share", type=float, default=0.5, help="of the budget, for that at first (default: 0.5)")
     prompt.add_argument("-k", type=int, default=20, help="how many beside that at most (default: 20)")
+    get = command("get", partial(_get, opens), "Show a memory by its id. It does not count as used.")
+    get.add_argument("memory_id", metavar="ID")
+    gates(get.add_argument_group("only if it passes"))
     for reads in (retrieve, recall, prompt):
         reads.add_argument("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
     for reads in (search, retrieve, recall, prompt):
@@ -85,8 +89,8 @@ def _choices(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--session", action="append", help="of this session; repeatable")
     group.add_argument("--tier", action="append", help="short-term or long-term")
     group.add_argument("--type", action="append", help="episodic, semantic, social or task; repeatable")
-    group.add_argument("--since", type=int, metavar="MS", help="occurred from then on; milliseconds")
-    group.add_argument("--until", type=int, metavar="MS", help="occurred before then")
+    group.add_argument("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds")
+    group.add_argument("--until", type=when, metavar="WHEN", help="occurred before then")
 
 
 def gates(group: argparse._ArgumentGroup) -> None:
@@ -142,6 +146,19 @@ def _recall(opens: Opens, parsed: argparse.Namespace) -> int:
     return _context(parsed, found)
 
 
+def _get(opens: Opens, parsed: argparse.Namespace) -> int:
+    with opens(parsed) as memory:
+        found = memory.get(parsed.memory_id, **gated(parsed))
+    if parsed.json:
+        print(json.dumps(found))
+        return 0
+    console, text = terminal.console(), found["text"]
+    said = f"no text: {found['tier']}" if text is None else " ".join(text.split())
+    console.print(terminal.text(console, said), soft_wrap=True)
+    _whence(console, found["memory_id"], found["tier"], found["agent"], found["occurred_at"])
+    return 0
+
+
 def _prompt(opens: Opens, parsed: argparse.Namespace) -> int:
     with opens(parsed) as memory:
         found = memory.context(
@@ -172,9 +189,13 @@ def _context(parsed: argparse.Namespace, found: Context) -> int:
 
 
 def _show(console: Console, mark: str, one: Hit | Found) -> None:
-    said = moment(one.occurred_at).removesuffix(" UTC")
     console.print(terminal.text(console, f"{mark}  {_short(one.text)}"), soft_wrap=True)
-    whence = f"        {one.memory_id}  {one.tier}, {one.agent}, {said}"
+    _whence(console, one.memory_id, one.tier, one.agent, one.occurred_at)
+
+
+def _whence(console: Console, memory_id: str, tier: str, agent: str, occurred_at: int) -> None:
+    said = moment(occurred_at).removesuffix(" UTC")
+    whence = f"        {memory_id}  {tier}, {agent}, {said}"
     console.print(terminal.text(console, whence), style="dim", soft_wrap=True)
 
 

@@ -34,22 +34,24 @@ class Place:
 
     def need_kafka(self) -> str:
         """The brokers' address. Raises NotConfigured."""
-        return _need(self.kafka, "Kafka's address", "kafka=", "MEMQUORUM_BOOTSTRAP")
+        return _need(self.kafka, "Kafka's address", "kafka", "MEMQUORUM_BOOTSTRAP")
 
     def need_url(self) -> str:
         """The retrieval service's address. Raises NotConfigured."""
-        return _need(self.url, "the retrieval service's address", "url=", "MEMQUORUM_URL")
+        return _need(self.url, "the retrieval service's address", "url", "MEMQUORUM_URL")
 
     def need_genesis(self, given: Path | None = None) -> Path:
         """The cluster's genesis file: the one given, or the installation's. Raises NotConfigured."""
         if given is None and self.run_dir is None:
-            raise NotConfigured("which cluster? Give genesis=, the cluster's genesis file")
+            raise NotConfigured(
+                "which cluster? Give genesis=, the cluster's genesis file, or work beside its installation"
+            )
         return given or (self.run_dir or Path()) / "genesis.json"
 
     def need_agent(self) -> str:
         """The agent's name. Raises NotConfigured."""
         if not self.agent:
-            raise NotConfigured("who are you? Give agent=, or set MEMQUORUM_AGENT")
+            raise NotConfigured("who are you? Set MEMQUORUM_AGENT, or give agent= in Python or --agent to a command")
         return self.agent
 
 
@@ -125,7 +127,7 @@ def _saved(run_dir: Path | None) -> dict[str, Any]:
 def _need(value: str, what: str, argument: str, variable: str) -> str:
     if not value:
         raise NotConfigured(
-            f"{what} is not known: give {argument}, set {variable}, or work in the folder of an installation that runs "
-            "(`make up`)"
+            f"{what} is not known: set {variable}, give {argument}= in Python or --{argument} to a command, or work in "
+            "the folder of an installation that runs (`make up`)"
         )
     return value

@@ -48,7 +48,9 @@ def body(answer: httpx.Response) -> dict[str, Any]:
     detail = str(found.get("detail", ""))
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise NotFound(detail)
-    if answer.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+    if answer.status_code == httpx.codes.UNAUTHORIZED:
+        raise NotAllowed(f"{detail} (set MEMQUORUM_API_KEY to the key, or give api_key= in Python)")
+    if answer.status_code == httpx.codes.FORBIDDEN:
         raise NotAllowed(detail)
     if answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
         raise Unreachable(f"the retrieval service has enough to do: {detail}")

@@ -14,7 +14,18 @@ from typing import Any, Self
 import pytest
 
 from memquorum import cli
-from memquorum.client import Context, Erasure, Found, Invalid, LeftOut, NotFound, Receipt, erasing, settings
+from memquorum.client import (
+    Context,
+    Erasure,
+    Found,
+    Invalid,
+    LeftOut,
+    NotConfigured,
+    NotFound,
+    Receipt,
+    erasing,
+    settings,
+)
 from memquorum.core.retrieval.query import Hit
 
 HIT = Hit(
@@ -32,6 +43,7 @@ class Recorded:
     named: dict[str, Any] = field(default_factory=dict)
     namespace: str = "default"
     became: str = ""
+    gone: bool = False
 
     def __call__(self, **named: Any) -> Self:
         self.named = named
@@ -83,6 +95,11 @@ class Recorded:
 
     def erasure(self, order_id: str) -> Erasure:
         return Erasure("n", "subject", "ada", False, "withheld", 0, 0, order_id=order_id, why="a hold")
+
+    def get(self, memory_id: str, **gates: Any) -> dict[str, Any]:
+        self.named = gates
+        told = {"memory_id": memory_id, "tier": "short-term", "agent": "bob", "occurred_at": 0}
+        return told | ({"text": None, "tier": "forgotten"} if self.gone else {"text": "a\ntext"})
 
     def explain(self, memory_id: str, **gates: Any) -> str:
         self.named = gates
@@ -278,13 +295,99 @@ def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "publish", "search", "retrieve", "recall", "context", "explain", "verify", "rebuild"]
+    "command", ["", "publish", "search", "retrieve", "recall", "context", "get", "explain", "verify", "rebuild"]
 )
 def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         cli.main([*command.split(), "--help"])
     assert caught.value.code == cli.OK
     assert "exit status" in capsys.readouterr().out
+
+
+def test_an_unknown_option_is_told_with_its_commands_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["search", "q", "--bogus"])
+    said = capsys.readouterr().err
+    assert said.startswith("usage: memquorum search") and "unrecognized arguments: --bogus" in said
+
+
+@pytest.mark.parametrize(
+    ("command", "told"), [("dlq", ["{list,replay}", "--reason", "--go"]), ("rebuild", ["--whole", "--until", "--keep"])]
+)
+def test_what_is_passed_on_helps_with_the_options_that_it_has(
+    command: str, told: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        cli.main([command, "--help"])
+    said = capsys.readouterr().out
+    assert caught.value.code == cli.OK
+    assert [one for one in told if one not in said] == []
+    assert "python -m infra" not in said
+
+
+def test_a_rebuild_of_a_namespace_is_passed_on_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[list[str]] = []
+
+    def run(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        ran.append(command[3:])
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(cli.subprocess, "run", run)
+    assert cli.main(["rebuild", "--namespace", "greenhouse", "--keep"]) == cli.OK
+    assert ran == [["rebuild", "--keep", "--namespace", "greenhouse"]]
+
+
+@pytest.mark.parametrize("lines", ["", "\n \n"])
+def test_nothing_to_publish_is_said(
+    client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    assert cli.main(["publish"]) == cli.FAILED
+    assert "nothing to publish" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ("1000", 1_000), ("1970-01-02", 86_400_000), ("1970-01-01T00:00:01.5Z", 1_500),
+        ("1970-01-01T01:00:00+01:00", 0), ("1970-01-01 00:00:02", 2_000),
+    ],
+)  # fmt: skip
+def test_a_moment_is_milliseconds_or_a_date(client: Recorded, said: str, meant: int) -> None:
+    assert cli.main(["publish", "--occurred-at", said, "one"]) == cli.OK
+    assert client.episodes == [{"content": "one", "occurred_at": meant}]
+    assert cli.main(["search", "q", "--peek", "--since", said, "--until", said]) == cli.OK
+    assert (client.named["since"], client.named["until"]) == (meant, meant)
+
+
+def test_what_is_no_moment_says_what_would_be(capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong in ("yesterday", "0001-01-01T00:00:00+14:00x", ""):
+        with pytest.raises(SystemExit):
+            cli.main(["search", "q", "--since", wrong])
+        assert "milliseconds since the epoch, or ISO 8601" in capsys.readouterr().err
+
+
+def test_a_memory_is_shown_by_its_id(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["get", HIT.memory_id, "--purpose", "billing"]) == cli.OK
+    assert client.named == {"purpose": "billing"}
+    text, whence = capsys.readouterr().out.splitlines()
+    assert text == "a text"
+    assert whence.split() == [HIT.memory_id, "short-term,", "bob,", "1970-01-01", "00:00:00"]
+    assert cli.main(["get", HIT.memory_id, "--json"]) == cli.OK
+    assert json.loads(capsys.readouterr().out)["text"] == "a\ntext"
+    client.gone = True
+    assert cli.main(["get", HIT.memory_id]) == cli.OK
+    assert capsys.readouterr().out.splitlines()[0] == "no text: forgotten"
+
+
+def test_what_is_missing_is_named_as_an_option_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = settings.find()
+    with pytest.raises(NotConfigured, match=r"MEMQUORUM_URL.*--url"):
+        place.need_url()
+    with pytest.raises(NotConfigured, match=r"MEMQUORUM_BOOTSTRAP.*--kafka"):
+        place.need_kafka()
+    with pytest.raises(NotConfigured, match=r"MEMQUORUM_AGENT.*--agent"):
+        place.need_agent()
 
 
 def test_it_is_a_module_too() -> None:

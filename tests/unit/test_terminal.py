@@ -19,6 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.segment import Segment
 from rich.style import Style
+from rich.table import Table
+from rich.text import Text
 
 from infra.logs import JsonFormatter, PlainFormatter
 from memquorum import terminal
@@ -53,6 +55,17 @@ def test_words_are_left_as_they_are(text: str) -> None:
 @given(st.text(st.characters()))
 def test_json_stays_the_same_value(text: str) -> None:
     assert json.loads(escaped(json.dumps({"a": text}, ensure_ascii=False))) == {"a": text}
+
+
+def test_a_table_is_cut_on_a_terminal_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    table = Table("letter", "reason", box=None, pad_edge=False)
+    table.add_row(*(Text(cell, no_wrap=True) for cell in ("x" * 90, "forbidden_character")))
+    console = terminal.console()
+    console.print(table)
+    console.print("words " * 40)
+    rows = [row.rstrip() for row in capsys.readouterr().out.splitlines()]
+    assert rows[1] == f"{'x' * 90}  forbidden_character"
+    assert max(map(len, rows[2:])) <= console.width
 
 
 def test_escapes_are_written_out() -> None:
