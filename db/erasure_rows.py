@@ -12,6 +12,7 @@ from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
+from memquorum.core.erasure.naming import Saying, stays
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.erasure.withheld import Again, again
@@ -35,6 +36,16 @@ class Found:
     because: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """A memory that says the same as what an order takes, and why it stays."""
+
+    memory_id: str
+    agent: str
+    created: int
+    why: str
+
+
 def found(
     connection: psycopg.Connection, namespace: str, selector: str, value: str, *, sight: Sight | None = None
 ) -> list[Found]:
@@ -51,7 +62,7 @@ def found(
             said[_SAID[selector]] = value
         rows = connection.execute(QUERIES["erasure_roots"], {"namespace": namespace} | said)
         roots = [ids.memory_id(namespace, event_id) for (event_id,) in rows]
-    taken = _taken(connection, namespace, roots, alone=selector == NAMESPACE)
+    taken = _taken(connection, namespace, roots, selector)
     rows = connection.execute(QUERIES["erasure_found"], {"namespace": namespace, "ids": list(taken)})
     return [
         Found(ErasedEpisode(memory_id, was, commitment), agent, created, taken[memory_id])
@@ -59,19 +70,37 @@ def found(
     ]
 
 
+def staying(
+    connection: psycopg.Connection, namespace: str, selector: str, taken: Sequence[str], *, sight: Sight | None = None
+) -> list[Staying]:
+    """What says the same as what is taken and stays, by id, each with the reason."""
+    if selector == NAMESPACE or not taken:
+        return []
+    if sight is not None:
+        connection.execute(QUERIES["as_tenant"])
+        connection.execute(QUERIES["sight"], {"namespaces": sight.text})
+    rows = connection.execute(QUERIES["erasure_alike"], {"namespace": namespace, "ids": list(taken)})
+    return [
+        Staying(own, agent, created, stays(Saying(agent, subject, source), [Saying(*one) for one in said], selector))
+        for own, agent, subject, source, created, said in rows
+    ]
+
+
 def _taken(
-    connection: psycopg.Connection, namespace: str, roots: Sequence[str], *, alone: bool
+    connection: psycopg.Connection, namespace: str, roots: Sequence[str], selector: str
 ) -> dict[str, str | None]:
     """The roots and all that goes with them, each with that because of which it does; core/erasure/naming says what
-    does. `alone`: the roots are all that there is."""
+    does. Of a whole namespace the roots are all that there is."""
     taken: dict[str, str | None] = {}
     more: dict[str, str | None] = dict.fromkeys(roots)
     while more:
         rows = connection.execute(QUERIES["erasure_family"], {"namespace": namespace, "ids": list(more)})
         family = {memory_id: because or more[memory_id] for memory_id, because in rows}
         taken = family | taken
-        wanted = {"namespace": namespace, "ids": list(taken)}
-        more = {} if alone else dict(connection.execute(QUERIES["erasure_unsupported"], wanted).fetchall())
+        wanted = {"namespace": namespace, "ids": list(taken), "anywhere": selector == SUBJECT}
+        more = (
+            {} if selector == NAMESPACE else dict(connection.execute(QUERIES["erasure_unsupported"], wanted).fetchall())
+        )
     return taken
 
 

@@ -200,7 +200,7 @@ class InMemoryStore:
         for made in self.provenance.values():
             if made.namespace == namespace:
                 kin.add(made)
-        taken = kin.taken(roots, self.memories, self.erased)
+        taken = kin.taken(selector, roots, self.memories, self.erased)
         found = ((one, self._was(namespace, one)) for one in sorted(taken))
         memories = self.memories
         return [

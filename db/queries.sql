@@ -453,7 +453,7 @@ SELECT DISTINCT ON (id) id::text, because::text FROM family ORDER BY id, because
 -- :name erasure_unsupported
 -- Of memories that say the same as what is taken and are not taken, those that nothing else supports, and because of
 -- what (core/erasure/naming): everybody who said one, in its own episode or in an echo, is among those of whom something
--- is taken that says the same, of the same subject and source where the memory says one.
+-- is taken that says the same, of the same subject and source where the memory says one; of any source with `anywhere`.
 WITH taken AS MATERIALIZED (
     SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS t (id)
 ), said AS (
@@ -470,7 +470,7 @@ WITH taken AS MATERIALIZED (
     SELECT m.id, min(s.because::text) AS because, array_agg(DISTINCT s.agent) AS agents
     FROM said s
     JOIN memory m ON m.id = s.id AND m.namespace = %(namespace)s AND m.tier <> 'gone'
-    WHERE s.one OR (m.subject IN (s.subject, m.agent) AND (m.source IS NULL OR m.source = s.source))
+    WHERE s.one OR (m.subject IN (s.subject, m.agent) AND (%(anywhere)s OR m.source IS NULL OR m.source = s.source))
     GROUP BY m.id
 )
 SELECT s.id::text, s.because
@@ -485,6 +485,42 @@ WHERE m.agent = ANY(s.agents)
       AND NOT EXISTS (SELECT FROM memory c WHERE c.id = p.child)
       AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = p.child))
 ORDER BY s.id
+
+-- :name erasure_alike
+-- Memories that say the same as what is taken, over any number of steps, and are not taken; and of each what is taken of
+-- those that it repeated or that repeated it: agent, subject, source. What became one with a memory bears its marks.
+WITH RECURSIVE taken AS MATERIALIZED (
+    SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS t (id)
+), alike (id) AS (
+    SELECT id FROM taken
+    UNION
+    SELECT n.id
+    FROM alike a
+    CROSS JOIN LATERAL (
+        SELECT p.child FROM provenance p WHERE p.namespace = %(namespace)s AND p.parent = a.id AND p.echo
+        UNION ALL
+        SELECT p.parent FROM provenance p WHERE p.child = a.id AND p.namespace = %(namespace)s AND p.echo
+    ) n (id)
+)
+SELECT m.id::text, m.agent, m.subject, m.source, m.created,
+    coalesce((
+        SELECT json_agg(json_build_array(
+            coalesce(c.agent, n.agent), coalesce(c.subject, m.subject), CASE WHEN c.id IS NULL THEN m.source ELSE c.source END
+        ))
+        FROM (
+            SELECT p.child, p.agent FROM provenance p
+            WHERE p.namespace = %(namespace)s AND p.parent = m.id AND p.echo
+            UNION ALL
+            SELECT p.parent, NULL FROM provenance p
+            WHERE p.child = m.id AND p.namespace = %(namespace)s AND p.echo
+        ) n (id, agent)
+        JOIN taken t ON t.id = n.id
+        LEFT JOIN memory c ON c.id = n.id
+    ), '[]')
+FROM alike a
+JOIN memory m ON m.id = a.id AND m.namespace = %(namespace)s AND m.tier <> 'gone'
+WHERE NOT EXISTS (SELECT FROM taken t WHERE t.id = m.id)
+ORDER BY m.id
 
 -- :name erasure_found
 -- Of those ids what there are keys of still: memories that are not gone, episodes that were dropped, echoes of memories

@@ -20,7 +20,7 @@ from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
-from db.erasure_rows import Found
+from db.erasure_rows import Found, Staying
 from db.pool import Pool, bounded, in_time
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
@@ -208,6 +208,12 @@ class Reads:
         """Everything that an erasure would take, by id."""
         return await self._account(
             lambda connection: erasure_rows.found(connection, namespace, selector, value, sight=sight)
+        )
+
+    async def staying(self, sight: Sight, namespace: str, selector: str, taken: list[str]) -> list[Staying]:
+        """What says the same as what an erasure takes, and stays."""
+        return await self._account(
+            lambda connection: erasure_rows.staying(connection, namespace, selector, taken, sight=sight)
         )
 
     async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:

@@ -92,7 +92,9 @@ def _show(link: Link, order: ErasureOrdered) -> list[Protection]:
     """Says what would go; the holds that stand against it."""
     with link.use() as connection, connection.transaction():
         found = erasure_rows.found(connection, order.namespace, order.selector, order.value)
-        standing = protections(connection, [one.episode.memory_id for one in found])
+        ids = [one.episode.memory_id for one in found]
+        staying = erasure_rows.staying(connection, order.namespace, order.selector, ids)
+        standing = protections(connection, ids)
     memories = sum(one.episode.commitment is not None for one in found)
     print(f"would erase {memories:,} memories, {len(found):,} episodes in all, of {order.namespace!r}")
     for one in found[:_LISTED]:
@@ -101,6 +103,12 @@ def _show(link: Link, order: ErasureOrdered) -> list[Protection]:
         print(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}")
     if len(found) > _LISTED:
         print(f"  and {len(found) - _LISTED:,} more")
+    if staying:
+        print("what says the same and stays, unless an order names it too:")
+    for left in staying[:_LISTED]:
+        print(f"  {left.memory_id}  by {left.agent}, {moment(left.created)}: {left.why}")
+    if len(staying) > _LISTED:
+        print(f"  and {len(staying) - _LISTED:,} more")
     return [one for one in standing.values() if one.kind == HOLD]
 
 

@@ -68,6 +68,7 @@ def lines(found: Erasure) -> Iterator[str]:
         yield f"erased {what} {found.namespace!r}: {count}; order {found.order_id}"
         yield f"  journal of shard {found.shard}, entries {found.first_seq} to {found.last_seq}"
         yield f"  remains may lie in files until {moment(found.residue_until or 0)}"
+        yield from _staying(found)
         return
     yield f"would erase {what} {found.namespace!r}: {count}"
     for one in found.going:
@@ -76,4 +77,14 @@ def lines(found: Erasure) -> Iterator[str]:
         yield f"  {one['memory_id']}  {one['was']}{by}{because}"
     if found.more:
         yield f"  and {found.more:,} more"
+    yield from _staying(found)
     yield "nothing was erased: give --yes to order it" if found.episodes else "there is nothing to erase"
+
+
+def _staying(found: Erasure) -> Iterator[str]:
+    if found.staying:
+        yield "what says the same and stays, unless an order names it too:"
+    for one in found.staying:
+        yield f"  {one['memory_id']}  by {one['agent']}, {moment(one['created'])}: {one['why']}"
+    if found.staying_more:
+        yield f"  and {found.staying_more:,} more"

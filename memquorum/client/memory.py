@@ -384,7 +384,7 @@ class AsyncMemory(Protecting):
 
 
 def _erasure(found: dict[str, Any]) -> Erasure:
-    return Erasure(**found | {"going": tuple(found["going"])})
+    return Erasure(**found | {"going": tuple(found["going"]), "staying": tuple(found["staying"])})
 
 
 def _restore(found: dict[str, Any]) -> Restore:

@@ -31,7 +31,8 @@ class Erasure:
     """What an erasure takes (`status` "nothing ordered"), or took ("erased"). "ordered": it was not carried out in
     time, and will be. "withheld": something that it names is held, so nothing went; `why` says what to do.
 
-    `memories`, `episodes`: how many. `going`: of a dry run some of them one by one, `more` are not listed. `order_id`:
+    `memories`, `episodes`: how many. `going`: of a dry run some of them one by one, `more` are not listed. `staying`:
+    what says the same and stays, with the reason (`why`); who wants it gone names it in an order. `order_id`:
     its receipt's name; `residue_until`: until when remains may lie in files, in milliseconds.
     """
 
@@ -55,6 +56,8 @@ class Erasure:
     residue_until: int | None = None
     attested_epoch: int | None = None
     why: str | None = None
+    staying: tuple[dict[str, Any], ...] = ()
+    staying_more: int = 0
 
 
 @dataclass(frozen=True, slots=True)

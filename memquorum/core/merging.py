@@ -1,7 +1,7 @@
 """A repetition becomes one memory with what it repeats only where nothing is lost by it (infra/decisions/0042).
 
-Subject and source have to be equal, so that an erasure by either finds every copy of a text; and the gates of the
-newcomer may be no stricter than the memory's, since from then on it is the memory that is served.
+Subject and source have to be equal, so that an erasure by either names each copy by what it says of itself; and the
+gates of the newcomer may be no stricter than the memory's, since from then on it is the memory that is served.
 """
 
 from __future__ import annotations

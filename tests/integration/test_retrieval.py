@@ -177,6 +177,39 @@ def test_an_event_that_was_erased_is_told_as_erased(client: TestClient, world: W
     assert client.get(f"/events/{NAMESPACE}/lunch").json()["outcome"] == "stored"
 
 
+def test_what_says_the_same_and_stays_is_shown_with_the_reason(
+    client: TestClient, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: dict[str, dict[str, Any]] = {
+        "ada": {"subject": "ada"},
+        "chat": {"source": "chat"},
+        "bob": {"subject": "bob"},
+        "theirs": {"agent": "reviewer", "subject": "reviewer"},
+    }
+    for name, marks in (said | {"far": {}}).items():
+        monkeypatch.setitem(TEXTS, name, TEXTS["tank"])
+        again = memory_id("theirs" if name == "far" else "tank")
+        assert world.shard.episode(name, at=61_000, outcome="reinforced", reinforces=again, **marks)
+    world.flush()
+
+    def asked(**named: str) -> tuple[set[str], dict[str, str]]:
+        told = client.post("/erase", json={"namespace": NAMESPACE, **named}).json()
+        assert told["staying_more"] == 0
+        return {one["memory_id"] for one in told["going"]}, {o["memory_id"]: o["why"] for o in told["staying"]}
+
+    stays = {
+        memory_id("bob"): "it is about another: bob",
+        memory_id("theirs"): "another agent said it: reviewer",
+        memory_id("far"): "it says the same only as what stays",
+    }
+    goes = {memory_id("tank"), memory_id("ada")}
+    assert asked(subject="ada") == (goes | {memory_id("chat")}, stays)
+    assert asked(memory_id=memory_id("ada")) == (goes, stays | {memory_id("chat"): "it has another source: chat"})
+    assert asked(memory_id=memory_id("pump")) == ({memory_id("pump")}, {})
+    less = client.post("/erase", json={"namespace": NAMESPACE, "subject": "ada", "listed": 1}).json()
+    assert (len(less["staying"]), less["staying_more"]) == (1, 2)
+
+
 def test_an_order_that_was_withheld_says_so_and_names_nothing_held(
     client: TestClient, world: World, codec: Codec
 ) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from starlette.testclient import TestClient
 
 from db import erasure_rows
-from db.erasure_rows import Found
+from db.erasure_rows import Found, Staying
 from db.found_rows import shown
 from memquorum import topics
 from memquorum.core import access
@@ -110,6 +110,11 @@ class Store:
             return []
         episodes = [ErasedEpisode(HERS, "short-term", b"c"), ErasedEpisode(THEIRS, "dropped")]
         return [Found(episodes[0], "a", 1, None), Found(episodes[1], None, None, HERS)]
+
+    async def staying(self, sight: Sight, namespace: str, selector: str, taken: list[str]) -> list[Staying]:
+        """What says the same as what goes: somebody else's memory."""
+        assert covers(sight.namespaces, namespace)
+        return [Staying(ORDER, "bob", 2, "another agent said it: bob")] if HERS in taken else []
 
     async def protectors(self, sight: Sight, memory_ids: list[str]) -> list[tuple[Any, ...]]:
         return [one for one in self.protected if one[0] in memory_ids and covers(sight.namespaces, OWNERS[one[0]])]

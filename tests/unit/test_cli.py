@@ -91,7 +91,11 @@ class Recorded:
         """Finds nothing."""
         self.named = asked
         status = "nothing ordered" if dry_run else self.became or "erased"
-        return Erasure("n", "subject", "ada", dry_run, status, 0, 0, order_id=None if dry_run else "o", why="a hold")
+        stays = ({"memory_id": "M", "agent": "bob", "created": 0, "why": "another agent said it: bob"},)
+        return Erasure(
+            "n", "subject", "ada", dry_run, status, 0, 0,
+            order_id=None if dry_run else "o", why="a hold", staying=stays, staying_more=2,
+        )  # fmt: skip
 
     def erasure(self, order_id: str) -> Erasure:
         return Erasure("n", "subject", "ada", False, "withheld", 0, 0, order_id=order_id, why="a hold")
@@ -143,6 +147,7 @@ def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
     asked = ["erase", "--subject", "ada"]
     assert cli.main(asked) == cli.OK
     told = capsys.readouterr().out
+    assert "  M  by bob, 1970-01-01 00:00:00 UTC: another agent said it: bob\n  and 2 more\n" in told
     assert "would erase" in told and "there is nothing to erase" in told and "  erased" not in told
     assert cli.main([*asked, "--yes"]) == cli.OK
     told = capsys.readouterr().out

@@ -39,6 +39,8 @@ def test_everything_that_would_go_is_shown_and_nothing_goes(
         {"memory_id": HERS, "was": "short-term", "agent": "a", "created": 1, "because": None},
         {"memory_id": THEIRS, "was": "dropped", "agent": None, "created": None, "because": HERS},
     ]
+    stays = {"memory_id": ORDER, "agent": "bob", "created": 2, "why": "another agent said it: bob"}
+    assert (told["staying"], told["staying_more"]) == ([stays], 0)
     assert service.sent == []
     less = client.post("/erase", json=ADA | dry | {"listed": 1}).json()
     assert (len(less["going"]), less["more"], less["episodes"]) == (1, 1, 2)
@@ -53,7 +55,8 @@ def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, 
     assert (topic, signed.signer) == (topics.ERASURES, "service:erasure")
     assert (order.namespace, order.selector, order.value) == ("greenhouse", "subject", "ada")
     assert (order.ordered_by, order.reference) == ("whoever is on this machine", "ticket-7")
-    assert client.get(f"/erasures/{order.order_id}").json() == told
+    assert len(told["staying"]) == 1, "as of the look before the order"
+    assert client.get(f"/erasures/{order.order_id}").json() == told | {"staying": []}
 
 
 def test_what_is_not_carried_out_in_time_is_said_so(client: TestClient, service: Served) -> None:

@@ -185,6 +185,19 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]], tuple[str, str
     "what says of whom stays where what says nothing is named": (
         {}, {"b": {"subject": "ada"}}, (MEMORY, A), {"a"},
     ),
+    "whence it came says nothing of whom": (
+        {"source": "chat"}, {"b": {"subject": "ada"}}, ("subject", "ada"), {"a", "b"},
+    ),
+    "nor where what says of whom came first": (
+        {"subject": "ada", "source": "mail"}, {"b": {"source": "chat"}}, ("subject", "ada"), {"a", "b"},
+    ),
+    "what another agent said of nobody stays, from wherever": (
+        {"source": "chat", "agent": "reviewer", "subject": "reviewer"}, {"b": {"subject": "ada"}},
+        ("subject", "ada"), {"b"},
+    ),
+    "of what is named one by one each source supports its own": (
+        {"source": "chat"}, {"b": {"subject": "ada"}}, (MEMORY, memory_id("b")), {"b"},
+    ),
     "from elsewhere stays": (
         {"source": "feed"}, {"b": {"source": "mail"}}, ("source", "mail"), {"b"},
     ),

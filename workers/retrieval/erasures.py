@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from db import erasure_rows
 from db.erasure_rows import Found
 from memquorum import topics
 from memquorum.core.access import AUDIT, ERASE, Caller, Sight
@@ -22,7 +23,7 @@ from memquorum.core.retrieval.erasing import Asked
 from workers.retrieval import ordering, pins
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
-from workers.retrieval.shapes import Erasure, Going
+from workers.retrieval.shapes import Erasure, Going, Staying
 
 _WITHHELD = (
     "nothing of it was erased: a hold stands in its way. It is not carried out by the release either: after it, order "
@@ -38,8 +39,10 @@ async def erase(service: Service, request: Request, caller: Caller) -> Response:
     sight = caller.at(asked.namespace, ERASE)
     found = await service.reads.going(sight, asked.namespace, asked.selector, asked.value)
     await pins.refuse_held(service, sight, [one.episode.memory_id for one in found])
+    taken = [one.episode.memory_id for one in found]
+    stays = await service.reads.staying(sight, asked.namespace, asked.selector, taken)
     if asked.dry_run:
-        return JSONResponse(asdict(_would(asked, found)))
+        return JSONResponse(asdict(_beside(_would(asked, found), stays, asked.listed)))
     seed = ordering.seed(service, "order", "dry_run", _INSTEAD)
     genesis, order_id = service.genesis, str(uuid.uuid4())
     order = erasing.order(asked, genesis.cluster, order_id, ordering.by(caller), ordering.now_ms())
@@ -47,6 +50,8 @@ async def erase(service: Service, request: Request, caller: Caller) -> Response:
     done = await _done(service, sight, order_id, seconds)
     if done is None:
         done = Erasure(asked.namespace, asked.selector, asked.value, False, "ordered", order_id=order_id)
+    if done.status != "withheld":
+        done = _beside(done, stays, asked.listed)
     return JSONResponse(asdict(done), 200 if done.status == "erased" else 202)
 
 
@@ -59,6 +64,12 @@ async def erasure(service: Service, request: Request, caller: Caller) -> Respons
         if found
         else unknown("order_id", f"no order {order_id} was answered: its id is another, or it is on its way")
     )
+
+
+def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -> Erasure:
+    """The same, with what says the same as what goes and stays."""
+    some = tuple(Staying(one.memory_id, one.agent, one.created, one.why) for one in stays[:listed])
+    return replace(told, staying=some, staying_more=len(stays) - len(some))
 
 
 def _would(asked: Asked, found: Sequence[Found]) -> Erasure:

@@ -176,13 +176,24 @@ class Going:
 
 
 @dataclass(frozen=True, slots=True)
+class Staying:
+    """A memory that says the same as what an erasure takes and that stays, and why. Who wants it gone names it."""
+
+    memory_id: str
+    agent: str
+    created: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Erasure:
     """What an erasure takes, or took. `status`: "nothing ordered", "ordered", "erased" or
     "withheld", with `why`: something that it names is held, nothing went, and after the release it takes a new order.
 
     `memories`, `episodes`: how many; `going`: some of them one by one, and `more` beside, of a dry run. From `shard` on
     of one that was carried out: where its entries stand in the journal, and until when remains may lie in files.
-    `attested_epoch`: when the members had decided on the order.
+    `attested_epoch`: when the members had decided on the order. `staying`: some of what says the same and stays, with
+    the reason, and `staying_more` beside; as of the look before the order.
     """
 
     namespace: str
@@ -205,6 +216,8 @@ class Erasure:
     residue_until: int | None = None
     attested_epoch: int | None = None
     why: str | None = None
+    staying: tuple[Staying, ...] = ()
+    staying_more: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,10 @@ class Erasures:
             roots = [own for own in mine if self._matches(order, own, known)]
         kin = self._kin.get(order.namespace, Kin())
         gone = {own for namespace, own in self.erased if namespace == order.namespace}
-        found = {own: self._was(order.namespace, own, known) for own in kin.taken(roots, known.memories, gone)}
+        found = {
+            own: self._was(order.namespace, own, known)
+            for own in kin.taken(order.selector, roots, known.memories, gone)
+        }
         return {own: was for own, was in found.items() if was is not None}
 
     def _matches(self, order: ErasureOrdered, own: str, known: Known) -> bool:

@@ -7,7 +7,8 @@ memories that say the same as what it takes, where nothing else supports them (i
 
 What supports a memory is one of those who said it, in its own episode or in an echo, as long as the order does not take
 that: an agent that the order takes no episode of that says the same, or only one that is about somebody else or from
-elsewhere. A memory that names no subject and no source is not about somebody else, nor from elsewhere.
+elsewhere. A memory that names no subject and no source is not about somebody else, nor from elsewhere. Where the order
+names a subject, sources play no part: whence a saying came does not change whom it is about.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def matches(selector: str, value: str, *, id: str, agent: str, subject: str, sou
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """An episode that is taken, and says the same as a memory."""
+class Saying:
+    """What somebody said, of whom and from where: a memory, or an episode that says the same as one."""
 
     agent: str
     subject: str
@@ -58,15 +59,18 @@ class Kin:
             self._echoes.setdefault(made.parent, {})[made.child] = made.agent
             self._repeated[made.child] = made.parent
 
-    def taken(self, roots: Iterable[str], memories: Mapping[str, Memory], erased: Collection[str]) -> set[str]:
+    def taken(
+        self, selector: str, roots: Iterable[str], memories: Mapping[str, Memory], erased: Collection[str]
+    ) -> set[str]:
         """All that an order takes that names the roots, gone or not. `memories`: the rows that there are; `erased`: the
         episodes that an order took before."""
+        anywhere = selector == SUBJECT
         found: set[str] = set()
         waiting = list(roots)
         while waiting:
             found |= self._family(waiting)
             beside = {other for one in found for other in self._beside(one)} - found
-            waiting = [one for one in sorted(beside) if self._unsupported(one, found, memories, erased)]
+            waiting = [one for one in sorted(beside) if self._unsupported(one, found, memories, erased, anywhere)]
         return found
 
     def _family(self, roots: Iterable[str]) -> set[str]:
@@ -87,25 +91,49 @@ class Kin:
         yield from self._echoes.get(one, ())
 
     def _unsupported(
-        self, one: str, found: Collection[str], memories: Mapping[str, Memory], erased: Collection[str]
+        self, one: str, found: Collection[str], memories: Mapping[str, Memory], erased: Collection[str], anywhere: bool
     ) -> bool:
         memory = memories.get(one)
         if memory is None or memory.tier == GONE:
             return False
         echoes = self._echoes.get(one, {})
-        said = [_Said(agent, *_about(memories.get(echo, memory))) for echo, agent in echoes.items() if echo in found]
+        said = [
+            Saying(agent, about.subject, about.source)
+            for echo, agent in echoes.items()
+            if echo in found
+            for about in (memories.get(echo, memory),)
+        ]
         repeated = memories.get(self._repeated.get(one, ""))
         if repeated is not None and repeated.id in found:
-            said.append(_Said(repeated.agent, *_about(repeated)))
-        silent = {each.agent for each in said if _covers(each, memory)}
+            said.append(_said(repeated))
+        silent = {each.agent for each in said if _covers(each, _said(memory), anywhere)}
         living = (a for echo, a in echoes.items() if echo not in found and echo not in erased and echo not in memories)
         return {memory.agent, *living} <= silent
 
 
-def _about(memory: Memory) -> tuple[str, str | None]:
-    return memory.subject, memory.source
+def stays(memory: Saying, said: Collection[Saying], selector: str) -> str:
+    """Why a memory stays though it says the same as what an order takes. `said`: what is taken of that, beside it."""
+    if not said:
+        return "it says the same only as what stays"
+    if memory.agent not in {one.agent for one in said}:
+        return f"another agent said it: {memory.agent}"
+    mine = [one for one in said if one.agent == memory.agent]
+    if not any(_about(one, memory) for one in mine):
+        return f"it is about another: {memory.subject}"
+    if not any(_covers(one, memory, selector == SUBJECT) for one in mine):
+        return f"it has another source: {memory.source}"
+    return "another agent has repeated it"
 
 
-def _covers(said: _Said, memory: Memory) -> bool:
-    """Whether what is taken says the memory of the same, or the memory does not say of whom and from where it is."""
-    return memory.subject in (said.subject, memory.agent) and memory.source in (said.source, None)
+def _said(memory: Memory) -> Saying:
+    return Saying(memory.agent, memory.subject, memory.source)
+
+
+def _covers(said: Saying, memory: Saying, anywhere: bool) -> bool:
+    """Whether what is taken says the memory of the same, or the memory does not say of whom and from where it is.
+    `anywhere`: from where does not matter."""
+    return _about(said, memory) and (anywhere or memory.source in (said.source, None))
+
+
+def _about(said: Saying, memory: Saying) -> bool:
+    return memory.subject in (said.subject, memory.agent)
