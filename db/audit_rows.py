@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import psycopg
+from psycopg import sql
 from psycopg.rows import dict_row
 
 from db.connection import READER, Link
@@ -47,6 +50,43 @@ _AUDITED = {
     "protection": "audit_protection",
     "answered": "audit_answered",
 }
+
+
+# What follows from the journal beside the memories, of which the state digest is taken. Of content and embeddings the
+# digest has what they hold, and these their other columns.
+SUMMED = (
+    *("journal", "event", "decision", "outcome", "ballot", "content", "embedding", "dropped", "provenance", "erased"),
+    *("erasure", "living", "let_go", "protection", "answered"),
+)
+DIGESTED = ("memory", "strength", "content", "embedding")
+STANDING = ("shard",)
+UNCOMPARED: Mapping[str, str] = MappingProxyType(
+    {
+        "migration": "says how the database was made, and nothing of what is in it",
+        "cursor": "says where the worker goes on to read; a rebuild has used up less, and it reads the rest again",
+    }
+)
+# A head is a signature beside the chain; a rebuild has none.
+_UNSUMMED = frozenset({("erasure", "head")})
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """A table's rows of one shard: how many, and the sums of their fingerprints."""
+
+    rows: int
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableDifference:
+    """Two stores disagree about a table of a shard; `left` and `right`: how many rows each has."""
+
+    shard: int
+    table: str
+    left: int
+    right: int
 
 
 class Snapshot:
@@ -95,6 +135,33 @@ class Snapshot:
         """The state digest, of everything or of one namespace."""
         return state_digest(self.kept(namespace))
 
+    def tables(self, namespace: str | None = None) -> dict[tuple[int, str], Summed]:
+        """The tables of SUMMED, shard by shard: of everything, or of what is one namespace's where rows have one."""
+        return {
+            (shard, table): self._summed(table, {"shard": shard, "namespace": namespace})
+            for shard in self.standing()
+            for table in SUMMED
+        }
+
+    def knows(self, namespace: str) -> bool:
+        """Whether there is anything of a namespace."""
+        row = self._connection.execute(QUERIES["namespace_is_known"], {"namespace": namespace}).fetchone()
+        return bool(row and row[0])
+
+    def _summed(self, table: str, wanted: dict[str, Any]) -> Summed:
+        rows = sql.SQL(QUERIES[_AUDITED[table]])
+        named = self._connection.execute(sql.SQL(QUERIES["rows_named"]).format(rows=rows), wanted).description or []
+        names = [column.name for column in named if (table, column.name) not in _UNSUMMED]
+        which = "rows_of_a_namespace" if "namespace" in names else "rows_of_any_namespace"
+        statement = sql.SQL(QUERIES["rows_summed"]).format(
+            rows=rows,
+            columns=sql.SQL(", ").join(sql.Identifier("r", name) for name in names),
+            which=sql.SQL(QUERIES[which]),
+        )
+        found = self._connection.execute(statement, wanted).fetchone()
+        assert found is not None
+        return Summed(*map(int, found))
+
     def _rows(self, name: str, wanted: dict[str, Any]) -> Iterator[Row]:
         with self._connection.cursor(name=self._name(), row_factory=dict_row) as cursor:
             cursor.itersize = _FETCH
@@ -103,6 +170,13 @@ class Snapshot:
 
     def _name(self) -> str:
         return f"audit_{next(self._names)}"
+
+
+def differing(left: Mapping[tuple[int, str], Summed], right: Mapping[tuple[int, str], Summed]) -> list[TableDifference]:
+    """The tables that differ, by shard and name."""
+    none = Summed(0, 0, 0)
+    pairs = ((key, left.get(key, none), right.get(key, none)) for key in sorted(left.keys() | right.keys()))
+    return [TableDifference(*key, a.rows, b.rows) for key, a, b in pairs if a != b]
 
 
 @contextmanager

@@ -28,6 +28,13 @@ def kept(dsn: str, cluster: bytes, used: Collection[str]) -> list[str]:
     return [name for (name,) in rows if name not in used]
 
 
+def foreign(dsn: str, name: str, cluster: bytes) -> bool:
+    """Whether the server of `dsn` has a database `name` that is no rebuild of the cluster. Raises psycopg.Error."""
+    with psycopg.connect(patient(dsn), autocommit=True, connect_timeout=5) as link:
+        found = link.execute(QUERIES["database_comment"], {"name": name}).fetchone()
+    return found is not None and found[0] != _comment(cluster)
+
+
 def drop(dsn: str, name: str) -> None:
     """Drops a database, if it is there; whoever reads from it is cut off. Raises psycopg.Error."""
     with _server(dsn) as link:

@@ -33,6 +33,10 @@ DROP DATABASE IF EXISTS {name} WITH (FORCE)
 -- What it is, for whoever looks for what was kept.
 COMMENT ON DATABASE {name} IS {comment}
 
+-- :name database_comment
+-- What a database says of itself; no row where there is none of that name.
+SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %(name)s
+
 -- :name databases_marked
 -- The databases that say this of themselves.
 SELECT datname FROM pg_database WHERE shobj_description(oid, 'pg_database') = %(comment)s ORDER BY datname
@@ -1627,6 +1631,33 @@ LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN embedding e ON e.memory_id = m.id
 WHERE %(namespace)s::text IS NULL OR m.namespace = %(namespace)s
 ORDER BY m.shard, m.id
+
+-- :name rows_named
+-- The columns of what {rows} yields, and no row.
+SELECT r.* FROM ({rows}) AS r LIMIT 0
+
+-- :name rows_summed
+-- How many rows {rows} yields, and the sums of their fingerprints, which are the same in whatever order they come: 128 bits
+-- of the SHA-256 of each row as text, as two whole numbers.
+SELECT count(*), coalesce(sum(('x' || encode(substr(f.hash, 1, 8), 'hex'))::bit(64)::bigint), 0),
+    coalesce(sum(('x' || encode(substr(f.hash, 9, 8), 'hex'))::bit(64)::bigint), 0)
+FROM (SELECT sha256(convert_to(ROW({columns})::text, 'UTF8')) AS hash FROM ({rows}) AS r WHERE {which}) AS f
+
+-- :name rows_of_any_namespace
+-- All of them: for `rows_summed`.
+%(namespace)s::text IS NULL OR true
+
+-- :name rows_of_a_namespace
+-- A namespace's, or all: for `rows_summed`.
+%(namespace)s::text IS NULL OR r.namespace = %(namespace)s
+
+-- :name namespace_is_known
+-- Whether a database holds anything of a namespace.
+SELECT EXISTS (SELECT FROM event WHERE namespace = %(namespace)s)
+    OR EXISTS (SELECT FROM memory WHERE namespace = %(namespace)s)
+    OR EXISTS (SELECT FROM answered WHERE namespace = %(namespace)s)
+    OR EXISTS (SELECT FROM erasure WHERE namespace = %(namespace)s)
+    OR EXISTS (SELECT FROM protection WHERE namespace = %(namespace)s)
 
 -- :name store_is_empty
 -- Whether nothing was ever applied: only such a database may be rebuilt into.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -15,7 +15,7 @@ from psycopg import conninfo
 from rich.console import Console
 
 from db import copies
-from db.audit_rows import snapshot
+from db.audit_rows import Snapshot, TableDifference, differing, snapshot
 from db.migrate import migrate
 from infra import evidence, genesis, roles
 from infra.copies import in_use
@@ -40,6 +40,7 @@ UNPROVEN = (
 )
 
 _ATTEMPTS = 5
+_NAME_BYTES = 63  # Postgres cuts longer ones
 _PAUSE_S = 0.5
 
 
@@ -113,8 +114,7 @@ def rebuilt(
 ) -> dict[str, Any]:
     """As `rebuild`, but returns what came of it instead of printing: plain values, `equal` among them if compared."""
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
-    if name in in_use(settings) | {"postgres"}:
-        raise SettingsError(f"--into {name}: that database is in use; name another, which is dropped and made anew")
+    _refuse_into(settings, name)
     stays = False
     try:
         told = _attempts(settings, name, namespace, until_as_of, whole)
@@ -126,6 +126,19 @@ def rebuilt(
     return {**told, "kept": stays}
 
 
+def _refuse_into(settings: Settings, name: str) -> None:
+    """Raises SettingsError for a database that is not to be dropped: whatever no rebuild of this cluster made."""
+    if not 0 < len(name.encode()) <= _NAME_BYTES:
+        raise SettingsError(f"--into {name!r}: the name of a database has 1 to {_NAME_BYTES} bytes")
+    if name in in_use(settings):
+        raise SettingsError(f"--into {name}: that database is in use; name another, which is dropped and made anew")
+    if copies.foreign(settings.memory_dsn, name, genesis.read(settings).cluster):
+        raise SettingsError(
+            f"--into {name}: there is such a database, and no rebuild of this cluster made it; name another, "
+            "which is dropped and made anew, or drop this one yourself"
+        )
+
+
 def _attempts(
     settings: Settings, name: str, namespace: str | None, until_as_of: int | None, whole: bool
 ) -> dict[str, Any]:
@@ -134,11 +147,13 @@ def _attempts(
         with snapshot(settings.memory_dsn) as live:
             until_seq = None if whole else {shard: state.seq for shard, state in live.standing().items()}
             report = _rebuild(settings, target, until_seq, namespace, until_as_of)
+            _refuse_unknown(live, target, namespace)
             told = {**asdict(report), "database": name, "unreadable": len(report.unreadable)}
             if until_as_of is None and not whole:
                 with snapshot(target) as made:
                     behind = made.standing() != live.standing()
-                    told |= _compare(live.digest(namespace), made.digest(namespace), behind)
+                    tables = differing(live.tables(namespace), made.tables(namespace))
+                    told |= _compare(live.digest(namespace), made.digest(namespace), behind, tables)
         if "equal" not in told or told["equal"] or attempt == _ATTEMPTS:
             break
         if not (told["behind"] or told["unreadable"]):
@@ -177,15 +192,27 @@ def _make_empty(settings: Settings, name: str) -> str:
     return target
 
 
-def _compare(live: StateDigest, made: StateDigest, behind: bool) -> dict[str, Any]:
+def _refuse_unknown(live: Snapshot, target: str, namespace: str | None) -> None:
+    """Raises SettingsError for a namespace that neither the store nor what the topics made of it has heard of."""
+    if namespace is None or live.knows(namespace):
+        return
+    with snapshot(target) as made:
+        if not made.knows(namespace):
+            raise SettingsError(f"--namespace {namespace}: there is no such namespace, in the store or in the journal")
+
+
+def _compare(live: StateDigest, made: StateDigest, behind: bool, tables: Sequence[TableDifference]) -> dict[str, Any]:
     return {
-        "equal": live.digest == made.digest and not behind,
+        "equal": live.digest == made.digest and not behind and not tables,
         "behind": behind,
         "store": live.digest.hex(),
         "rebuilt": made.digest.hex(),
         "differing": [
             {"shard": found.shard, "memories": found.left.memories, "rebuilt": found.right.memories}
             for found in digest.compare(live, made)
+        ],
+        "tables": [
+            {"shard": found.shard, "table": found.table, "rows": found.left, "rebuilt": found.right} for found in tables
         ],
     }
 
@@ -204,6 +231,11 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
     console.print(f"  digest of the rebuild  {told['rebuilt']}")
     for found in told["differing"]:
         console.print(f"  shard {found['shard']} differs: {found['memories']} memories, rebuilt {found['rebuilt']}")
+    for found in told["tables"]:
+        differ = f"{found['rows']} rows, rebuilt {found['rebuilt']}"
+        if found["rows"] == found["rebuilt"]:
+            differ = f"{found['rows']} rows in both, not the same"
+        console.print(f"  table {found['table']} of shard {found['shard']} differs: {differ}; `verify` names the rows")
     if told["behind"]:
         console.print("  the topics do not reach as far as the store: `verify` tells where they end")
     console.print("equal" if told["equal"] else "NOT EQUAL")

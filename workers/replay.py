@@ -17,7 +17,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from functools import partial
 
-from db.audit_rows import Snapshot, snapshot
+from db.audit_rows import Snapshot, TableDifference, differing, snapshot
 from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import PostgresStore
@@ -62,17 +62,19 @@ class RebuildReport:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Two databases side by side. `standing`: shards that do not stand at the same journal entry."""
+    """Two databases side by side. `standing`: shards that do not stand at the same journal entry. `tables`: what
+    differs beside the memories."""
 
     left: StateDigest
     right: StateDigest
     differences: tuple[Difference, ...]
     standing: tuple[tuple[ShardState | None, ShardState | None], ...]
+    tables: tuple[TableDifference, ...]
 
     @property
     def equal(self) -> bool:
         """Whether both hold the same state of the same journals."""
-        return not self.differences and not self.standing
+        return not (self.differences or self.standing or self.tables)
 
 
 def rebuild(
@@ -155,10 +157,11 @@ def _summed(progress: Callable[[Progress], None] | None, total: int) -> Callable
 
 
 def compare(left_dsn: str, right_dsn: str, namespace: str | None = None) -> Comparison:
-    """The state digests of two databases, of everything or of one namespace. Raises StoreUnavailable."""
+    """Two databases side by side, all that follows from the journal or one namespace's. Raises StoreUnavailable."""
     with snapshot(left_dsn) as left, snapshot(right_dsn) as right:
         ours, theirs = left.digest(namespace), right.digest(namespace)
-        return Comparison(ours, theirs, tuple(digest.compare(ours, theirs)), tuple(_apart(left, right)))
+        tables = tuple(differing(left.tables(namespace), right.tables(namespace)))
+        return Comparison(ours, theirs, tuple(digest.compare(ours, theirs)), tuple(_apart(left, right)), tables)
 
 
 def _apart(left: Snapshot, right: Snapshot) -> Iterator[tuple[ShardState | None, ShardState | None]]:

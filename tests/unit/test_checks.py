@@ -29,6 +29,8 @@ class Rounds:
         self.dropped: list[str] = []
         monkeypatch.setattr(checks, "_make_empty", lambda settings, name: name)
         monkeypatch.setattr(checks.copies, "drop", lambda dsn, name: self.dropped.append(name))
+        monkeypatch.setattr(checks.copies, "foreign", lambda dsn, name, cluster: name == "another")
+        monkeypatch.setattr(checks.genesis, "read", lambda settings: SimpleNamespace(cluster=b""))
         monkeypatch.setattr(checks, "snapshot", self.snapshot)
         monkeypatch.setattr(checks, "_rebuild", self.rebuild)
 
@@ -36,7 +38,7 @@ class Rounds:
     def snapshot(self, dsn: str) -> Iterator[Any]:
         held = (b"x" if self.now and dsn == "made" else b"y") * 32
         state = StateDigest(held, (ShardDigest(0, held, 3, 3),))
-        yield SimpleNamespace(standing=dict, digest=lambda namespace: state)
+        yield SimpleNamespace(standing=dict, digest=lambda namespace: state, tables=lambda namespace: {})
 
     def rebuild(self, _settings: object, _target: object, until_seq: object, *_: object) -> RebuildReport:
         self.until_seq = until_seq
@@ -73,10 +75,13 @@ def test_a_rebuild_that_breaks_off_leaves_nothing(monkeypatch: pytest.MonkeyPatc
     assert rounds.dropped == ["made"]
 
 
-@pytest.mark.parametrize("name", ["memory", "vault", "postgres"])
-def test_a_database_in_use_is_no_place_for_a_rebuild(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("memory", "in use"), ("vault", "in use"), ("another", "no rebuild"), ("", "1 to 63"), ("x" * 64, "1 to 63")],
+)
+def test_a_database_of_others_is_no_place_for_a_rebuild(monkeypatch: pytest.MonkeyPatch, name: str, why: str) -> None:
     rounds = Rounds(monkeypatch, ())
-    with pytest.raises(SettingsError, match="in use"):
+    with pytest.raises(SettingsError, match=why):
         checks.rebuilt(SETTINGS, name)
     assert (rounds.dropped, rounds.done) == ([], 0)
 
