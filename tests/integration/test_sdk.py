@@ -399,6 +399,10 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
         for gone in (own, made):
             assert (memory.get(gone.memory_id)["tier"], memory.get(gone.memory_id)["text"]) == ("gone", None)
             assert "Erased by order" in str(memory.explain(gone.memory_id))
+        # Published again it goes to the dead letters; who waits for it is told what became of the event.
+        assert memory.add("Lunch in the garden was at one.", event_id=other.event_id, wait=True).outcome == "stored"
+        twice = memory.add("Ada keeps a spare key under the mat.", event_id=own.event_id, wait=True, subject="ada")
+        assert (twice.outcome, memory.get(own.memory_id)["text"]) == ("erased", None)
         late = memory.add("Ada has moved the key.", wait=True, subject="ada", occurred_at=START)
         assert late.outcome == "erased"
         again = memory.erase(subject="ada", dry_run=False)
@@ -422,6 +426,26 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
     assert run(line, monkeypatch, "receipt", "verify", str(file)) == cli.FAILED
     capsys.readouterr()
     assert run(line, monkeypatch, "verify") == cli.OK  # the operator's, with the database
+
+
+@pytest.mark.parametrize("first", ["chat", "noor"])
+def test_an_order_for_a_subject_leaves_no_copy_of_the_same_agent_alive(
+    line: Settings, memory: Memory, first: str
+) -> None:
+    text = "Noor keeps the blue ledger in the third drawer of the oak desk."
+    marks: dict[str, dict[str, Any]] = {"chat": {"source": "chat"}, "noor": {"subject": "noor"}}
+    said = [memory.add(text, wait=True, **marks[name]) for name in sorted(marks, key=lambda name: name != first)]
+    with client(line, memory.namespace, "reviewer") as another:
+        theirs = another.add(text, wait=True)
+    assert [one.outcome for one in (*said, theirs)] == ["stored"] * 3
+    would = memory.erase(subject="noor")
+    assert {one["memory_id"] for one in would.going} == {one.memory_id for one in said}
+    assert {one["memory_id"]: one["why"] for one in would.staying} == {
+        theirs.memory_id: "another agent said it: reviewer"
+    }
+    done = memory.erase(subject="noor", dry_run=False)
+    assert (done.status, done.memories, len(done.staying)) == ("erased", 2, 1)
+    assert {hit.memory_id for hit in memory.search(text, peek=True)} == {theirs.memory_id}
 
 
 def test_the_operator_sees_who_said_what_would_go_and_a_release_twice_is_no_failure(
