@@ -46,6 +46,7 @@ _ANSWERS: dict[str, Any] = {
     "erase": {
         "namespace": EVIL, "selector": EVIL, "value": EVIL, "dry_run": True, "status": EVIL, "memories": 1,
         "episodes": 1, "going": [{"memory_id": EVIL, "was": EVIL, "because": EVIL, "agent": EVIL, "created": 0}],
+        "staying": [{"memory_id": EVIL, "was": EVIL, "because": EVIL, "why": EVIL, "agent": EVIL, "created": 0}],
     },
     "restore": {"namespace": EVIL, "status": EVIL, "memories": [_ONE]},
     "forget": {"namespace": EVIL, "status": EVIL, "dry_run": True, "memories": [_ONE]},

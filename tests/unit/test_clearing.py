@@ -73,7 +73,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     monkeypatch.setattr(clearing, "offsets", found.offsets)
     monkeypatch.setattr(partition, "delete", found.delete)
     monkeypatch.setattr(loop, "producer", lambda _: found)
-    monkeypatch.setattr(Clearing, "_asker", lambda _: found)
+    monkeypatch.setattr(clearing, "Asker", lambda _: SimpleNamespace(client=found, failed=lambda: None))
     return found
 
 

@@ -76,7 +76,9 @@ class Cluster:
         self.line = Line(Rules(codec, GENESIS), self.store.start(GENESIS.cluster, GENESIS.shards)[0])
         self.destroyed: list[str] = []
         self.effects: list[Any] = []
-        self.erasing = Erasing(self.line.rules, self.store, self.destroyed.extend, lambda *_: b"head", 1_000)  # type: ignore[arg-type]
+        self.erasing = Erasing(
+            self.line.rules, self.store, lambda ids, _: self.destroyed.extend(ids), lambda *_: b"head", 1_000
+        )  # type: ignore[arg-type]
         self.view = View(Path(":memory:"), GENESIS.cluster, 1)
         self.walk = Walk(codec, self.view, GENESIS, me=1, shard=0)
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 
 # Unicode's categories Cc (C0, DEL, C1), Zl and Zp, Cs, and Cf without the two joiners U+200C and U+200D, which scripts
-# and emoji are spelled with. Cf holds the bidirectional controls and the invisible tag characters.
+# and emoji are spelled with. Cf holds the bidirectional controls and the invisible tag characters; between those stand
+# the variation selectors, which ideographs are spelled with.
 _OBEYED = re.compile(
     "[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ud800-\\udfff"
     "\\xad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b\\u200e\\u200f\\u202a-\\u202e"
     "\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb\\U000110bd\\U000110cd\\U00013430-\\U0001343f\\U0001bca0-\\U0001bca3"
-    "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff]"
+    "\\U0001d173-\\U0001d17a\\U000e0000-\\U000e00ff\\U000e01f0-\\U000e0fff]"
 )
 
 
