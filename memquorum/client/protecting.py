@@ -28,11 +28,12 @@ class Protecting:
 
     async def pin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
         """A memory is not forgotten until it is unpinned, however it decays and whoever votes. An erasure goes over it.
+        Where a pin stands already none is made: `status` is "pinned already", and `detail` says whose it is.
         Raises NotFound for what is not alive, Invalid, Unreachable."""
         return await self._order("/pin", memory_id, reference)
 
     async def unpin(self, memory_id: str, *, reference: str | None = None) -> dict[str, Any]:
-        """It may be forgotten again. Raises NotFound, Invalid, Unreachable."""
+        """It may be forgotten again; "nothing to unpin" where no pin stands. Raises NotFound, Invalid, Unreachable."""
         return await self._order("/unpin", memory_id, reference)
 
     async def begin_goal(self, goal: str, needs: Sequence[str]) -> dict[str, Any]:
@@ -81,7 +82,7 @@ def goal(parsed: argparse.Namespace) -> int:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Orders and waits. 1 where it did not hold in time: it will."""
+    """Orders and waits. 1 where it did not hold in time: it will; and where nothing was pinned."""
     _unsigned(parsed)
     with _opened(parsed) as memory:
         found = getattr(memory, parsed.action)(parsed.memory_id, reference=parsed.reference)
@@ -89,8 +90,11 @@ def run(parsed: argparse.Namespace) -> int:
         print(json.dumps(found))
     else:
         by = ", ".join(f"{one['kind']} by {one['ordered_by']}" for one in found["protected_by"]) or "nothing"
-        print(f"{found['status']} {found['memory_id']}: protected by {by}; order {found['order_id']}")
-    return NOT_YET if found["status"] == "ordered" else DONE
+        order = f"; order {found['order_id']}" if found["order_id"] else ""
+        print(f"{found['status']} {found['memory_id']}: protected by {by}{order}")
+        if found["detail"]:
+            print(f"  {found['detail']}")
+    return NOT_YET if found["status"] in ("ordered", "nothing to unpin") else DONE
 
 
 def _unsigned(parsed: argparse.Namespace) -> None:

@@ -71,10 +71,10 @@ def forget_lines(done: Forget) -> Iterator[str]:
         yield f"proposed by request {done.order_id}, and not decided yet: see `memquorum explain ID`"
     elif done.status == "decided":
         yield f"voted on in epoch {done.epoch} of shard {done.shard}"
-    elif not done.dry_run:
+    elif not (done.dry_run and any(one["status"] == "alive" for one in done.memories)):
         yield "nothing was proposed: none of it can be voted on"
     for one in done.memories:
         decay = "" if one["decay"] is None else f" (decay {one['decay']:.2f})"
         yield f"  {one['memory_id']}  {one['status']}{decay}: {one['detail']}"
-    if done.dry_run:
+    if done.dry_run and any(one["status"] == "alive" for one in done.memories):
         yield "nothing was proposed: give --yes to have the members vote on it"

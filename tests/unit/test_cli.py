@@ -24,8 +24,11 @@ from memquorum.client import (
     NotFound,
     Receipt,
     erasing,
+    protecting,
+    restoring,
     settings,
 )
+from memquorum.client.values import Forget
 from memquorum.core.retrieval.query import Hit
 
 HIT = Hit(
@@ -413,3 +416,43 @@ def test_the_service_signs_orders_and_a_key_of_ones_own_is_refused(
     (tmp_path / "key").write_text("00" * 32, encoding="ascii")
     assert cli.main([*command, "--sign", str(tmp_path / "key")]) == cli.FAILED
     assert "leave out --sign" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("action", "status", "order", "detail", "ended", "told"),
+    [
+        ("unpin", "nothing to unpin", None, "no pin stands of M", 1,
+         "nothing to unpin M: protected by nothing\n  no pin stands of M\n"),
+        ("pin", "pinned already", "O", "pinned by ada", 0,
+         "pinned already M: protected by nothing; order O\n  pinned by ada\n"),
+        ("unpin", "unpinned", "O", None, 0, "unpinned M: protected by nothing; order O\n"),
+    ],
+)  # fmt: skip
+def test_what_a_pin_found_is_told(  # noqa: PLR0917
+    client: Recorded,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    action: str,
+    status: str,
+    order: str | None,
+    detail: str | None,
+    ended: int,
+    told: str,
+) -> None:
+    found = {"status": status, "memory_id": "M", "order_id": order, "detail": detail, "protected_by": []}
+    monkeypatch.setattr(protecting, "_opened", lambda _: client)
+    monkeypatch.setattr(client, action, lambda _, reference: found, raising=False)
+    assert cli.main([action, "M"]) == ended
+    assert capsys.readouterr().out == told
+
+
+def test_where_nothing_can_be_proposed_it_is_said() -> None:
+    held = {"memory_id": "M", "status": "protected", "detail": "it is held", "decay": 0.5, "relevance_below": None}
+    for dry in (True, False):
+        assert list(restoring.forget_lines(Forget("n", "nothing asked", dry, (held,)))) == [
+            "nothing was proposed: none of it can be voted on",
+            "  M  protected (decay 0.50): it is held",
+        ]
+    alive = Forget("n", "nothing asked", True, (held, held | {"status": "alive"}))
+    *_, last = restoring.forget_lines(alive)
+    assert last == "nothing was proposed: give --yes to have the members vote on it"

@@ -471,7 +471,13 @@ def test_a_pin_is_ordered_and_waited_for(client: TestClient, service: Served) ->
     told = client.post("/pin", json=asked | {"reference": "case-3"}).json()
     assert (told["status"], [one["kind"] for one in told["protected_by"]]) == ("pinned", ["pin"])
     assert [(topic, namespace) for topic, namespace, _ in service.sent] == [(topics.ERASURES, "greenhouse")]
+    again = client.post("/pin", json=asked).json()
+    assert (again["status"], again["order_id"], len(service.sent)) == ("pinned already", told["order_id"], 1)
+    assert "no other pin was made, and whoever unpins it ends it for all" in again["detail"]
     assert client.post("/unpin", json=asked).json()["status"] == "unpinned"
+    nothing = client.post("/unpin", json=asked).json()
+    assert (nothing["status"], nothing["order_id"]) == ("nothing to unpin", None)
+    assert (nothing["detail"], len(service.sent)) == (f"no pin stands of {HERS}", 2)
     missing = client.post("/pin", json=asked | {"memory_id": THEIRS})
     assert (missing.status_code, missing.json()["field"]) == (404, "memory_id")
     service.carries_out = False
@@ -487,7 +493,7 @@ def test_an_erasure_of_what_is_held_is_refused_and_names_the_hold(
     store.protect(replace(wanted("hold", HERS), namespace="greenhouse"))
     answer = client.post("/erase", json={"namespace": "greenhouse", "subject": "ada", "dry_run": dry})
     assert (answer.status_code, answer.json()["error"]) == (409, "held")
-    assert all(word in answer.json()["detail"] for word in (HERS, "counsel", "case-3"))
+    assert all(word in answer.json()["detail"] for word in (HERS, "counsel", "case-3", "infra hold --release`"))
     assert service.sent == []
 
 
@@ -521,7 +527,10 @@ def test_a_pin_that_the_operator_set_the_operator_ends(client: TestClient, servi
     refused = client.post("/unpin", json=asked)
     assert (refused.status_code, refused.json()["error"]) == (400, "not_entitled")
     assert "python -m infra hold --unpin" in refused.json()["detail"] and service.sent == []
-    assert client.post("/pin", json=asked).json()["status"] == "pinned" and service.sent == []
+    told = client.post("/pin", json=asked).json()
+    assert (told["status"], told["order_id"], service.sent) == ("pinned already", order_id(1), [])
+    whose = f"pinned by counsel (case-3), order {order_id(1)}"
+    assert told["detail"] == f"{whose}: no other pin was made, and the operator alone ends it"
 
 
 @pytest.mark.parametrize(

@@ -103,7 +103,7 @@ def test_a_retrieval_that_is_refused_names_the_field(value: Any, code: str, fiel
     ("value", "code", "field"),
     [
         ({"peek": True}, "missing_field", "memory_id"),
-        (GOOD | {"memory_id": ID}, "missing_field", "memory_id"),
+        (GOOD | {"memory_id": ID}, "too_many", "memory_id"),
         ({"memory_id": "x", "peek": True}, "bad_id", "memory_id"),
         (GOOD | {"steps": 51}, "out_of_range", "steps"),
         (GOOD | {"links": 11}, "out_of_range", "links"),

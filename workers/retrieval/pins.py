@@ -19,12 +19,16 @@ from memquorum.core.orders import SERVICE
 from memquorum.core.protection import orders
 from memquorum.core.protection.orders import HOLD, PIN, UNPIN, may_end
 from memquorum.core.records import ProtectionOrdered
+from memquorum.core.retrieval.forgetting import shield
 from memquorum.core.retrieval.pinning import read_pin
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval import ordering
 from workers.retrieval.answers import body, unknown
 from workers.retrieval.service import Service
 from workers.retrieval.shapes import Pinned, Protector
+
+_RELEASES = "`python -m infra hold --release`"
+_DONE = {PIN: "pinned", UNPIN: "unpinned"}
 
 
 async def pin(service: Service, request: Request, caller: Caller) -> Response:
@@ -49,7 +53,7 @@ async def _order(service: Service, request: Request, caller: Caller, action: str
     by_whom = await protectors(service, sight, [asked.memory_id])
     stands = next((one for one in by_whom if one.kind == PIN), None)
     if (stands is not None) == (action == PIN):  # nothing to begin, or to end
-        return _told(asked, action, by_whom, stands.order_id if stands is not None else None)
+        return _stood(asked, by_whom, stands)
     if action == PIN:
         most = genesis.policy.protection.pins_max
         if (await service.reads.guarded(sight, asked.namespace)).pins >= most:
@@ -69,14 +73,26 @@ async def _order(service: Service, request: Request, caller: Caller, action: str
         return any(one.kind == PIN for one in protecting) == (action == PIN)
 
     by_whom = await ordering.until(seconds, lambda: protectors(service, sight, [order.memory_id]), holds)
-    return _told(order, action if holds(by_whom) else None, by_whom, order_id)
+    stands = next((one for one in by_whom if one.kind == PIN), None)
+    if action == PIN and stands is not None and stands.order_id != order_id:  # another came first
+        return _stood(order, by_whom, stands)
+    return _told(order, _DONE[action] if holds(by_whom) else "ordered", by_whom, order_id)
 
 
-def _told(order: ProtectionOrdered, done: str | None, by_whom: list[Protector], order_id: str | None) -> Response:
-    """`done`: the action that holds now; None where it does not yet."""
-    status = {PIN: "pinned", UNPIN: "unpinned", None: "ordered"}[done]
-    told = Pinned(order.namespace, order.memory_id, status, order_id, tuple(by_whom))
-    return JSONResponse(asdict(told), 202 if done is None else 200)
+def _stood(order: ProtectionOrdered, by_whom: list[Protector], stands: Protector | None) -> Response:
+    """Where there is nothing to begin, because another's pin stands, or none to end."""
+    if stands is None:
+        return _told(order, "nothing to unpin", by_whom, None, f"no pin stands of {order.memory_id}")
+    ends = "whoever unpins it ends it for all" if may_end(SERVICE, stands.signer) else "the operator alone ends it"
+    told = f"{shield(PIN, stands.ordered_by, stands.reference, stands.order_id)}: no other pin was made, and {ends}"
+    return _told(order, "pinned already", by_whom, stands.order_id, told)
+
+
+def _told(
+    order: ProtectionOrdered, status: str, by_whom: list[Protector], order_id: str | None, detail: str | None = None
+) -> Response:
+    told = Pinned(order.namespace, order.memory_id, status, order_id, tuple(by_whom), detail)
+    return JSONResponse(asdict(told), 202 if status == "ordered" else 200)
 
 
 async def protectors(service: Service, sight: Sight, memory_ids: Sequence[str]) -> list[Protector]:
@@ -91,5 +107,5 @@ async def refuse_held(service: Service, sight: Sight, memory_ids: Sequence[str])
         return
     named = "; ".join(f"{one.memory_id} by {one.ordered_by}, {one.reference or 'no reference'}" for one in held[:5])
     more = f"; and {len(held) - 5} more" if len(held) > 5 else ""
-    told = f"nothing of it is erased: a legal hold keeps {named}{more}. The operator releases: `python -m infra hold`"
+    told = f"nothing of it is erased: a legal hold keeps {named}{more}. The operator releases: {_RELEASES}"
     raise BadRequest("held", None, told)

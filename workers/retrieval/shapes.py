@@ -235,14 +235,16 @@ class Protector:
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """What became of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; `order_id`: the order, or, where
-    there was nothing to order, the one that stands, if one does; `protected_by`: all that protects the memory now."""
+    """What became of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; "pinned already" where another pin
+    stands and none was made, "nothing to unpin" where none stands: `detail` says more. `order_id`: the order, or that
+    of what stands already; `protected_by`: all that protects the memory now."""
 
     namespace: str
     memory_id: str
     status: str
     order_id: str | None
     protected_by: tuple[Protector, ...] = ()
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,5 +86,7 @@ def _check_entitled(genesis: Genesis, signer: str, order: ProtectionOrdered) -> 
     if not known(genesis, signer):
         raise BadOrder("not_entitled", "signer", f"{signer[:40]!r} may not order; ask the operator or the service")
     if order.action in _OF_OPERATOR and signer != OPERATOR:
-        raise BadOrder("not_entitled", "action", "only the operator holds and releases: `python -m infra hold`")
+        raise BadOrder(
+            "not_entitled", "action", "only the operator holds and releases: `python -m infra hold`, `… --release`"
+        )
     check_proven(genesis, signer, order)

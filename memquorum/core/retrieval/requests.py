@@ -133,8 +133,9 @@ def read_retrieve(body: bytes, bounds: Bounds = DEFAULTS) -> Retrieve:
 def read_recall(body: bytes, bounds: Bounds = DEFAULTS) -> Recall:
     """The recall that a JSON body asks for. Raises BadRequest."""
     asked = read_body(body, RecallRequest)
-    if [asked.memory_id, asked.query, asked.goal].count(None) != 2:
-        raise BadRequest("missing_field", "memory_id", "from where? Send memory_id, query or goal, one of the three")
+    if (named := 3 - [asked.memory_id, asked.query, asked.goal].count(None)) != 1:
+        code = "too_many" if named else "missing_field"
+        raise BadRequest(code, "memory_id", "from where? Send exactly one of memory_id, query and goal")
     most = ANCHORS_DEFAULT if asked.goal is None else ANCHORS_MAX
     return Recall(
         reader=_reader(asked.namespace, asked.agent, asked.peek),
