@@ -14,15 +14,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from db.connection import READER, Link
+from db.queries import QUERIES
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
 from memquorum import terminal, topics
-from memquorum.core.intake import Refusal
+from memquorum.core import ids
+from memquorum.core.intake import EpisodeIntent, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.escaping import escaped
 from memquorum.options import when
-from memquorum.ports import VaultUnavailable
+from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers import deadletters
 from workers.deadletters import Letter, Wanted
@@ -30,9 +33,13 @@ from workers.partition import TopicUnreadable
 from workers.ticks import last_tick
 
 # A part that cannot be reached: nothing was said about the letters.
-UNREACHABLE = (KafkaException, TopicUnreadable, VaultUnavailable)
+UNREACHABLE = (KafkaException, TopicUnreadable, VaultUnavailable, StoreUnavailable)
 
 _SHOWN = 2_000
+# Events that the store is asked about at a time.
+_ASKED_MOST = 1_000
+# What an episode may become again: its letter is there to be replayed once the cause is mended.
+_FAILED = "failed"
 _SHORT = {name.split(".")[1]: name for name in topics.OUTSIDE}
 
 
@@ -52,7 +59,8 @@ def options(dlq: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Runs the command. Returns 0, or 1 where a letter that was named does not stand there. Raises SettingsError."""
+    """Runs the command. Returns 0, or 1 where a letter that was named does not stand there, or a replay found letters
+    that are not in and published none of them. Raises SettingsError."""
     wanted = Wanted(
         names=frozenset(parsed.letter),
         reasons=_known(parsed.reason),
@@ -62,7 +70,11 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     )
     if parsed.action == "replay" and wanted == Wanted() and not parsed.all:
         raise SettingsError("replay what? Name a --letter, a --reason, a --field, a --topic, or say --all")
-    settings.require("bootstrap", *(["vault_dsn"] if parsed.show or parsed.action == "replay" else []))
+    settings.require(
+        "bootstrap",
+        *(["vault_dsn"] if parsed.show or parsed.action == "replay" else []),
+        *(["memory_dsn"] if parsed.action == "replay" else []),
+    )
     letters = deadletters.read(
         settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.service_stamps(settings), wanted
     )
@@ -70,8 +82,8 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     missing = wanted.names - {letter.name for letter in letters}
     if missing:
         terminal.console(stderr=True).print(f"no such letter, or not wanted: {', '.join(sorted(missing))}")
-    (_list if parsed.action == "list" else _replay)(settings, parsed, letters, console)
-    return 1 if missing else 0
+    status = (_list if parsed.action == "list" else _replay)(settings, parsed, letters, console)
+    return 1 if missing else status
 
 
 def _known(reasons: Sequence[str]) -> frozenset[str]:
@@ -84,13 +96,13 @@ def _known(reasons: Sequence[str]) -> frozenset[str]:
 # List --------------------------------------------------------------------------------------------------------------
 
 
-def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> None:
+def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
     shown = letters[-parsed.last :] if parsed.last else letters
     opened = deadletters.payloads(roles.vault(settings), shown) if parsed.show else {}
     if parsed.json:
         for letter in shown:
             print(json.dumps(_plain(letter) | _content(opened, letter) if parsed.show else _plain(letter)))
-        return
+        return 0
     table = Table("letter", "reason", "field", "published in", "refused", "bytes", box=None, pad_edge=False)
     for letter in shown:
         topic, partition, offset = letter.origin
@@ -107,13 +119,14 @@ def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter],
         table.add_row(*(Text(cell, no_wrap=True) for cell in cells))
     if not shown:
         console.print("no dead letters")
-        return
+        return 0
     console.print(table)
     for letter in shown if parsed.show else ():
         console.print(Text(f"\n{letter.name}  {letter.record.detail}"), soft_wrap=True)
         console.print(Text(_content(opened, letter)["content"] or "not kept, or its key is gone"), soft_wrap=True)
     if len(shown) < len(letters):
         console.print(f"{len(letters):,} in all; --last 0 lists them", style="dim")
+    return 0
 
 
 def _plain(letter: Letter) -> dict[str, Any]:
@@ -142,13 +155,13 @@ def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
 # Replay ------------------------------------------------------------------------------------------------------------
 
 
-def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> None:
+def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
     made, codec = genesis.read(settings), load_codec()
     opened = deadletters.payloads(roles.vault(settings), letters)
     driven = settings.clock == "driven"
     stamps = genesis.service_stamps(settings)
     now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
-    sound, still = list[Letter](), Counter[str]()
+    sound, still, events = list[Letter](), Counter[str](), dict[str, tuple[str, str]]()
     for letter in letters:
         payload = opened.get(letter.name)
         if payload is None:
@@ -159,13 +172,21 @@ def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter
             still[f"still refused: {answer.reason}" + (f" ({answer.field})" if answer.field else "")] += 1
         else:
             sound.append(letter)
+            if isinstance(answer, EpisodeIntent):
+                events[letter.name] = answer.namespace, answer.event_id
+    became = _became(settings, list(events.values()))
+    inside = {name: became[event] for name, event in events.items() if event in became}
+    sound = [letter for letter in sound if letter.name not in inside]
+    left = sum(still.values())
+    still.update(f"came in before: {outcome}" for outcome in inside.values())
     done = 0
     if parsed.go:
         done = deadletters.replay(settings.bootstrap, sound, opened, lambda _: None)
+    status = 1 if parsed.go and not done and (left or sound) else 0
     if parsed.json:
         told = {"letters": len(letters), "would_come_in": len(sound), "published": done, "others": dict(still)}
         print(json.dumps(told))
-        return
+        return status
     for why, count in still.most_common():
         console.print(f"{count:,} {'letter' if count == 1 else 'letters'} left: {why}")
     if parsed.go:
@@ -174,3 +195,23 @@ def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter
         console.print(f"{len(sound):,} would come in now. Nothing was published: say --go to do it")
     else:
         console.print("nothing to publish again")
+    return status
+
+
+def _became(settings: Settings, events: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """What the store says that events became, of those that came in and did not fail: to publish them again would use
+    up a quota, and say nothing new. What is still on its way it does not know. Raises StoreUnavailable."""
+    found: dict[tuple[str, str], str] = {}
+    link = Link(settings.memory_dsn, READER, StoreUnavailable)
+    try:
+        for start in range(0, len(events), _ASKED_MOST):
+            asked = events[start : start + _ASKED_MOST]
+            wanted = {"namespaces": [namespace for namespace, _ in asked], "event_ids": [event for _, event in asked]}
+            with link.use() as connection:
+                rows = connection.execute(
+                    QUERIES["became"], wanted | {"ids": [ids.memory_id(*event) for event in asked]}
+                ).fetchall()
+            found |= {(row[0], row[1]): row[3] for row in rows if row[3] != _FAILED}
+    finally:
+        link.close()
+    return found

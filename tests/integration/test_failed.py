@@ -122,11 +122,11 @@ class Line:
         there = self.vault.open(IDS.values())
         return {name for name, own in IDS.items() if own in there}
 
-    def dlq(self, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
-        """What an operator's `dlq` prints."""
+    def dlq(self, capsys: pytest.CaptureFixture[str], *arguments: str, ends: int = 0) -> list[dict[str, Any]]:
+        """What an operator's `dlq` prints. `ends`: its exit status."""
         capsys.readouterr()
         parsed = commands.parser().parse_args(["dlq", *arguments, "--json"])
-        assert parsed.do(self.settings, parsed) == 0
+        assert parsed.do(self.settings, parsed) == ends
         return [json.loads(row) for row in capsys.readouterr().out.splitlines()]
 
 
@@ -233,7 +233,7 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     # The one that nobody asked for again goes; the others' time counts from their last failure.
     until(lambda: "left" not in line.openable())
     assert line.openable() == {"sound", "pill", "riddle"}
-    (nothing,) = line.dlq(capsys, "replay", "--letter", letters[TEXTS["left"]], "--go")
+    (nothing,) = line.dlq(capsys, "replay", "--letter", letters[TEXTS["left"]], "--go", ends=1)
     assert (nothing["published"], nothing["others"]) == (0, {"its bytes were not kept": 1})
 
     line.encoder.mended = True
@@ -241,6 +241,9 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     line.publish("fainter")
     line.tick(START + KEPT_MS + 1)
     assert [line.became(name) for name in ("pill", "riddle", "left")] == ["stored", "stored", "failed"]
+    # Their letters stand there as before; what came in is not published again.
+    (again,) = line.dlq(capsys, *wanted)
+    assert again == {"letters": 2, "would_come_in": 0, "published": 0, "others": {"came in before: stored": 2}}
     for name in ("pill", "riddle"):
         assert line.given(TEXTS[name])[IDS[name]] == TEXTS[name]
         assert line.served.get(f"/memories/{IDS[name]}").json()["text"] == TEXTS[name]
