@@ -23,7 +23,8 @@ class Invalid(MemquorumError, ValueError):
 
 
 class NotAllowed(MemquorumError, PermissionError):
-    """The retrieval service wants an API key, or the key's rights or namespaces do not reach so far."""
+    """The retrieval service wants an API key, or the key's rights or namespaces do not reach so far; or the brokers do
+    not grant the login a topic."""
 
 
 class Unreachable(MemquorumError, ConnectionError):

@@ -21,6 +21,7 @@ from memquorum import topics
 from memquorum.client import settings, traces, wire
 from memquorum.client.errors import NoOutcome, Unreachable
 from memquorum.client.protecting import Protecting
+from memquorum.client.refusals import explained
 from memquorum.client.signer import Signer
 from memquorum.client.values import (
     Context,
@@ -104,7 +105,7 @@ class AsyncMemory(Protecting):
         `fields`: event_id, occurred_at (milliseconds), session, role, subject, source, derives_from, type, sensitivity,
         purposes, jurisdiction, reward, confidence, uncertainty, and agent or namespace in place of the client's. Adding
         the same event id twice is the same episode once.
-        Raises Invalid, Unreachable, and with `wait` NoOutcome after `timeout` seconds.
+        Raises Invalid, Unreachable, NotAllowed, and with `wait` NoOutcome after `timeout` seconds.
         """
         (receipt,) = await self.add_all([{"content": content, **fields}])
         return await self.outcome(receipt, timeout) if wait else receipt
@@ -337,7 +338,8 @@ class AsyncMemory(Protecting):
             ]
             await asyncio.gather(*sent)
         except KafkaError as error:
-            raise Unreachable(f"Kafka at {self._place.kafka} did not confirm: {error}") from error
+            address = self._place.need_kafka()
+            raise explained(error, address, "write", topic, f"Kafka at {address} did not confirm: {error}") from error
         for hop in hops:
             hop.end()
 

@@ -13,6 +13,7 @@ from aiokafka.errors import KafkaError
 
 from memquorum import topics
 from memquorum.client.errors import Invalid, Unreachable
+from memquorum.client.refusals import explained
 from memquorum.kafka import aiokafka
 
 _POLL_MS = 500
@@ -35,7 +36,7 @@ def seconds_back(since: str) -> float | None:
 def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[bytes]:
     """The journal's records from `since` on, each shard's in order; without `forever` up to those that are there now.
 
-    Runs its own event loop. Raises Invalid for a `since` that is none, Unreachable.
+    Runs its own event loop. Raises Invalid for a `since` that is none, Unreachable, NotAllowed.
     """
     back = seconds_back(since)
     with asyncio.Runner() as runner:
@@ -47,7 +48,8 @@ def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[by
                 for _, records in sorted(found.items()):
                     yield from (record.value or b"" for record in records)
         except KafkaError as error:
-            raise Unreachable(f"the journal's topic at {kafka} cannot be read: {error}") from error
+            away = f"the journal's topic at {kafka} cannot be read: {error}"
+            raise explained(error, kafka, "read", topics.JOURNAL, away) from error
         finally:
             runner.run(consumer.stop())
 
@@ -68,7 +70,8 @@ async def _start(kafka: str, back: float | None) -> Any:
             consumer.seek(partition, offset)
     except KafkaError as error:
         await consumer.stop()
-        raise Unreachable(f"Kafka at {kafka} cannot be reached: does it run (`make status`)? ({error})") from error
+        away = f"Kafka at {kafka} cannot be reached: does it run (`make status`)? ({error})"
+        raise explained(error, kafka, "read", topics.JOURNAL, away) from error
     except BaseException:
         await consumer.stop()
         raise

@@ -22,6 +22,7 @@ from infra.embedded.brokers import Brokers
 from infra.embedded.kafka import Demands
 from infra.settings import Settings, SettingsError
 from memquorum import kafka, topics
+from memquorum.client import Memory, NotAllowed, tail
 from streams import app as streams
 from tests.conftest import SHARDS
 from workers import loop
@@ -205,6 +206,21 @@ def test_aiokafka_logs_in_and_is_held_to_its_rights(guarded: Settings) -> None:
     asyncio.run(reads_journal(as_(guarded, "operator")))
     with pytest.raises(AioKafkaError):
         asyncio.run(reads_journal(as_(guarded, "agent")))
+
+
+@pytest.mark.parametrize("does", ["tail", "add"])
+def test_a_client_says_that_its_login_may_not(guarded: Settings, does: str) -> None:
+    """And not that the brokers are away: nothing is mended by starting them."""
+    agent = as_(guarded, "agent")
+    with pytest.raises(NotAllowed, match=r"may not (read|write) the topic memory\.") as told:
+        if does == "tail":
+            list(tail.follow(agent, "start", forever=False))
+        else:
+            with Memory(kafka=as_(guarded, "replica"), url="http://127.0.0.1:1", namespace="n", agent="a") as memory:
+                memory.add("x")
+    assert "MEMQUORUM_KAFKA_IDENTITY" in str(told.value)
+    if guarded.kafka_protocol == "SASL_SSL" and does == "tail":
+        assert "the login 'agent'" in str(told.value)
 
 
 def test_faust_logs_in_and_takes_its_partitions(guarded: Settings, tmp_path: Path) -> None:
