@@ -19,7 +19,7 @@ from aiokafka.errors import KafkaError
 
 from memquorum import topics
 from memquorum.client import settings, traces, wire
-from memquorum.client.errors import NoOutcome, Unreachable
+from memquorum.client.errors import Invalid, NoOutcome, Unreachable
 from memquorum.client.protecting import Protecting
 from memquorum.client.refusals import explained
 from memquorum.client.signer import Signer
@@ -99,14 +99,40 @@ class AsyncMemory(Protecting):
         if http is not None:
             await http.aclose()
 
-    async def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **fields: Any) -> Receipt:
+    async def add(
+        self,
+        content: str,
+        *,
+        wait: bool = False,
+        timeout: float = 30.0,
+        session: str | None = None,
+        role: str | None = None,
+        subject: str | None = None,
+        source: str | None = None,
+        derives_from: Sequence[str] | None = None,
+        type: str | None = None,
+        sensitivity: float | None = None,
+        purposes: Sequence[str] | None = None,
+        jurisdiction: str | None = None,
+        reward: float | None = None,
+        confidence: float | None = None,
+        uncertainty: float | None = None,
+        event_id: str | None = None,
+        occurred_at: int | None = None,
+        agent: str | None = None,
+        namespace: str | None = None,
+    ) -> Receipt:
         """Publishes what happened; returns once Kafka has it, or with `wait` once it is searchable.
 
-        `fields`: event_id, occurred_at (milliseconds), session, role, subject, source, derives_from, type, sensitivity,
-        purposes, jurisdiction, reward, confidence, uncertainty, and agent or namespace in place of the client's. Adding
-        the same event id twice is the same episode once.
+        `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's. One `event_id` is one episode.
         Raises Invalid, Unreachable, NotAllowed, and with `wait` NoOutcome after `timeout` seconds.
         """
+        fields = dict(
+            session=session, role=role, subject=subject, source=source, derives_from=derives_from, type=type,
+            sensitivity=sensitivity, purposes=purposes, jurisdiction=jurisdiction, reward=reward,
+            confidence=confidence, uncertainty=uncertainty, event_id=event_id, occurred_at=occurred_at,
+            agent=agent, namespace=namespace,
+        )  # fmt: skip
         (receipt,) = await self.add_all([{"content": content, **fields}])
         return await self.outcome(receipt, timeout) if wait else receipt
 
@@ -246,18 +272,18 @@ class AsyncMemory(Protecting):
     async def get(self, memory_id: str, **gates: Unpack[Gates]) -> dict[str, Any]:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
         with these `gates` would keep back."""
-        return await self._get(f"/memories/{quote(memory_id, safe='')}", **_gates(gates))
+        return await self._get(f"/memories/{_id(memory_id)}", **_gates(gates))
 
     async def explain(self, memory_id: str, **gates: Unpack[Gates]) -> Explanation:
         """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound, also
         for one that a search with these `gates` would keep back."""
-        found = await self._get(f"/memories/{quote(memory_id, safe='')}/explain", **_gates(gates))
+        found = await self._get(f"/memories/{_id(memory_id)}/explain", **_gates(gates))
         return Explanation(found["account"], tuple(found["lines"]))
 
     async def erasure_receipt(self, order_id: str) -> dict[str, Any]:
         """What proves an erasure (docs/erasing.md); `attested` is None until the members have decided. Raises
         NotFound."""
-        return await self._get(f"/receipts/{quote(order_id, safe='')}")
+        return await self._get(f"/receipts/{_id(order_id)}")
 
     async def erase(
         self,
@@ -283,7 +309,7 @@ class AsyncMemory(Protecting):
 
     async def erasure(self, order_id: str) -> Erasure:
         """What became of an order to erase: `status` erased, or withheld. Raises NotFound while it is on its way."""
-        return _erasure(await self._get(f"/erasures/{quote(order_id, safe='')}"))
+        return _erasure(await self._get(f"/erasures/{_id(order_id)}"))
 
     async def restore(self, *memory_ids: str, reference: str | None = None, timeout: float = 10.0) -> Restore:
         """Asks for memories back that were forgotten and rest sealed: the members vote on it. Returns once they have,
@@ -308,10 +334,10 @@ class AsyncMemory(Protecting):
 
     async def restore_outcome(self, order_id: str) -> Restore:
         """What became of a request to restore, or to forget. Raises NotFound."""
-        return _restore(await self._get(f"/restores/{quote(order_id, safe='')}"))
+        return _restore(await self._get(f"/restores/{_id(order_id)}"))
 
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
-        given = {name: value for name, value in episode.items() if value is not None}
+        given = {name: value for name, value in _mapping(episode).items() if value is not None}
         value = {"namespace": self.namespace, "event_id": str(uuid.uuid4()), **given}
         if "agent" not in value:
             value["agent"] = self._place.need_agent()
@@ -391,6 +417,20 @@ def _erasure(found: dict[str, Any]) -> Erasure:
 
 def _restore(found: dict[str, Any]) -> Restore:
     return Restore(**found | {"memories": tuple(found["memories"])})
+
+
+def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The episode, as long as it is one at all. Raises Invalid."""
+    if not isinstance(episode, Mapping):
+        raise Invalid("wrong_type", None, f"an episode is a mapping of its fields, not {episode!r:.80}")
+    return episode
+
+
+def _id(named: str) -> str:
+    """An id as part of a path. Raises Invalid for what is none: without one the path is another's."""
+    if not isinstance(named, str) or not named:
+        raise Invalid("bad_id", None, f"an id is text that is not empty, not {named!r:.80}")
+    return quote(named, safe="")
 
 
 def _nothing() -> None:

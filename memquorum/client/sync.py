@@ -65,9 +65,37 @@ class Memory:
             self._thread.join()
             self._loop.close()
 
-    def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **fields: Any) -> Receipt:
+    def add(
+        self,
+        content: str,
+        *,
+        wait: bool = False,
+        timeout: float = 30.0,
+        session: str | None = None,
+        role: str | None = None,
+        subject: str | None = None,
+        source: str | None = None,
+        derives_from: Sequence[str] | None = None,
+        type: str | None = None,
+        sensitivity: float | None = None,
+        purposes: Sequence[str] | None = None,
+        jurisdiction: str | None = None,
+        reward: float | None = None,
+        confidence: float | None = None,
+        uncertainty: float | None = None,
+        event_id: str | None = None,
+        occurred_at: int | None = None,
+        agent: str | None = None,
+        namespace: str | None = None,
+    ) -> Receipt:
         """Publishes what happened; with `wait` returns once it is searchable."""
-        return self._run(self._memory.add(content, wait=wait, timeout=timeout, **fields))
+        return self._run(self._memory.add(
+            content, wait=wait, timeout=timeout,
+            session=session, role=role, subject=subject, source=source, derives_from=derives_from, type=type,
+            sensitivity=sensitivity, purposes=purposes, jurisdiction=jurisdiction, reward=reward,
+            confidence=confidence, uncertainty=uncertainty, event_id=event_id, occurred_at=occurred_at,
+            agent=agent, namespace=namespace,
+        ))  # fmt: skip
 
     def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
         """Publishes many, in order."""

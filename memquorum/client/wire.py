@@ -20,6 +20,9 @@ _NO_CODEC = Codec([])
 def checked(topic: str, value: dict[str, Any]) -> tuple[intake.Intent, bytes]:
     """The record's JSON, held against the wall before it is sent: what intake would refuse is refused here. Only the
     clock is left out, for only intake knows what time it is there. Raises Invalid."""
+    for name, one in value.items():
+        if isinstance(one, bytes | bytearray):
+            raise Invalid("wrong_type", name, "must be text (str), not bytes: decode it first")
     try:
         # In ASCII, so that half a surrogate pair comes as far as the check that names its field.
         data = json.dumps(value).encode()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +31,7 @@ from memquorum.client.memory import _gates
 from memquorum.client.values import Gates
 from memquorum.core import ids
 from memquorum.core.crypto import signatures
+from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import query
 from tests.unit.genesis import make_bytes
 
@@ -92,6 +95,7 @@ async def test_what_is_not_known_is_asked_for() -> None:
         ({"content": "x", "namespace": "a/b"}, "bad_name", "namespace"),
         ({"content": "x", "session": object()}, "wrong_type", None),
         ({"content": "x", "reward": float("nan")}, "bad_json", None),
+        ({"content": b"x"}, "wrong_type", "content"),
     ],
 )
 async def test_what_intake_would_refuse_is_not_sent(episode: dict[str, Any], reason: str, field: str | None) -> None:
@@ -99,6 +103,29 @@ async def test_what_intake_would_refuse_is_not_sent(episode: dict[str, Any], rea
         with pytest.raises(Invalid) as caught:
             await memory.add_all([{"content": "sound"}, episode])
         assert (caught.value.reason, caught.value.field) == (reason, field)
+
+
+@pytest.mark.parametrize("episode", [5, "text", None])
+async def test_what_is_no_mapping_is_no_episode(episode: Any) -> None:
+    async with AsyncMemory(agent="a", kafka="127.0.0.1:1") as memory:
+        with pytest.raises(Invalid, match="an episode is a mapping"):
+            await memory.add_all([episode])
+
+
+@pytest.mark.parametrize("wrong", ["", None, 5, b"m"])
+async def test_what_is_no_id_is_not_asked_for(wrong: Any) -> None:
+    async with AsyncMemory(agent="a", url="http://127.0.0.1:1") as memory:
+        for ask in (memory.get, memory.explain, memory.erasure, memory.erasure_receipt, memory.restore_outcome):
+            with pytest.raises(Invalid, match="id") as caught:
+                await ask(wrong)
+            assert caught.value.reason == "bad_id"
+
+
+@pytest.mark.parametrize("client", [AsyncMemory, Memory])
+def test_the_fields_of_an_episode_stand_in_the_signature(client: type) -> None:
+    told = inspect.signature(client.add).parameters  # type: ignore[attr-defined]
+    assert {field.name for field in fields(EpisodeRecorded)} - told.keys() == set()
+    assert inspect.Parameter.VAR_KEYWORD not in {one.kind for one in told.values()}
 
 
 def test_episodes_become_receipts_that_know_their_memory() -> None:
