@@ -94,9 +94,9 @@ def _said(link: Link, memory_ids: list[str], namespace: str, action: str) -> _Sa
     said = _Said()
     for memory_id in memory_ids:
         stands = standing.get((memory_id, ENDS.get(action, action)))
-        wrong = None if memory_id not in ids else _wrong(memory_id, found.get(memory_id), namespace, action)
-        if wrong is not None:
-            said.lines.append(wrong)
+        why_not = None if memory_id not in ids else wrong(memory_id, found.get(memory_id), namespace, action)
+        if why_not is not None:
+            said.lines.append(why_not)
             said.refused += 1
         elif action not in ENDS and stands is not None and stands.signer == OPERATOR:
             why = f" ({stands.reference})" if stands.reference else ""
@@ -109,7 +109,7 @@ def _said(link: Link, memory_ids: list[str], namespace: str, action: str) -> _Sa
     return said
 
 
-def _wrong(memory_id: str, memory: Memory | None, namespace: str, action: str) -> str | None:
+def wrong(memory_id: str, memory: Memory | None, namespace: str, action: str) -> str | None:
     """Why an order would change nothing; the commit worker passes over one without a word."""
     if memory is None:
         return f"not {action}: the store has no memory {memory_id}"

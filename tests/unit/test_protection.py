@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from db.inmemory import InMemoryStore
 from db.view import View
 from db.view_rows import Known
+from infra import hold
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.audit.findings import Kind
@@ -483,6 +484,14 @@ def test_a_pin_is_ordered_and_waited_for(client: TestClient, service: Served) ->
     service.carries_out = False
     late = client.post("/pin?wait_ms=0", json=asked)
     assert (late.status_code, late.json()["status"]) == (202, "ordered")
+
+
+def test_the_operator_is_told_that_a_memory_is_in_another_namespace(shard: Shard) -> None:
+    found = shard.rows.memories[A]
+    for action in ("hold", "release", "pin", "unpin"):
+        told = hold.wrong(A, found, "mill", action)
+        assert told == f"not {action}: {A} is in {NAMESPACE!r}, not in 'mill'"
+    assert hold.wrong(A, found, NAMESPACE, "hold") is None
 
 
 @pytest.mark.parametrize("dry", [True, False])
