@@ -6,19 +6,17 @@ cannot do it says in the log, and tries again at the next look.
 
 from __future__ import annotations
 
-import json
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import psycopg
 
 from db import crowds
 from db.sweeping import MayNotSweep
-from infra import copies, sweep
+from infra import copies, sweep, sweeps
 from infra.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -68,36 +66,16 @@ class Keeper:
             self._said = said
 
     def _sweep(self) -> None:
-        now, last = self._now_ms(), last_sweep(self._settings)
+        now, last = self._now_ms(), sweeps.last(self._settings)
         if not self._settings.sweep_hours:
             return
         if last is None:
             # The first one is due an interval after the first look.
-            _note(self._settings, now)
-        elif now - last >= self._settings.sweep_hours * _HOUR_MS:
+            sweeps.note(self._settings, now, None)
+        elif now - last.at >= self._settings.sweep_hours * _HOUR_MS:
             for database, step in sweep.databases(self._settings):
                 log.info("swept %s, %s: %d bytes, %d left", database, step.what, step.before, step.after)
-            _note(self._settings, now)
+            sweeps.note(self._settings, now, sweeps.TIMER)
             # This login may not drop them.
             for one in copies.told(self._settings):
                 log.warning("not swept: %s", one)
-
-
-def last_sweep(settings: Settings) -> int | None:
-    """When it was swept last, or when that began to be counted; in milliseconds. None: never."""
-    try:
-        return int(json.loads(_file(settings).read_text(encoding="utf-8"))["at"])
-    except (FileNotFoundError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _note(settings: Settings, at: int) -> None:
-    file = _file(settings)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_suffix(".draft")
-    draft.write_text(json.dumps({"at": at}) + "\n", encoding="utf-8")
-    draft.replace(file)
-
-
-def _file(settings: Settings) -> Path:
-    return settings.state_dir / "sweep.json"

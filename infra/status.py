@@ -23,10 +23,9 @@ from rich.text import Text
 
 from db import erasure_rows
 from db.connection import READER, Link
-from infra import copies, keeping, supervisor, telemetry
+from infra import copies, supervisor, sweeps, telemetry
 from infra.settings import Settings
 from memquorum import terminal
-from memquorum.core.retrieval.telling import moment
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics
@@ -111,6 +110,7 @@ def _once(
         if found:
             found["withheld"] = withheld(given)
             found["kept_rebuilds"] = copies.told(given)
+            found["swept"] = sweeps.told(given)
         for name, process in found.get("processes", {}).items():
             process["stages"] = [asdict(line) for line in lines(name, seen)]
             process["says"] = seen[-1].get(name, Scrape()).says
@@ -129,10 +129,9 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
     foot = f"{found['state']}: {found['step']} (supervisor {found['supervisor']}, folder {given.run_dir})"
     if found["state"] == "ready":
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
-        swept = keeping.last_sweep(given)
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
         foot += "".join(f"\n{one}" for one in copies.told(given))
-        foot += "\nswept: not yet" if swept is None else f"\nswept, or begun to wait for it: {moment(swept)}"
+        foot += f"\n{sweeps.told(given)}"
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
+import time
 from collections.abc import Iterator
 
 from confluent_kafka import KafkaException
@@ -11,12 +13,14 @@ from rich.console import Console
 
 from db import sweeping
 from db.sweeping import MayNotSweep, Swept
-from infra import copies, genesis
+from infra import copies, genesis, sweeps
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
 from workers import outside
 from workers.outside import Taken
+
+log = logging.getLogger(__name__)
 
 # Not all was swept; another run goes on.
 STOPPED = (KafkaException, MayNotSweep)
@@ -43,6 +47,10 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
                 print(json.dumps({"database": database, "what": step.what, "before": step.before, "after": step.after}))
             else:
                 console.print(f"{database:>8}  {step.what:<16} {_mib(step.before)} MiB → {_mib(step.after)} MiB")
+    try:
+        sweeps.note(settings, time.time_ns() // 1_000_000, sweeps.HAND)
+    except OSError as error:
+        log.warning("swept, but `status` will not tell of it: %s", error)
     for name in copies.drop_all(settings):
         told = f"dropped the database {name!r}, a rebuild that was kept"
         print(json.dumps({"database": name, "what": "rebuild", "dropped": True}) if parsed.json else told)

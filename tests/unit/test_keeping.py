@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
 import pytest
 
 from db.sweeping import MayNotSweep, Swept
-from infra import keeping, sweep
+from infra import keeping, sweep, sweeps
 from infra.settings import Settings
+from memquorum.core.retrieval.telling import moment
 
 HOUR = 3_600_000
 
@@ -48,11 +51,11 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
 
 
 def test_it_sweeps_an_interval_after_the_first_look_and_then_after_each(world: World) -> None:
-    assert keeping.last_sweep(world.settings) is None
+    assert sweeps.last(world.settings) is None
     assert world.look(1_000) == 0
     assert world.look(1_000 + 24 * HOUR - 1) == 0
     assert world.look(1_000 + 24 * HOUR) == 1
-    assert keeping.last_sweep(world.settings) == 1_000 + 24 * HOUR
+    assert sweeps.last(world.settings) == sweeps.Last(1_000 + 24 * HOUR, sweeps.TIMER)
     assert world.look(2_000 + 24 * HOUR) == 1
     assert world.look(1_000 + 48 * HOUR) == 2
 
@@ -65,7 +68,7 @@ def test_a_rebuild_that_was_kept_is_named_where_it_cannot_be_swept(
     assert not caplog.messages
     world.look(1_000 + 24 * HOUR)
     assert any("'again'" in said for said in caplog.messages)
-    assert keeping.last_sweep(world.settings) == 1_000 + 24 * HOUR
+    assert sweeps.last(world.settings) == sweeps.Last(1_000 + 24 * HOUR, sweeps.TIMER)
 
 
 def test_with_no_interval_it_never_sweeps(world: World) -> None:
@@ -82,7 +85,26 @@ def test_what_fails_is_said_once_and_tried_again(
     with caplog.at_level(logging.WARNING):
         keeper.look()
         keeper.look()
-    assert len(caplog.records) == 1 and keeping.last_sweep(world.settings) == 1_000
+    assert len(caplog.records) == 1 and sweeps.last(world.settings) == sweeps.Last(1_000, None)
     world.wrong = None
     keeper.look()
     assert world.sweeps == 1
+
+
+def test_a_sweep_by_hand_is_told_and_puts_off_the_next(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sweeps.told(world.settings).startswith("not swept yet; the timer begins")
+    world.look(1_000)
+    assert sweeps.told(world.settings) == f"not swept yet; next by itself from {moment(1_000 + 24 * HOUR)} on"
+    monkeypatch.setattr(sweep.copies, "drop_all", lambda _: [])
+    monkeypatch.setattr(sweep.sweeping, "recycles", lambda _: False)
+    monkeypatch.setattr(sweep.genesis, "read", lambda _: SimpleNamespace(shards=1))
+    monkeypatch.setattr(sweep.outside, "taken", lambda *_: [])
+    monkeypatch.setattr(sweep.time, "time_ns", lambda: 5 * HOUR * 1_000_000)
+    there = replace(world.settings, bootstrap="b", memory_dsn="dbname=m", vault_dsn="dbname=v")
+    assert sweep.run(there, argparse.Namespace(json=False, outside=False)) == 0
+    swept = f"swept last at {moment(5 * HOUR)} (by hand, `python -m infra sweep`)"
+    assert sweeps.told(world.settings) == f"{swept}; next by itself from {moment(29 * HOUR)} on"
+    done = world.sweeps
+    assert world.look(29 * HOUR - 1) == done and world.look(29 * HOUR) == done + 1
+    assert f"{moment(29 * HOUR)} (by its timer)" in sweeps.told(world.settings)
+    assert "never by itself" in sweeps.told(replace(world.settings, sweep_hours=0))

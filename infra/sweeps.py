@@ -1,0 +1,58 @@
+"""When an installation was swept last, by whom, and when it is swept next: a file of its state folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from infra.settings import Settings
+from memquorum.core.retrieval.telling import moment
+
+HAND, TIMER = "hand", "timer"
+_HOUR_MS = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last sweep in milliseconds, by HAND or TIMER; `by` None: not swept yet, and since then the timer counts."""
+
+    at: int
+    by: str | None
+
+
+def last(settings: Settings) -> Last | None:
+    """What was noted last. None: nothing."""
+    try:
+        said = json.loads(_file(settings).read_text(encoding="utf-8"))
+        return Last(int(said["at"]), said["by"])
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return None
+
+
+def note(settings: Settings, at: int, by: str | None) -> None:
+    """Notes a sweep, or that the timer begins to count. Raises OSError."""
+    file = _file(settings)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    draft = file.with_suffix(".draft")
+    draft.write_text(json.dumps({"at": at, "by": by}) + "\n", encoding="utf-8")
+    draft.replace(file)
+
+
+def told(settings: Settings) -> str:
+    """A line: when it was swept last and by whom, and when it is swept next."""
+    found = last(settings)
+    if found is None or found.by is None:
+        before = "not swept yet"
+    else:
+        how = "by hand, `python -m infra sweep`" if found.by == HAND else "by its timer"
+        before = f"swept last at {moment(found.at)} ({how})"
+    if not settings.sweep_hours:
+        return f"{before}; never by itself (sweep_hours = 0)"
+    if found is None:
+        return f"{before}; the timer begins to count when the commit worker runs"
+    return f"{before}; next by itself from {moment(found.at + settings.sweep_hours * _HOUR_MS)} on"
+
+
+def _file(settings: Settings) -> Path:
+    return settings.state_dir / "sweep.json"
