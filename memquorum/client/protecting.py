@@ -82,7 +82,7 @@ def goal(parsed: argparse.Namespace) -> int:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    """Orders and waits. 1 where it did not hold in time: it will; and where nothing was pinned."""
+    """Orders and waits. 1 where it did not hold in time: it will."""
     _unsigned(parsed)
     with _opened(parsed) as memory:
         found = getattr(memory, parsed.action)(parsed.memory_id, reference=parsed.reference)
@@ -94,7 +94,7 @@ def run(parsed: argparse.Namespace) -> int:
         print(f"{found['status']} {found['memory_id']}: protected by {by}{order}")
         if found["detail"]:
             print(f"  {found['detail']}")
-    return NOT_YET if found["status"] in ("ordered", "nothing to unpin") else DONE
+    return NOT_YET if found["status"] == "ordered" else DONE
 
 
 def _unsigned(parsed: argparse.Namespace) -> None:

@@ -421,7 +421,7 @@ def test_the_service_signs_orders_and_a_key_of_ones_own_is_refused(
 @pytest.mark.parametrize(
     ("action", "status", "order", "detail", "ended", "told"),
     [
-        ("unpin", "nothing to unpin", None, "no pin stands of M", 1,
+        ("unpin", "nothing to unpin", None, "no pin stands of M", 0,
          "nothing to unpin M: protected by nothing\n  no pin stands of M\n"),
         ("pin", "pinned already", "O", "pinned by ada", 0,
          "pinned already M: protected by nothing; order O\n  pinned by ada\n"),
