@@ -33,7 +33,7 @@ _CONTEXT = {
     "text": f"Lately:\n- {EVIL}\n",
 }  # fmt: skip
 _ONE = {"memory_id": EVIL, "status": EVIL, "detail": EVIL, "decay": 0.5}
-_PROTECTED = {"detail": EVIL, 
+_PROTECTED = {"detail": EVIL,
     "status": EVIL, "memory_id": EVIL, "order_id": EVIL, "protected_by": [{"kind": EVIL, "ordered_by": EVIL}],
     "goal": EVIL, "memory_ids": [EVIL],
 }  # fmt: skip
