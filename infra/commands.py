@@ -28,6 +28,7 @@ from infra import (
     roles,
     settings,
     sweep,
+    vaultbackup,
 )
 from infra.embedded.processes import EmbeddedError
 from infra.genesis import KeyFileError
@@ -120,6 +121,11 @@ def parser() -> argparse.ArgumentParser:
     sweep.options(
         command("sweep", _sweep, "Make what was erased and forgotten go from the databases' files, too.", admin=True)
     )
+    for name, do, summary in (
+        ("vault-backup", vaultbackup.back_up, "Write the vault to a file."),
+        ("vault-restore", vaultbackup.put_back, "Put the vault back from a file, whole."),
+    ):
+        vaultbackup.options(command(name, do, summary, admin=True))
     members.options(command("members", _members, "Show who votes, or order that it changes: each shard votes on that."))
     apikeys.options(command("keys", _keys, "Make, list and revoke the API keys of the retrieval service."))
     run = command("run", _run, "Run one process of the fleet in the foreground.")

@@ -32,7 +32,7 @@ _MAKE = re.compile(r"(?<![\w./-])make (?=[a-zA-Z-])(?P<rest>[^#|;&>,]*)")
 _INFRA = re.compile(rf"^infra (?=[a-z]){_REST}")
 _OPTION = re.compile(r"--?[a-z][a-z-]*")
 # What mem0 calls something; and a login, which is named after the database and the process.
-_STRANGERS = {"agent_id", "delete_all", "get_all", "run_id", "memory_intake", "pg_restore"}
+_STRANGERS = {"agent_id", "delete_all", "get_all", "run_id", "memory_intake", "pg_dump", "pg_restore"}
 
 
 def code(text: str) -> Iterator[str]:

@@ -1,0 +1,57 @@
+"""The operator's `vault-backup` and `vault-restore`: the vault as one file, and put back whole (docs/erasing.md)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+from pathlib import Path
+
+from infra.embedded.postgres import BINARIES
+from infra.settings import Settings, SettingsError
+
+
+def options(command: argparse.ArgumentParser) -> None:
+    """Adds what both commands take."""
+    command.add_argument("file", type=Path, metavar="FILE", help="the backup, in the form of `pg_dump --format=custom`")
+
+
+def back_up(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Writes the vault to a new file that its owner alone may read. Returns 0. Raises SettingsError."""
+    settings.require("vault_dsn")
+    file: Path = parsed.file
+    try:
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except OSError as error:
+        raise SettingsError(f"vault-backup: {file} cannot be made anew: {error.strerror}") from None
+    try:
+        _call("pg_dump", "--format=custom", f"--file={file}", f"--dbname={settings.vault_dsn}")
+    except BaseException:
+        file.unlink()
+        raise
+    print(f"wrote {file}, {file.stat().st_size:,} bytes; the keys in it are wrapped by the master key, which is not")
+    return 0
+
+
+def put_back(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Puts the vault back from a file whole, or leaves it as it is. Returns 0. Raises SettingsError.
+
+    No key is given until the commit worker has destroyed again what was destroyed since (infra/decisions/0048).
+    """
+    settings.require("vault_dsn")
+    file: Path = parsed.file
+    if not file.is_file():
+        raise SettingsError(f"vault-restore: there is no file {file}")
+    _call("pg_restore", "--single-transaction", "--clean", "--if-exists", f"--dbname={settings.vault_dsn}", str(file))
+    print(f"put back {file}; keys are given again once the commit worker has destroyed what was destroyed since")
+    return 0
+
+
+def _call(program: str, *arguments: str) -> None:
+    """Runs one of the server's own programs. Raises SettingsError with what it complained of."""
+    done = subprocess.run(
+        [str(BINARIES / program), "--no-password", *arguments], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        complaint = done.stderr.strip() or f"it ended with status {done.returncode}"
+        raise SettingsError(f"{program}: {complaint}")
