@@ -34,6 +34,7 @@ _GIVE_UP_S = 120.0
 _LOOK_S = 0.5
 # Decisions fall every few seconds, and keys are destroyed while it runs.
 POLICY = {
+    "decay": {"scales_s": [10.0, 60.0, 3_600.0]},
     "forget": {"grace_ms": 600_000},
     "epoch": {"interactions": 20, "interval_ms": 600_000},
     # Every shard has always something to vote on.

@@ -38,7 +38,8 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     configured = replace(
         settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
     )
-    genesis.create(configured, policy={"forget": {"grace_ms": HOUR // 2}, "caps": UNCAPPED})
+    decay = {"scales_s": [10.0, 60.0, 3_600.0]}
+    genesis.create(configured, policy={"decay": decay, "forget": {"grace_ms": HOUR // 2}, "caps": UNCAPPED})
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running
