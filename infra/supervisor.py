@@ -127,13 +127,13 @@ def _run(configured: Settings, parts: contextlib.ExitStack, books: _Books, stopp
     # In their environment alone: a process that somebody adds with `run` must not drive one of these out.
     named = replace(now, instance="supervised")
     members = genesis.identities(now, genesis.read(now))
-    fleet = Fleet(roles(members), now.logs_dir, ready, lambda process: _environment(named, process))
+    fleet = Fleet(roles(members), now.logs_dir, ready, lambda process: environment(named, process))
     parts.callback(fleet.stop)
     fleet.start()
     _watch(fleet, Servers(kafka.nodes, postgres), books, stopping)
 
 
-def _environment(named: Settings, process: str) -> dict[str, str]:
+def environment(named: Settings, process: str) -> dict[str, str]:
     """What a process is told: it logs in as itself."""
     return {**_inherited(), **logins.of(named, process).environment(), "PYTHONUNBUFFERED": "1"}
 

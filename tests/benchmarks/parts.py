@@ -57,11 +57,11 @@ class Parts:
     def start(self, *names: str) -> None:
         """Starts processes of the line, in its order, and waits until they work."""
         assert self._fleet is None
-        environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
-        environment |= {**self.settings.environment(), "PYTHONUNBUFFERED": "1"}
         chosen = [role for role in roles(self.genesis.n) if role.name in names]
         ready = self.settings.run_dir / "ready"
-        self._fleet = Fleet(chosen, self.settings.logs_dir, ready, environment)
+        self._fleet = Fleet(
+            chosen, self.settings.logs_dir, ready, lambda process: supervisor.environment(self.settings, process)
+        )
         self._fleet.start()
         deadline = time.monotonic() + _READY_S
         while waiting := self._fleet.waiting_for():
