@@ -46,7 +46,7 @@ class Patience:
         self._shown.health.alarm(_about(shard), f"{told}, and everything behind it waits")
         self._log.warning(
             "shard %d stands still: %s, and everything behind it waits; nothing is lost. Does the salience stage run, "
-            "and does its log say why it does not answer? See docs/faults.md", shard, told,
+            "and does its log say why it does not answer? See docs/episodes.md", shard, told,
         )  # fmt: skip
 
     def _quiet(self, shard: int) -> None:
