@@ -198,6 +198,6 @@ def test_every_number_of_the_policy_is_read_somewhere() -> None:
 
 def test_the_readme_shows_the_scales_of_an_installation() -> None:
     text = (ROOT / "README.md").read_text()
-    shown = text[text.index("\n## Run it") : text.index("\n## Share it")]
+    shown = text[text.index("\n## Ten lines of code") : text.index("\n## What it promises")]
     scales = re.findall(r"·[\d.]+ \((\d+ \w+(?: \d+ \w+)?)\)", shown)
     assert scales == [span(round(scale * 1_000)) for scale in SCALES_S]
