@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota
-from memquorum.core.erasure.records import ErasureFound
 from memquorum.core.merging import Marks
+from memquorum.core.records import ErasureFound
 
 Vector = NDArray[np.float32]
 

@@ -1,6 +1,6 @@
 """Erasure: what somebody has a right to have forgotten goes at once, and the proof of it stays (DESIGN 15, SPEC D).
 
-Reading order: `records` (what crosses a topic), `orders` (who may order what), `naming` (what an order takes),
+Reading order: `orders` (who may order what), `naming` (what an order takes),
 `tombstones` (what it keeps out afterwards), `attestation` (what the members decide of it), `receipts` (what proves an
 erasure to someone who has the genesis file alone).
 

@@ -1,6 +1,6 @@
 """Restoring: what the members agreed to forget rests sealed for its grace time, and may be brought back by their vote.
 
-Reading order: `records` (what crosses a topic), `orders` (who may ask for what), `uses` (late uses, which
+Reading order: `orders` (who may ask for what), `uses` (late uses, which
 ask too), `asking` (how a request is put to the vote), `recall` (where in the journal a sealed memory's strength and
 content are told).
 

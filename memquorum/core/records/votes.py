@@ -1,7 +1,4 @@
-"""The records that members sign: ballots, the phases of consensus, view changes, and the envelope around them.
-
-They belong to `records`, which says what is common to all.
-"""
+"""The records that members sign: ballots, the phases of consensus, view changes, and the envelope around them."""
 
 from __future__ import annotations
 
@@ -137,24 +134,6 @@ class Checkpoint:
     member: int
     decisions: bytes
     stream: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class MembersOrdered:
-    """The operator orders another membership of a shard."""
-
-    cluster: bytes
-    config: int
-    shard: int
-    base: bytes
-    action: str
-    member: int = -1
-    name: str = ""
-    role: str = ""
-    public_key: bytes = b""
-    weight_milli: int = 0
-    reliabilities: tuple[int, ...] = ()
-    through: int = 0
 
 
 @dataclass(frozen=True, slots=True)

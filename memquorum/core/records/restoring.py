@@ -1,4 +1,4 @@
-"""The records of a restore, and of a proposal to forget. They belong to `core.records`, which says what is common."""
+"""The records of a restore, and of a request to forget: the order, accepted, found in the stream, and carried out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of a protection. They belong to `core.records`, which says what is common to all."""
+"""The records of a protection: the order, accepted, in force, lapsed; and what it withholds from an erasure."""
 
 from __future__ import annotations
 

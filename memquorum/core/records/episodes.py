@@ -1,7 +1,4 @@
-"""An episode in three records: as it is published, as it is accepted, and as the journal tells of it.
-
-Re-exported by `records`, which says how records mirror their schemas.
-"""
+"""An episode's records: as it is published, accepted, scored, encoded anew, and as the journal tells of it."""
 
 from __future__ import annotations
 
@@ -90,3 +87,46 @@ class Stored:
     purposes: tuple[str, ...] = ()
     jurisdiction: str | None = None
     retry: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeScored:
+    """One outcome for every accepted episode; of several, `core.commit.answers` says which one counts."""
+
+    event_id: str
+    memory_id: str
+    namespace: str
+    agent: str
+    accepted_offset: int
+    occurred_at: int
+    outcome: str
+    salience_ppm: int
+    early: bool
+    encoder: str
+    reinforces: str | None = None
+    novelty_ppm: int | None = None
+    reward_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+    sealed_embedding: bytes | None = None
+    writer_epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReencoded:
+    """A stored memory's embedding by another encoder."""
+
+    memory_id: str
+    namespace: str
+    previous: str
+    encoder: str
+    sealed_embedding: bytes
+    memory_seq: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Reencoded:
+    """Detail of 'reencoded': which encoder's embedding took whose place; the source is where it lies."""
+
+    previous: str
+    encoder: str

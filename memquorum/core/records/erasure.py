@@ -1,4 +1,4 @@
-"""The records of an erasure. They belong to `core.records`, which says what is common to all."""
+"""The records of an erasure: the order, accepted, found in the stream, and carried out."""
 
 from __future__ import annotations
 

@@ -1,0 +1,101 @@
+"""The records that cross a topic, as frozen values. They import nothing but each other.
+
+Each class mirrors `schemas/avro/<name>.avsc` field for field; `tests/schema` holds the two equal. Times are
+milliseconds since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. What the fields mean
+stands in the schema's `doc`.
+
+By subject: `episodes`, `intake` (uses and the clock), `erasure`, `protection`, `restoring`, `members`, `nomination`,
+`votes` (what members sign) and `journal`. Everybody imports them from here.
+"""
+
+from memquorum.core.records.episodes import (
+    EpisodeAccepted,
+    EpisodeRecorded,
+    EpisodeScored,
+    MemoryReencoded,
+    Reencoded,
+    Stored,
+)
+from memquorum.core.records.erasure import Erased, ErasedEpisode, ErasureAccepted, ErasureFound, ErasureOrdered
+from memquorum.core.records.intake import AccessAccepted, AccessRecorded, ClockRequested, ClockTicked, IntakeRefused
+from memquorum.core.records.journal import (
+    Accessed,
+    Decided,
+    Destroyed,
+    JournalAppended,
+    JournalEntry,
+    JournalHead,
+    Result,
+    Ticked,
+)
+from memquorum.core.records.members import MembersOrdered
+from memquorum.core.records.nomination import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
+from memquorum.core.records.protection import Lapsed, Protected, ProtectionAccepted, ProtectionOrdered, Withheld
+from memquorum.core.records.restoring import RestoreAccepted, Restored, RestoreFound, RestoreOrdered, RestoreRequested
+from memquorum.core.records.votes import (
+    BallotCast,
+    Checkpoint,
+    Commit,
+    Misbehaved,
+    NewView,
+    Opinion,
+    Prepare,
+    Prepared,
+    PrePrepare,
+    Signed,
+    ViewChange,
+)
+
+__all__ = [
+    "AccessAccepted",
+    "AccessRecorded",
+    "Accessed",
+    "BallotCast",
+    "Checkpoint",
+    "ClockRequested",
+    "ClockTicked",
+    "Commit",
+    "Crossing",
+    "DecayCrossed",
+    "Decided",
+    "Destroyed",
+    "EpisodeAccepted",
+    "EpisodeRecorded",
+    "EpisodeScored",
+    "Erased",
+    "ErasedEpisode",
+    "ErasureAccepted",
+    "ErasureFound",
+    "ErasureOrdered",
+    "IntakeRefused",
+    "JournalAppended",
+    "JournalEntry",
+    "JournalHead",
+    "Lapsed",
+    "MembersOrdered",
+    "MemoryReencoded",
+    "Misbehaved",
+    "NewView",
+    "NominationProposed",
+    "Opinion",
+    "PrePrepare",
+    "Prepare",
+    "Prepared",
+    "Proposal",
+    "Protected",
+    "ProtectionAccepted",
+    "ProtectionOrdered",
+    "Reencoded",
+    "RestoreAccepted",
+    "RestoreFound",
+    "RestoreOrdered",
+    "RestoreRequested",
+    "Restored",
+    "Result",
+    "Signed",
+    "Standing",
+    "Stored",
+    "Ticked",
+    "ViewChange",
+    "Withheld",
+]

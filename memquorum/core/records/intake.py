@@ -1,0 +1,59 @@
+"""The records of what comes in beside episodes and orders: uses, the driven clock, and what was refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AccessRecorded:
+    """Outside. An agent used a memory."""
+
+    agent: str
+    memory_id: str
+    namespace: str | None = None
+    event_id: str | None = None
+    accessed_at: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClockRequested:
+    """Outside, read only where the clock is driven: asks for a tick on every shard."""
+
+    as_of: int
+    event_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccessAccepted:
+    """An access behind the wall."""
+
+    event_id: str
+    memory_id: str
+    namespace: str
+    agent: str
+    accessed_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClockTicked:
+    """Time as a record: from here on it is as_of in this shard."""
+
+    event_id: str
+    as_of: int
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeRefused:
+    """A record that intake did not let in: where it came from and why; the payload sealed."""
+
+    origin_topic: str
+    origin_partition: int
+    origin_offset: int
+    reason: str
+    detail: str
+    refused_at: int
+    key_id: str
+    sealed_payload: bytes
+    field: str | None = None
+    signature: bytes | None = None

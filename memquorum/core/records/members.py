@@ -1,0 +1,23 @@
+"""The record of an order of the operator: another membership of a shard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class MembersOrdered:
+    """The operator orders another membership of a shard."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    base: bytes
+    action: str
+    member: int = -1
+    name: str = ""
+    role: str = ""
+    public_key: bytes = b""
+    weight_milli: int = 0
+    reliabilities: tuple[int, ...] = ()
+    through: int = 0

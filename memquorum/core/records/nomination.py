@@ -1,0 +1,66 @@
+"""The records from a tick to what the members vote on: what has decayed, where the shard stood, what is proposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One memory under the threshold."""
+
+    memory_id: str
+    last_access: int
+    decay_ppm: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a shard stood at a tick: what decides whether the tick opens an epoch."""
+
+    last_epoch: int
+    last_epoch_at: int
+    interactions: int
+    alive: int
+    unattested: int = 0
+    asked_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DecayCrossed:
+    """The memories of a shard whose decay has crossed the threshold at a tick."""
+
+    shard: int
+    as_of: int
+    accepted_offset: int
+    journal_seq: int
+    crossed: tuple[Crossing, ...]
+    standing: Standing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One memory, one kind."""
+
+    memory_id: str
+    namespace: str
+    kind: str
+    reason: str
+    last_access: int
+    created: int
+    salience_ppm: int
+
+
+@dataclass(frozen=True, slots=True)
+class NominationProposed:
+    """What one epoch of one shard votes on."""
+
+    cluster: bytes
+    config: int
+    shard: int
+    epoch: int
+    as_of: int
+    accepted_offset: int
+    trigger: str
+    proposals: tuple[Proposal, ...]
+    order: bytes | None = None
