@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from memquorum.core.crypto import sealing
+from memquorum.core import sealing
 from memquorum.ports import VaultBehind
 
 

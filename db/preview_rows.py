@@ -15,7 +15,7 @@ from db.store import found_quotas
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import follow
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.preview import Alive
 from memquorum.core.records import Standing
 from memquorum.ports import Candidate, StoreUnavailable

@@ -19,7 +19,7 @@ from db.arrays import uuids
 from db.connection import VAULT, Link
 from db.followed import Followed
 from db.queries import QUERIES
-from memquorum.core.crypto import sealing
+from memquorum.core import sealing
 from memquorum.ports import VaultBehind, VaultUnavailable
 
 Subject = tuple[str, str]

@@ -20,7 +20,7 @@ from db import view_statements as sql
 from db.view_rows import Fading, Known, Recent
 from db.view_tables import TABLES, VERSION
 from memquorum.core.consensus.events import Progress, Reached
-from memquorum.core.consensus.membership import OPERATOR
+from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.merging import Marks
 from memquorum.core.protection.orders import ENDS, GOAL, NEED, PIN, kind_of

@@ -36,7 +36,7 @@ from infra.settings import Settings, SettingsError
 from infra.supervisor import SupervisorError
 from infra.topics import TopicsError
 from memquorum import terminal
-from memquorum.core.consensus.membership import GenesisError
+from memquorum.core.identity.membership import GenesisError
 from memquorum.core.policy import PolicyError
 from memquorum.options import when
 

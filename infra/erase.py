@@ -19,9 +19,9 @@ from db.store import protections
 from infra import copies, genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import OPERATOR
 from memquorum.core.erasure import orders
 from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import BadOrder

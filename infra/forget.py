@@ -21,7 +21,7 @@ from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core import caps, preview
 from memquorum.core.ballots.evidence import MemberContext
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM, Policy, PolicyError, from_json, to_json
 from memquorum.core.preview import Outlook, Vote
 from memquorum.core.retrieval.telling import moment as date

@@ -18,7 +18,7 @@ from nacl.signing import SigningKey
 
 from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
-from memquorum.core.consensus.membership import (
+from memquorum.core.identity.membership import (
     OPERATOR,
     OPTIONAL_SERVICES,
     SERVICES,
@@ -27,7 +27,7 @@ from memquorum.core.consensus.membership import (
     dump,
     load,
 )
-from memquorum.core.crypto.stamps import Reader, Writer, for_member, for_services, member_key
+from memquorum.core.identity.stamps import Reader, Writer, for_member, for_services, member_key
 
 log = logging.getLogger(__name__)
 

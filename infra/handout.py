@@ -15,7 +15,7 @@ from infra import logins
 from infra.kafkalogins import ADMIN
 from infra.secretfiles import write_secret
 from infra.settings import Settings
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 
 MASTER = "master.key"
 ADMINISTRATOR = "admin.pgpass"

@@ -14,7 +14,7 @@ from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core import names
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import OPERATOR
+from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import GONE, SEALED, Memory, Protection
 from memquorum.core.orders import BadOrder

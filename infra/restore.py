@@ -20,7 +20,7 @@ from db.queries import QUERIES
 from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import OPERATOR
+from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import RestoreOrdered

@@ -17,8 +17,8 @@ from infra.topics import declared
 from memquorum import topics
 from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.encoders import EncoderUnavailable
 from memquorum.ports import Encoder, Follows, SignConflict, StoreLost
 from memquorum.schema_files import load_codec

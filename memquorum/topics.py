@@ -24,7 +24,7 @@ EVIDENCE = "memory.consensus.evidence.v1"
 JOURNAL = "memory.journal.appended.v1"
 HEADS = "memory.journal.head.v1"
 
-# Their records bear the line's stamp (core/crypto/stamps.py). All but the heads are signed by nobody.
+# Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, REENCODED, CROSSED, JOURNAL, HEADS})
 OUTSIDE = (EPISODES, ACCESSES, ERASURES, RESTORES, CLOCK)
 # Read whoever drives the clock.

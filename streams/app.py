@@ -19,8 +19,8 @@ from faust.worker import Worker
 
 from memquorum import kafka
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Writer
 from memquorum.ports import Encoder, Neighbourhoods, Orders, Past, Schedule, Vault
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health

@@ -14,8 +14,8 @@ import faust
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.crypto.stamps import Writer
 from memquorum.core.decay import crossings
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, JournalAppended, JournalEntry, Ticked
 from memquorum.ports import Schedule

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.orders import open_order
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.nomination import rest_until
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import DecayCrossed, ErasureFound, ErasureOrdered, Standing

@@ -22,12 +22,12 @@ from memquorum import topics
 from memquorum.core import nomination
 from memquorum.core.avro import Codec
 from memquorum.core.ballots import kinds
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.orders import apply
-from memquorum.core.crypto.keys import Keys
-from memquorum.core.crypto.stamps import Writer
 from memquorum.core.decay import ambiguous
 from memquorum.core.erasure import attestation
+from memquorum.core.identity.keys import Keys
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.nomination import Attempt
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.restoring import asking

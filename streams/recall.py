@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.crypto import sealing
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Past, StreamUnavailable, Vault, VaultUnavailable, Vector
 from streams.encoding import Encoding

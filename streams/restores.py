@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import (

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 import faust
 
 from memquorum import topics
-from memquorum.core import letters
+from memquorum.core import letters, sealing
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.crypto import sealing
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, ErasureAccepted

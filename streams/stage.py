@@ -27,7 +27,7 @@ import faust
 from faust.types import TP, EventT, TopicT
 
 from memquorum import cloudevents
-from memquorum.core.crypto.stamps import HEADER, Writer
+from memquorum.core.identity.stamps import HEADER, Writer
 from memquorum.ports import EncoderUnavailable, StoreUnavailable, StreamUnavailable, VaultBehind, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import STUCK_S

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.events import Noted
 from memquorum.core.consensus.evidence import BadEvidence, charge, convict
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.telemetry.metrics import Meters
 
 _LOG = logging.getLogger("memquorum.replica")

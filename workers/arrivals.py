@@ -7,7 +7,7 @@ import re
 from confluent_kafka import Message
 
 from memquorum.core import letters
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from workers import loop
 

@@ -19,8 +19,8 @@ from memquorum.core.audit.agreed import Words
 from memquorum.core.audit.findings import Finding, Findings, Kind, ShardReport, VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.ports import Vault
 from workers import authors, contents

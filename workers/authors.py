@@ -10,11 +10,10 @@ import itertools
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 
-from memquorum.core import authorship
+from memquorum.core import authorship, sealing
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto import sealing
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Vault, VaultUnavailable
 

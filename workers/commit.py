@@ -26,9 +26,9 @@ from db.store import Clear, Fenced, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit.assembly import DigestConflict
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.keys import Keys
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.keys import Keys
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change
 from memquorum.core.journal.workset import Net

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from memquorum.core import sealing
 from memquorum.core.audit.findings import KEPT_PER_KIND, Finding, Kind
-from memquorum.core.crypto import sealing
 from memquorum.ports import Vault, VaultUnavailable
 
 _LOG = logging.getLogger("memquorum.audit")

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from memquorum import topics
-from memquorum.core import intake
+from memquorum.core import intake, sealing
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto import sealing, signatures
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity import signatures
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.intake import Intent, Origin, Refusal
 from memquorum.core.letters import open_payload
 from memquorum.core.records import IntakeRefused

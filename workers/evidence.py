@@ -9,8 +9,8 @@ from functools import cache, partial
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.evidence import BadEvidence, Verdict, convict, describe
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import Misbehaved
 from workers import configurations
 from workers.partition import standing

@@ -23,11 +23,10 @@ from typing import Any, Literal
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from memquorum import topics
-from memquorum.core import ids, intake, letters
+from memquorum.core import ids, intake, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto import sealing
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaException, TopicPartition
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import destroyed
 from memquorum.core.records import JournalAppended, JournalEntry
 from memquorum.ports import VaultUnavailable

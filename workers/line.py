@@ -11,14 +11,13 @@ import numpy as np
 
 from db.store import Clear, Start
 from memquorum import topics
-from memquorum.core import caps, ids
+from memquorum.core import caps, ids, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
-from memquorum.core.crypto import sealing
 from memquorum.core.erasure.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules

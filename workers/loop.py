@@ -13,7 +13,7 @@ from typing import Any
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from memquorum import cloudevents, kafka
-from memquorum.core.crypto import stamps
+from memquorum.core.identity import stamps
 from workers.reach import ReachingConsumer, ReachingProducer
 
 Headers = list[tuple[str, str | bytes | None]]

@@ -15,9 +15,9 @@ from confluent_kafka import KafkaException, Producer
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.keys import Keys
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.keys import Keys
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import JournalAppended, JournalHead
 from memquorum.telemetry.tracing import NOTHING, Hop

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from db.view import View
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.events import Restarted, Timings
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import is_decided
-from memquorum.core.crypto.keys import Sign
+from memquorum.core.identity.keys import Sign
+from memquorum.core.identity.membership import Genesis
 from memquorum.ports import SignState
 
 _LOG = logging.getLogger("memquorum.replica")

@@ -6,7 +6,7 @@ import logging
 from itertools import takewhile
 
 from memquorum import topics
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.stamps import Reader
 from workers.partition import Partition
 from workers.strangers import Strangers
 

@@ -17,8 +17,8 @@ from memquorum.core.audit.chain import Record
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, looked_back
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import (
     BallotCast,
     Checkpoint,

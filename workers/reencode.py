@@ -17,9 +17,9 @@ from confluent_kafka import KafkaException, Producer
 
 from db.encodings import Encoded, Encodings
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.records import MemoryReencoded
 from memquorum.encoders.each import each
 from memquorum.ports import Encoder, Vault, Vector

@@ -23,8 +23,8 @@ from db.queries import QUERIES
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import Difference, StateDigest
 from memquorum.core.journal.rows import ShardState

@@ -16,8 +16,8 @@ from typing import TypeVar
 from db.store import Clear, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import (
     CannotReplay,

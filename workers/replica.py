@@ -27,9 +27,9 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.evidence import RULES, Evidence
 from memquorum.core.consensus.events import Keep, Send, Timings
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto.keys import Keys
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.keys import Keys
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry

@@ -17,9 +17,9 @@ from memquorum.core.ballots.kinds import ERASE, RESTORE
 from memquorum.core.commit.applying import Accepted
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, follow
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.reliability import FRESH, WINDOW
-from memquorum.core.crypto.keys import Sign
+from memquorum.core.identity.keys import Sign
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
 from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
 from memquorum.core.records import EpisodeAccepted

@@ -1,4 +1,4 @@
-"""Who wrote a record of the internal topics that nobody signs: this line, or a stranger (core/crypto/stamps.py)."""
+"""Who wrote a record of the internal topics that nobody signs: this line, or a stranger (core/identity/stamps.py)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 from confluent_kafka import Message
 
 from memquorum import topics
-from memquorum.core.crypto.stamps import HEADER, Reader, Writer
+from memquorum.core.identity.stamps import HEADER, Reader, Writer
 from memquorum.telemetry.leftout import NO_STAMP, LeftOut
 from workers import loop
 

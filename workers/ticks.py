@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, TopicPartition
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.crypto.stamps import Reader
+from memquorum.core.identity.stamps import Reader
 from memquorum.core.records import ClockTicked
 from workers import loop
 from workers.strangers import Strangers

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from memquorum import topics
 from memquorum.core.consensus.events import Decided, Entered, Message, Send, Stable
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import NominationProposed
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import NOTHING, Hop, trace_of_vote, unsampled

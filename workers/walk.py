@@ -15,7 +15,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Accepted, Scored, unfit
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.ordered import Ordered

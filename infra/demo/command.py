@@ -30,7 +30,7 @@ from infra.embedded.processes import EmbeddedError, tail
 from infra.settings import DEFAULT_RUN_DIR, Settings
 from infra.supervisor import SupervisorError
 from memquorum import terminal
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 from workers import audit
 

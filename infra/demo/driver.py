@@ -24,7 +24,7 @@ from infra.demo.steps import Publish, Step
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import (
     AccessRecorded,
     ClockRequested,

@@ -17,8 +17,8 @@ from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
 from memquorum.client import Memory, erasing, receipts
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.receipts import BadReceipt, Found, verify
+from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 
 _SHOWN = 4

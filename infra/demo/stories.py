@@ -14,7 +14,7 @@ from infra.demo.inputs import Record
 from infra.demo.report import line
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import telling
 from memquorum.core.retrieval.explain import Account, explain

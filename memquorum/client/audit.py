@@ -22,7 +22,7 @@ from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.kafka import aiokafka
 

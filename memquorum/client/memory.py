@@ -36,7 +36,7 @@ from memquorum.client.values import (
     named,
 )
 from memquorum.core import ids
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.retrieval.query import Hit
 from memquorum.kafka import aiokafka

@@ -10,7 +10,7 @@ from pathlib import Path
 from nacl.signing import SigningKey
 
 from memquorum.client.errors import NotConfigured
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 
 _SEED_BYTES = 32
 

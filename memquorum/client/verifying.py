@@ -11,8 +11,8 @@ from memquorum import terminal
 from memquorum.client import audit
 from memquorum.client.errors import NotConfigured
 from memquorum.core.audit import rendering
-from memquorum.core.consensus import membership
-from memquorum.core.consensus.membership import Genesis, GenesisError
+from memquorum.core.identity import membership
+from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.schema_files import load_codec
 
 

@@ -9,10 +9,10 @@ whoever writes the accepted stream put into an agent's mouth.
 from __future__ import annotations
 
 from memquorum import topics
-from memquorum.core import ids, intake
+from memquorum.core import ids, intake, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto import sealing, signatures
+from memquorum.core.identity import signatures
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeRecorded
 
 SIGNATURE_BYTES = 64

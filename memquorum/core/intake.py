@@ -15,7 +15,7 @@ What a record may hold:
 - `source`: as an agent's name; `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
-for signatures (`core.crypto.signatures`). Orders to erase and requests to restore are Avro, and signed in themselves.
+for signatures (`core.identity.signatures`). Orders to erase and requests to restore are Avro, and signed in themselves.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from memquorum import topics
-from memquorum.core import facets, ids, jsontext, names, ordered
+from memquorum.core import facets, ids, jsontext, names, ordered, sealing
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto import sealing, signatures
+from memquorum.core.identity import signatures
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders import BadOrder
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason

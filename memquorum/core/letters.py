@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 from memquorum import topics
-from memquorum.core import authorship, ids
-from memquorum.core.crypto import sealing
+from memquorum.core import authorship, ids, sealing
 from memquorum.core.intake import Origin
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure import orders
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.protection.orders import open_protection, protects
 from memquorum.core.records import ErasureAccepted, ProtectionAccepted, RestoreAccepted
 from memquorum.core.restoring import orders as restoring

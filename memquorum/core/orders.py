@@ -16,8 +16,8 @@ from typing import TypeVar
 
 from memquorum.core import names
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus import messages
-from memquorum.core.consensus.membership import OPERATOR, Genesis
+from memquorum.core.identity import messages
+from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.records import ErasureOrdered, ProtectionOrdered, RestoreOrdered, Signed
 
 SERVICE = "service:erasure"

@@ -18,9 +18,9 @@ from memquorum.core.ballots.columns import Ballot, packed_columns, places_of, re
 from memquorum.core.ballots.evidence import MemberContext
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.caps import Quota
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import tally
 from memquorum.core.decay import decay_ppm
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed, Proposal, Standing
 from memquorum.ports import Candidate

@@ -7,7 +7,7 @@ import time
 import psycopg
 
 from memquorum import topics
-from memquorum.core.consensus.messages import read_signed
+from memquorum.core.identity.messages import read_signed
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import Commit
 from tests.benchmarks.feed import HOUR, START, Feed

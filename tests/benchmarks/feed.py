@@ -10,9 +10,8 @@ import numpy as np
 from db.vault import PostgresVault
 from infra import genesis
 from memquorum import topics
-from memquorum.core import ids
-from memquorum.core.consensus.messages import sign
-from memquorum.core.crypto import sealing
+from memquorum.core import ids, sealing
+from memquorum.core.identity.messages import sign
 from memquorum.core.records import ClockTicked, EpisodeAccepted, EpisodeScored, NominationProposed, Proposal
 from tests.benchmarks.parts import AGENTS, Parts, names_of
 from tests.benchmarks.texts import sentences

@@ -21,7 +21,7 @@ from infra.embedded.processes import free_port
 from infra.fleet import Fleet, roles
 from infra.settings import Settings
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 
 

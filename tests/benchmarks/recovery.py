@@ -7,7 +7,7 @@ import signal
 import time
 
 from memquorum import topics
-from memquorum.core.consensus.messages import read_signed
+from memquorum.core.identity.messages import read_signed
 from memquorum.core.records import PrePrepare
 from tests.benchmarks.epochs import LATE, POLICY, until_decided
 from tests.benchmarks.feed import Feed

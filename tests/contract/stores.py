@@ -14,7 +14,7 @@ from db.neighbourhoods import PostgresNeighbourhoods
 from db.schedule import PostgresSchedule
 from db.store import Clear, PostgresStore
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.ports import Neighbourhoods, Schedule

@@ -11,7 +11,7 @@ import pytest
 
 from db.inmemory import InMemoryVault
 from db.vault import PostgresVault
-from memquorum.core.crypto.sealing import SealError
+from memquorum.core.sealing import SealError
 from memquorum.ports import Follows, Vault, VaultBehind, VaultUnavailable
 
 MASTER = bytes(range(32))

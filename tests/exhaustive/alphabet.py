@@ -29,10 +29,10 @@ from typing import Any
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Timer
-from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.viewchange import Opening, Report, check_new_view, check_view_change
+from memquorum.core.identity.messages import digest
 from memquorum.core.records import (
     BallotCast,
     Commit,

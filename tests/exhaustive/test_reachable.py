@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.voice import Voice
+from memquorum.core.identity.membership import Genesis
 from tests.exhaustive.alphabet import Alphabet
 from tests.exhaustive.cluster import Cluster
 from tests.exhaustive.member import Member

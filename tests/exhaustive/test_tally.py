@@ -40,8 +40,8 @@ import pytest
 
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS, PROMOTE, RESTORE
-from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.tally import tally
+from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.policy import PPM
 from memquorum.core.records import NominationProposed, Opinion, Proposal
 from tests.unit.genesis import make

@@ -14,7 +14,7 @@ from random import Random
 
 from memquorum import topics
 from memquorum.core import ids
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.records import AccessRecorded, ClockRequested, EpisodeRecorded, JournalEntry
 from tests.faults.publications import (
     DAY,

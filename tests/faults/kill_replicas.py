@@ -17,7 +17,7 @@ from pathlib import Path
 
 from infra import topics
 from infra.embedded.kafka import Kafka
-from memquorum.core.consensus.membership import load
+from memquorum.core.identity.membership import load
 from memquorum.schema_files import load_codec
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes

@@ -16,7 +16,7 @@ from nacl.signing import SigningKey
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.records import EpisodeRecorded
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import seed_of

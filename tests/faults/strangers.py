@@ -17,8 +17,8 @@ from infra import genesis
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
-from memquorum.core.consensus import messages
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity import messages
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import links
 from memquorum.core.records import (
     AccessAccepted,

@@ -9,7 +9,7 @@ import pytest
 
 from memquorum import topics
 from memquorum.core import intake
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.intake import Origin, Refusal
 from memquorum.core.records import IntakeRefused
 from memquorum.schema_files import load_codec

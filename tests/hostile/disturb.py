@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable
 
 from memquorum import topics
-from memquorum.core.consensus.messages import sign
+from memquorum.core.identity.messages import sign
 from memquorum.core.records import Commit
 from tests.hostile.fleet import COMMIT, Fleet
 from tests.hostile.judge import Met

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaException
 
 from infra import topics as declared
 from infra.embedded.brokers import Brokers
-from memquorum.core.consensus.membership import load
+from memquorum.core.identity.membership import load
 from memquorum.schema_files import load_codec
 from tests.hostile import judge, store
 from tests.hostile.brokers import BrokerFaults

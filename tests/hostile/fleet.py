@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from db.vault import PostgresVault
-from memquorum.core.consensus.membership import load
+from memquorum.core.identity.membership import load
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.schema_files import load_codec
 from tests.hostile import member, memories

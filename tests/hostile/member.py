@@ -23,8 +23,8 @@ from memquorum.core.ballots.columns import places_of, read
 from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Send
-from memquorum.core.consensus.membership import Genesis, load
-from memquorum.core.consensus.messages import digest, sign
+from memquorum.core.identity.membership import Genesis, load
+from memquorum.core.identity.messages import digest, sign
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Prepare, PrePrepare, Proposal, Signed
 from memquorum.ports import Vault
 from memquorum.schema_files import load_codec

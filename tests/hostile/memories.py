@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import sign
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import sign
 from memquorum.core.ids import shard_of
 from memquorum.core.intake import EpisodeIntent, Origin, accept, seal_episode
 from memquorum.core.records import (

@@ -10,7 +10,7 @@ import psycopg
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from tests.hostile.fleet import GRACE_MS, Place
 from tests.hostile.memories import LATE, Line
 from tests.hostile.watch import Decision

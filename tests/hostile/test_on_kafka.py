@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import load
+from memquorum.core.identity.membership import load
 from tests.hostile import drive
 from tests.hostile.fleet import Place, genesis_of
 from tests.hostile.judge import LIAR, Met

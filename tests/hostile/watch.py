@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_commit, check_pre_prepare
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Commit, PrePrepare
 from tests.integration.replicas import authentic
 from workers import loop

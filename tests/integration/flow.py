@@ -13,12 +13,11 @@ import numpy as np
 from confluent_kafka import Producer
 
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import ids, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.commit.spine import Item
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.crypto import sealing
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.records import (
     AccessAccepted,

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider
-from memquorum.core.consensus.membership import Genesis, load
-from memquorum.core.consensus.messages import BadMessage, digest, sign, verify
-from memquorum.core.crypto import sealing
+from memquorum.core.identity.membership import Genesis, load
+from memquorum.core.identity.messages import BadMessage, digest, sign, verify
 from memquorum.core.ids import memory_id, shard_of
 from memquorum.core.records import (
     AccessAccepted,

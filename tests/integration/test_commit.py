@@ -15,7 +15,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import spine
 from memquorum.core.commit.assembly import DigestConflict
-from memquorum.core.consensus.messages import open_signed
+from memquorum.core.identity.messages import open_signed
 from memquorum.core.ids import memory_id
 from memquorum.core.records import ClockTicked, Decided, Destroyed, JournalHead, Stored
 from tests.integration.commit_process import GENESIS, MASTER

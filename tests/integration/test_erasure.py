@@ -12,7 +12,7 @@ from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.messages import open_signed
+from memquorum.core.identity.messages import open_signed
 from memquorum.core.ids import memory_id, shard_of
 from memquorum.core.records import EpisodeAccepted, Erased, ErasureAccepted, JournalHead, Signed, Stored
 from tests.integration.commit_process import GENESIS, MASTER

@@ -27,7 +27,7 @@ from infra.settings import Settings
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.records import ClockRequested
 from memquorum.encoders.hashing import HashingEncoder

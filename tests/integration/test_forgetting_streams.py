@@ -16,8 +16,8 @@ from confluent_kafka import Consumer, TopicPartition
 from db.inmemory import InMemorySchedule, InMemoryStore
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.messages import open_signed
 from memquorum.core.decay import due_at
+from memquorum.core.identity.messages import open_signed
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.ports import Candidate, DueMemory, Schedule, StoreUnavailable

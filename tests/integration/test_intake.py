@@ -21,10 +21,10 @@ from psycopg.conninfo import conninfo_to_dict
 from db.vault import PostgresVault
 from infra.embedded.kafka import Kafka
 from memquorum import topics
-from memquorum.core import authorship, ids, letters
+from memquorum.core import authorship, ids, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing, signatures
-from memquorum.core.crypto.stamps import HEADER, Writer
+from memquorum.core.identity import signatures
+from memquorum.core.identity.stamps import HEADER, Writer
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.quota import Limits, Plan
 from memquorum.core.records import (

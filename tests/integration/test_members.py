@@ -15,8 +15,8 @@ from db.schedule import PostgresSchedule
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
-from memquorum.core.consensus.membership import Genesis, load
-from memquorum.core.consensus.messages import open_any
+from memquorum.core.identity.membership import Genesis, load
+from memquorum.core.identity.messages import open_any
 from memquorum.core.records import DecayCrossed, JournalHead, Standing
 from memquorum.telemetry.bundle import Telemetry
 from streams.nomination import Nomination

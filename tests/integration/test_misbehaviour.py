@@ -13,8 +13,8 @@ from infra import commands
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import load
-from memquorum.core.consensus.messages import sign
+from memquorum.core.identity.membership import load
+from memquorum.core.identity.messages import sign
 from memquorum.core.records import BallotCast, Misbehaved, Prepare, Signed
 from tests.integration.replicas import Replicas, World
 from tests.unit.genesis import make_bytes, seed_of

@@ -8,7 +8,7 @@ import pytest
 
 from infra.genesis import seats_for
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import load
+from memquorum.core.identity.membership import load
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes
 

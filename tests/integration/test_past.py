@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memquorum import topics
-from memquorum.core.crypto.stamps import HEADER, Writer
+from memquorum.core.identity.stamps import HEADER, Writer
 from workers import loop
 from workers.past import KafkaPast
 

@@ -7,8 +7,8 @@ import time
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.crypto.keys import Keys
-from memquorum.core.crypto.stamps import Writer
+from memquorum.core.identity.keys import Keys
+from memquorum.core.identity.stamps import Writer
 from tests.unit import genesis
 from tests.unit.shard import Shard
 from workers import loop, published

@@ -15,8 +15,8 @@ from db.migrate import migrate
 from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
 from memquorum.core.ids import memory_id
 from memquorum.core.records import MemoryReencoded
 from memquorum.encoders.hashing import HashingEncoder

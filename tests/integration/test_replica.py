@@ -11,9 +11,9 @@ import pytest
 from db.signstate import SqliteSignState
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import load
-from memquorum.core.consensus.messages import sign
 from memquorum.core.consensus.slots import ballot_slot
+from memquorum.core.identity.membership import load
+from memquorum.core.identity.messages import sign
 from memquorum.core.records import Commit
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes

@@ -13,8 +13,8 @@ from db.schedule import PostgresSchedule
 from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
 from memquorum.core.ids import memory_id
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.core.records import (

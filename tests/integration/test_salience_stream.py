@@ -21,9 +21,8 @@ from confluent_kafka.admin import AdminClient
 
 from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from memquorum import topics
-from memquorum.core import ids
+from memquorum.core import ids, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
 from memquorum.core.policy import Policy
 from memquorum.core.records import ClockTicked, EpisodeAccepted, EpisodeScored
 from memquorum.encoders.hashing import HashingEncoder

@@ -21,7 +21,7 @@ from memquorum.core.audit.agreed import stable
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.checkpoints import INTERVAL
 from memquorum.core.consensus.events import Progress
-from memquorum.core.consensus.membership import Genesis, load
+from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes

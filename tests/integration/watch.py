@@ -12,7 +12,7 @@ import psycopg
 
 from db.vault import PostgresVault
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules, redo
 from memquorum.core.journal.rows import Rows

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from memquorum.core.avro import DecodeError
 from memquorum.core.consensus.events import Message
-from memquorum.core.consensus.messages import digest
+from memquorum.core.identity.messages import digest
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare, Signed
 from tests.simulation.liars import Behaviour, Said
 from tests.simulation.mutations import mutate

@@ -15,9 +15,9 @@ from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.events import Message
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import digest, sign
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
 from tests.unit.genesis import seed_of
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from db.signstate import MemorySignState
 from memquorum.core.consensus.events import Message, Progress
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from tests.simulation.broker import LOGS
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memquorum.core.consensus.certificate import BadCertificate, looked_back
 from memquorum.core.consensus.events import Message
-from memquorum.core.consensus.messages import BadMessage
+from memquorum.core.identity.messages import BadMessage
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
 from tests.simulation.broker import LOGS
 from tests.simulation.plan import EVERYBODY, FAVOURED, MS, POINTS, WITHHELD, Fault

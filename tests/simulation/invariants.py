@@ -11,8 +11,8 @@ from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, decider
 from memquorum.core.consensus.events import Message, Reached
 from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charge, convict
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import digest, open_signed
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import digest, open_signed
 from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
 from tests.simulation.ordered import answered
 

@@ -22,7 +22,7 @@ from tests.simulation.ordered import answered
 from tests.simulation.plan import MS
 
 if TYPE_CHECKING:
-    from memquorum.core.consensus.membership import Genesis
+    from memquorum.core.identity.membership import Genesis
     from tests.simulation.world import World
 
 WINDOW = 2

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from memquorum.core import nomination
 from memquorum.core.ballots.kinds import CONFIGURE
 from memquorum.core.consensus.certificate import Checked, Nominated
-from memquorum.core.consensus.membership import Genesis, GenesisError
 from memquorum.core.consensus.orders import (
     RESIZES,
     ROTATE_SERVICE,
@@ -23,6 +22,7 @@ from memquorum.core.consensus.orders import (
 )
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.erasure import attestation
+from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.ids import memory_id
 from memquorum.core.records import (
     DecayCrossed,

@@ -21,7 +21,7 @@ import nacl.signing
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import events as t
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 from tests.benchmarks import kept
 from tests.simulation.cluster import KINDS_OF_LOG, TIMERS, Cluster, Node

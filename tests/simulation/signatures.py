@@ -21,8 +21,8 @@ from typing import Any, TypeVar
 from nacl.signing import SigningKey
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus import messages
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity import messages
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Signed
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, seed_of

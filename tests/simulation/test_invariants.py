@@ -18,12 +18,12 @@ from memquorum.core.consensus.buffers import EpochBuffer, Held, Round
 from memquorum.core.consensus.checkpoints import Checkpoints
 from memquorum.core.consensus.events import Message, Timings
 from memquorum.core.consensus.gate import Gate
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.search import Search
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.views import Views
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import BallotCast, Checkpoint
 from tests.simulation.dice import Dice
 from tests.simulation.plan import CALM, MS, POINTS, Fault, Plan, draw

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from memquorum.core.consensus import membership
+from memquorum.core.identity import membership
 from tests.simulation.plan import CALM, Plan
 from tests.simulation.runs import Size, told
 from tests.simulation.signatures import Signatures

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from memquorum.core.consensus import gate, messages
+from memquorum.core.consensus import gate
 from memquorum.core.consensus.events import Message, Progress
+from memquorum.core.identity import messages
 from memquorum.core.records import Prepare, Signed
 from tests.simulation import __main__ as command
 from tests.simulation.behaviours import LIBRARY

@@ -7,8 +7,8 @@ from typing import Any
 
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.consensus import messages
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity import messages
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import ErasedEpisode, ErasureAccepted, ErasureOrdered
 from tests.unit.genesis import public_key, seed_of
 

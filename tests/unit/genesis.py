@@ -7,7 +7,7 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
-from memquorum.core.consensus.membership import Genesis, Member, dump, load
+from memquorum.core.identity.membership import Genesis, Member, dump, load
 from memquorum.core.policy import Policy
 
 DEFAULT_WEIGHTS = (1500, 1500, 1000, 1000)

@@ -12,7 +12,7 @@ from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Kind, ShardReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.audit.witness import Store
-from memquorum.core.consensus import messages
+from memquorum.core.identity import messages
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.links import entry_hash, genesis_hash
 from memquorum.core.journal.rows import Change, DecisionRow

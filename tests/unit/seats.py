@@ -9,9 +9,9 @@ from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
 from memquorum.core.consensus import events as t
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import sign
-from memquorum.core.crypto.keys import Sign
+from memquorum.core.identity.keys import Sign
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import sign
 from memquorum.core.records import ClockTicked, MembersOrdered, NominationProposed, Proposal
 from memquorum.schema_files import load_codec
 from tests.unit import votes

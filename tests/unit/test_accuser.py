@@ -8,7 +8,7 @@ import pytest
 
 from memquorum.core.consensus.events import Message, Note, Noted
 from memquorum.core.consensus.evidence import convict
-from memquorum.core.consensus.messages import open_signed, sign
+from memquorum.core.identity.messages import open_signed, sign
 from memquorum.core.records import Misbehaved
 from memquorum.telemetry import metrics
 from memquorum.telemetry.metrics import Meters

@@ -14,7 +14,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import assembly
 from memquorum.core.commit.assembly import COMMIT, PRE_PREPARE, Assembly, Certified, DigestConflict
 from memquorum.core.consensus.certificate import Checked, Verified
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec

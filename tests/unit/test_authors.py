@@ -9,7 +9,7 @@ from dataclasses import replace
 from memquorum import topics
 from memquorum.core import intake
 from memquorum.core.audit.findings import Kind
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent, Origin
 from memquorum.core.records import EpisodeAccepted, EpisodeRecorded
 from memquorum.ports import VaultUnavailable

@@ -15,7 +15,7 @@ from memquorum.core import caps, nomination
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.consensus.membership import load
+from memquorum.core.identity.membership import load
 from memquorum.core.journal.rows import LetGo
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import Crossing, DecayCrossed, Decided, Proposal, Standing

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memquorum.core.consensus import certificate, messages
+from memquorum.core.consensus import certificate
 from memquorum.core.consensus.certificate import (
     BadCertificate,
     Verified,
@@ -19,6 +19,7 @@ from memquorum.core.consensus.certificate import (
     check_pre_prepare,
     proposal_digest,
 )
+from memquorum.core.identity import messages
 from memquorum.core.ids import shard_of
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Opinion, PrePrepare, Signed
 from memquorum.schema_files import load_codec

@@ -11,8 +11,8 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.events import Message, Note
 from memquorum.core.consensus.evidence import charge, convict
-from memquorum.core.consensus.messages import open_signed
 from memquorum.core.consensus.slots import checkpoint_slot
+from memquorum.core.identity.messages import open_signed
 from memquorum.core.records import Checkpoint, Signed
 from memquorum.ports import SignedSlot
 from tests.unit.test_replica_core import CODEC, GENESIS, SAID, Core, commit, of, signed

@@ -30,7 +30,7 @@ from memquorum.client import (
 from memquorum.client.memory import _gates
 from memquorum.client.values import Gates
 from memquorum.core import ids
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import query
 from tests.unit.genesis import make_bytes

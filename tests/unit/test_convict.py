@@ -16,7 +16,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus import evidence
 from memquorum.core.consensus.events import Message, Note
 from memquorum.core.consensus.evidence import BadEvidence, Rule, Verdict, charge, convict, describe
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Commit, Misbehaved, Prepare, Signed
 from tests.unit import test_replica_core as normal
 from tests.unit.genesis import make

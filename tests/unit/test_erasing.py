@@ -10,7 +10,7 @@ from memquorum import topics
 from memquorum.core import intake
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent, Origin
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import redo

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memquorum import topics
-from memquorum.core.consensus.messages import read_signed
+from memquorum.core.identity.messages import read_signed
 from memquorum.core.records import BallotCast
 from tests.unit.genesis import make
 from tests.unit.seats import CODEC, Fleet

@@ -11,8 +11,8 @@ import pytest
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.consensus.messages import open_signed
 from memquorum.core.decay import span_ms
+from memquorum.core.identity.messages import open_signed
 from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
 from memquorum.core.records import (
     Crossing,

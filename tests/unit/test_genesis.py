@@ -13,7 +13,7 @@ from nacl.signing import SigningKey
 from infra import genesis
 from infra.settings import Settings, load
 from memquorum.client import NotConfigured, signer
-from memquorum.core.consensus.membership import GenesisError
+from memquorum.core.identity.membership import GenesisError
 from memquorum.core.policy import Policy, PolicyError, to_json
 from tests.unit.genesis import make
 

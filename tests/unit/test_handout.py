@@ -11,7 +11,7 @@ import pytest
 from db import logins as kinds
 from infra import genesis, handout, logins, settings
 from infra.settings import Settings
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 
 _SERVICE = {"keys/stamps.key", *(f"keys/stamps-member-{member}.key" for member in range(4))}
 WANTED = {

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memquorum import topics
-from memquorum.core import ids, intake, jsontext, letters
+from memquorum.core import ids, intake, jsontext, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal, TickIntent
 from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memquorum.core.consensus.membership import GenesisError, load
+from memquorum.core.identity.membership import GenesisError, load
 from tests.unit.genesis import make, make_bytes, public_key
 
 

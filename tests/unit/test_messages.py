@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.messages import BadMessage, digest, open_signed, sign, verify
+from memquorum.core.identity.messages import BadMessage, digest, open_signed, sign, verify
 from memquorum.core.records import Commit, JournalHead, Prepare, Signed
 from tests.schema.test_records import CURRENT
 from tests.unit.genesis import make, seed_of

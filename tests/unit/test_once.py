@@ -24,8 +24,8 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.crypto.stamps import Writer
 from memquorum.core.erasure.withheld import again
+from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import Origin
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.replay import CannotReplay, Replay

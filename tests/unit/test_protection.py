@@ -18,7 +18,7 @@ from memquorum.core import ids, intake
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit import ordering
-from memquorum.core.consensus import messages
+from memquorum.core.identity import messages
 from memquorum.core.intake import Origin, Refusal
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.links import BrokenChain

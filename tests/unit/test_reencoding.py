@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.crypto import sealing
 from memquorum.core.journal.replay import CannotReplay, Replay, open_embedding
 from memquorum.core.journal.rows import Change, Rows
 from memquorum.core.journal.workset import Workset

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memquorum.core import sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content

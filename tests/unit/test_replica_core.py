@@ -11,10 +11,10 @@ import pytest
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Note, Timer
-from memquorum.core.consensus.messages import digest, sign
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import ballot_slot, read_slot
 from memquorum.core.consensus.transitions import Phase
+from memquorum.core.identity.messages import digest, sign
 from memquorum.core.records import (
     BallotCast,
     Commit,

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.consensus.certificate import check_pre_prepare
 from memquorum.core.consensus.tally import Outcome
-from memquorum.core.crypto import sealing
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,

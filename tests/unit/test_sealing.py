@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.crypto.sealing import (
+from memquorum.core.sealing import (
     SealError,
     commitment,
     open_text,

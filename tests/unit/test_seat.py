@@ -14,14 +14,14 @@ import pytest
 from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
+from memquorum.core import sealing
 from memquorum.core.ballots.columns import places_of, read
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.evidence import convict
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import digest, open_signed, sign
 from memquorum.core.consensus.slots import ballot_slot
 from memquorum.core.consensus.transitions import Phase
-from memquorum.core.crypto import sealing
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import digest, open_signed, sign
 from memquorum.core.records import (
     AccessAccepted,
     BallotCast,

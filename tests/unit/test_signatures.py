@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import signatures
+from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.records import AccessAccepted

@@ -14,7 +14,7 @@ import pytest
 from faust.types import TP
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from memquorum.core.crypto.stamps import HEADER, Writer
+from memquorum.core.identity.stamps import HEADER, Writer
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.telemetry import recording
 from memquorum.telemetry.bundle import Telemetry

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.crypto import stamps
+from memquorum.core.identity import stamps
 
 KEY, MEMBERS = b"s" * 32, 4
 WRITER = stamps.Writer(KEY, MEMBERS)

@@ -9,7 +9,7 @@ from typing import Any
 
 from db.view import View
 from memquorum import topics
-from memquorum.core.crypto import stamps
+from memquorum.core.identity import stamps
 from workers.strangers import Strangers
 
 KEY = b"k" * 32

@@ -8,7 +8,7 @@ import pytest
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import check_decision, check_nomination
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.nomination import rest_until
 from memquorum.core.records import MembersOrdered, NominationProposed, Signed, Standing
 from memquorum.ports import OrderVote

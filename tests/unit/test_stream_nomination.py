@@ -8,8 +8,8 @@ import pytest
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.messages import open_signed
 from memquorum.core.decay import span_ms
+from memquorum.core.identity.messages import open_signed
 from memquorum.core.nomination import LATEST
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing

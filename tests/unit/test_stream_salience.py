@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from db.inmemory import InMemoryVault
 from memquorum import topics
-from memquorum.core import ids, intake, letters
+from memquorum.core import ids, intake, letters, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.crypto import sealing
 from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import (

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
-from memquorum.core.consensus.membership import Genesis, Member
 from memquorum.core.consensus.tally import TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
+from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
 from memquorum.core.records import NominationProposed, Opinion, Proposal
 from tests.unit.genesis import DEFAULT_WEIGHTS, make

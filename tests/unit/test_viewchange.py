@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from memquorum.core.consensus import events as t
-from memquorum.core.consensus import membership
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.consensus.events import Message, Note, Timer
-from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.viewchange import check_new_view, check_view_change
+from memquorum.core.identity import membership
+from memquorum.core.identity.messages import digest
 from memquorum.core.records import Commit, NewView, Prepared, Signed, ViewChange
 from memquorum.ports import SignedSlot
 from tests.unit import test_replica_core as normal

@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.core.retrieval.query import BadRequest

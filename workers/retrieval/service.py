@@ -19,7 +19,7 @@ from db.outcomes import Outcomes
 from db.reads import Reads
 from memquorum import cloudevents, kafka, topics
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds

@@ -11,7 +11,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
 from memquorum.ports import Encoder

@@ -18,8 +18,8 @@ from memquorum.core.commit.applying import Accepted, Scored
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import proposal_digest
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, open_any
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, open_any
 from memquorum.core.records import Checkpoint, Decided, EpisodeScored, PrePrepare, Signed
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any, unsigned
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any, unsigned
 from memquorum.core.journal.links import entry_hash, genesis_hash
 from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
 

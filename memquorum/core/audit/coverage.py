@@ -14,7 +14,7 @@ from memquorum.core.audit.chain import Link, Record, Source
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit.applying import Accepted, unfit
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,

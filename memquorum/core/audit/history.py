@@ -27,7 +27,7 @@ from memquorum.core.audit.protections import Protections
 from memquorum.core.audit.restores import Restores
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, Verified, check_decision
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks

@@ -24,8 +24,8 @@ from memquorum.core.consensus.certificate import (
     check_pre_prepare,
     proposal_digest,
 )
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, UnknownConfiguration, open_any
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, UnknownConfiguration, open_any
 from memquorum.core.records import Commit, PrePrepare
 
 # Sequences ahead of the last decision that are kept: one is in flight; a reader of the past sees more.

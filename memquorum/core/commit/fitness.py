@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders import BadOrder
 from memquorum.core.protection.orders import open_protection
 from memquorum.core.records import ProtectionAccepted, RestoreAccepted

@@ -9,5 +9,5 @@
 6. `gate`, `inbox` and `buffers`: which messages count, and what is held of them;
 7. `certificate` and `tally`: what proves an outcome, and what ballots decide;
 8. `evidence`: what proves to others that a member lied;
-9. `membership` and `messages`: who votes with what weight, and what a signature covers; `orders`: how that changes.
+9. `orders`: how those who vote change (who they are, and what a signature covers: `core.identity`).
 """

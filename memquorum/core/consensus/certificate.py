@@ -22,8 +22,10 @@ from memquorum.core.ballots import columns
 from memquorum.core.ballots.columns import BadBallot, Ballot, Places
 from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import tally
-from memquorum.core.consensus.membership import Genesis, GenesisError
-from memquorum.core.consensus.messages import (
+from memquorum.core.consensus.orders import check_order
+from memquorum.core.erasure import attestation
+from memquorum.core.identity.membership import Genesis, GenesisError
+from memquorum.core.identity.messages import (
     BadMessage,
     SignedRecord,
     UnknownConfiguration,
@@ -33,8 +35,6 @@ from memquorum.core.consensus.messages import (
     unsigned,
     verify,
 )
-from memquorum.core.consensus.orders import check_order
-from memquorum.core.erasure import attestation
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed

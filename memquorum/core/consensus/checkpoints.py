@@ -18,10 +18,10 @@ from memquorum.core.consensus import rolling
 from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.events import Message, Reached
 from memquorum.core.consensus.gate import Gate, Incoming, incoming
-from memquorum.core.consensus.membership import TURN, Genesis
-from memquorum.core.consensus.messages import BadMessage, read_signed
 from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.voice import Voice
+from memquorum.core.identity.membership import TURN, Genesis
+from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.records import Checkpoint
 from memquorum.ports import SignedSlot
 

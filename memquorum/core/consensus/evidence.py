@@ -37,10 +37,10 @@ from memquorum.core.consensus.certificate import (
     proposal_digest,
 )
 from memquorum.core.consensus.events import Message, Note, Noted
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, digest, open_signed
 from memquorum.core.consensus.rolling import checkpoint_digest
 from memquorum.core.consensus.viewchange import check_new_view, check_view_change
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, digest, open_signed
 from memquorum.core.records import (
     BallotCast,
     Checkpoint,

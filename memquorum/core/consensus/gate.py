@@ -8,8 +8,8 @@ from typing import Any
 
 from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.events import Halt, Message, Note, Noted, Received
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, verify
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, verify
 from memquorum.core.quick import maker
 from memquorum.core.records import Signed
 from memquorum.ports import SignedSlot

@@ -13,10 +13,10 @@ from memquorum.core.consensus.buffers import EpochBuffer, Held, OpenNomination, 
 from memquorum.core.consensus.certificate import BadCertificate, check_nominated, check_opinions, proposal_digest
 from memquorum.core.consensus.events import Message, Received, Reread
 from memquorum.core.consensus.gate import OF_EPOCHS, Gate, Incoming, incoming
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.trail import Trail
 from memquorum.core.consensus.views import Views
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, digest, read_signed
 from memquorum.core.records import BallotCast, Commit, NominationProposed, Prepare, PrePrepare
 from memquorum.ports import SignedSlot
 

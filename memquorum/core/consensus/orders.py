@@ -24,8 +24,8 @@ from types import MappingProxyType
 from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import CONFIGURE
-from memquorum.core.consensus.membership import SERVICES, Genesis, GenesisError, Member, check
-from memquorum.core.consensus.messages import BadMessage, digest, open_signed
+from memquorum.core.identity.membership import SERVICES, Genesis, GenesisError, Member, check
+from memquorum.core.identity.messages import BadMessage, digest, open_signed
 from memquorum.core.records import MembersOrdered, NominationProposed
 
 TRIGGER = "order"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 
 WINDOW = 256
 PRIOR = 64

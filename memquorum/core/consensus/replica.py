@@ -24,7 +24,6 @@ from memquorum.core.consensus.checkpoints import INTERVAL, Checkpoints
 from memquorum.core.consensus.events import Message, Note, Timer
 from memquorum.core.consensus.gate import SERVICE, Gate
 from memquorum.core.consensus.inbox import Inbox
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.recollection import Recollection
 from memquorum.core.consensus.search import Search
 from memquorum.core.consensus.silence import Silence
@@ -33,6 +32,7 @@ from memquorum.core.consensus.transitions import Phase, Step, after
 from memquorum.core.consensus.viewchange import Committed
 from memquorum.core.consensus.views import Views
 from memquorum.core.consensus.voice import Voice
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Prepared
 
 _WAITING = (Phase.IDLE, Phase.BALLOTING)

@@ -12,7 +12,7 @@ from memquorum.core.consensus.events import (
     Timer,
     Timings,
 )
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 
 
 class Silence:

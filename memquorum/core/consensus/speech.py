@@ -13,13 +13,13 @@ from memquorum.core.consensus.certificate import Nominated
 from memquorum.core.consensus.events import Kept, Message, Timer
 from memquorum.core.consensus.gate import Gate
 from memquorum.core.consensus.inbox import Inbox
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.recollection import ballots_to_repeat, to_repeat
 from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.viewchange import Opening
 from memquorum.core.consensus.views import Views
 from memquorum.core.consensus.voice import Voice
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import digest
 from memquorum.core.records import Opinion
 from memquorum.ports import SignedSlot
 

@@ -20,7 +20,7 @@ from itertools import repeat
 
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.ballots.kinds import KINDS, Kind
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate, open_part, proposal_digest, read_part
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Commit, NewView, Prepare, Prepared, PrePrepare, ViewChange
 
 

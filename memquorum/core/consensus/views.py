@@ -10,8 +10,6 @@ from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.consensus.events import Kept, Message, Received
 from memquorum.core.consensus.gate import Gate, Incoming, incoming
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import BadMessage, digest, read_signed
 from memquorum.core.consensus.slots import read_slot, view_slot
 from memquorum.core.consensus.viewchange import (
     Committed,
@@ -21,6 +19,8 @@ from memquorum.core.consensus.viewchange import (
     check_new_view,
     check_view_change,
 )
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import BadMessage, digest, read_signed
 from memquorum.core.records import NewView, Signed, ViewChange
 from memquorum.ports import SignedSlot
 

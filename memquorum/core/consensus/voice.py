@@ -10,9 +10,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus import slots
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Kept, Message, Reached
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import digest
 from memquorum.core.consensus.rolling import checkpoint_digest
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import digest
 from memquorum.core.records import BallotCast, Checkpoint, Commit, NewView, Prepare, PrePrepare, ViewChange
 from memquorum.ports import SignedSlot
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from memquorum.core import names
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import OPERATOR, Genesis
+from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.orders import AGENT as PROVEN
 from memquorum.core.orders import SERVICE, BadOrder, check_name, check_proven, check_said, open_sealed, seal
 from memquorum.core.records import ErasureOrdered, Signed

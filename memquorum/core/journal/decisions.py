@@ -17,8 +17,8 @@ from memquorum.core import caps
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import ERASE, KINDS, RESTORE
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.consensus.tally import KEPT, Outcome
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import restores
 from memquorum.core.journal.protections import protects

@@ -19,9 +19,9 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import due_at
 from memquorum.core.facets import facets
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, erasures, links, protections, repetitions, restores
 from memquorum.core.journal.rows import (
     GONE,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.erasure.naming import LATE
 from memquorum.core.erasure.orders import open_order
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import (
     GONE,
     Change,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import OPERATOR, Genesis
 from memquorum.core.erasure.orders import open_order
+from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.journal.erasures import NotTheOrder
 from memquorum.core.journal.rows import GONE, SEALED, Change, Guarded, Protection, Rows
 from memquorum.core.policy import ProtectionPolicy

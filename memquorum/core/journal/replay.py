@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
-from memquorum.core.crypto import sealing
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules, needs, perform
 from memquorum.core.journal.rows import Keys, Memory, Protection, Rows, ShardState, Strength

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from memquorum.core.ballots.columns import Ballot
 from memquorum.core.caps import Quota
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.facets import EPISODIC
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
 
 SHORT_TERM = "short-term"

@@ -12,7 +12,7 @@ import hashlib
 
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders import BadOrder
 from memquorum.core.records import AccessAccepted, Accessed, JournalEntry, RestoreFound, RestoreOrdered
 from memquorum.core.restoring.orders import open_order

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memquorum.core.consensus.membership import Genesis
 from memquorum.core.decay import Profile
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.protection.orders import GOAL, HOLD, PIN
 from memquorum.core.restoring import uses

@@ -20,8 +20,8 @@ from memquorum.core import caps, decay, nomination
 from memquorum.core.ballots import columns
 from memquorum.core.ballots.evidence import MemberContext
 from memquorum.core.ballots.kinds import FORGET
-from memquorum.core.consensus.membership import Genesis, Member
 from memquorum.core.consensus.tally import needed_ppm, tally
+from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
-from memquorum.core.consensus.membership import Genesis
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.names import Fault
 
 HEADER = "signature"

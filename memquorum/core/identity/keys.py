@@ -12,8 +12,8 @@ from functools import lru_cache, partial
 from nacl.signing import SigningKey
 
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.membership import Genesis
-from memquorum.core.consensus.messages import sign
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import sign
 
 Sign = Callable[[bytes], bytes]
 """A body → the encoded `Signed`."""

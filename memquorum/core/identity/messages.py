@@ -13,7 +13,7 @@ from nacl.exceptions import BadSignatureError
 from nacl.signing import SigningKey, VerifyKey
 
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.consensus.membership import OPERATOR, Genesis
+from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.records import (
     BallotCast,
     Checkpoint,
