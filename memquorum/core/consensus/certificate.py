@@ -22,7 +22,7 @@ from memquorum.core.ballots import columns
 from memquorum.core.ballots.columns import BadBallot, Ballot, Places
 from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import tally
-from memquorum.core.consensus.orders import check_order
+from memquorum.core.ballots.configuring import check_order
 from memquorum.core.erasure import attestation
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import (

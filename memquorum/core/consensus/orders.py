@@ -2,14 +2,7 @@
 
 Members, their keys, weights and reliabilities, and the keys of the services, never change but by a decision of the
 shard. The operator signs an order that names the configuration it means by number and digest, so it can be carried out
-once and nowhere else. The nomination service proposes it in an epoch of its own, of kind `configure`; the order stands
-in the nomination, so the certificate of the decision holds everything that the next configuration follows from.
-
-A nomination of an order is signed by the key that the service has *afterwards*. So a nomination key that is lost or in
-other hands is not needed to replace it, and none comes into force that nobody holds.
-
-What everybody can check is a rule (`check_order`): a nomination with an order that breaks one counts for nobody. What a
-member has to know itself, the reliabilities that follow from the history, is what it votes on.
+once and nowhere else. How it is put to the vote says `core.vote.configuring`.
 """
 
 from __future__ import annotations
@@ -22,13 +15,9 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from memquorum.core import names
-from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import CONFIGURE
 from memquorum.core.identity.membership import SERVICES, Genesis, GenesisError, Member, check
-from memquorum.core.identity.messages import BadMessage, digest, open_signed
-from memquorum.core.records import MembersOrdered, NominationProposed
-
-TRIGGER = "order"
+from memquorum.core.identity.messages import digest
+from memquorum.core.records import MembersOrdered
 
 _DIGEST = b"memquorum/configuration/1"
 _WEIGHT_MAX = 2**31 - 1
@@ -71,27 +60,6 @@ def apply(genesis: Genesis, order: MembersOrdered) -> Genesis:
     made = replace(made, config=genesis.config + 1, agents=agents, previous=genesis)
     check(made)
     return made
-
-
-def check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> Genesis:
-    """What the order in a nomination would make, if the operator signed it, for this shard, and it breaks no rule.
-
-    Raises GenesisError.
-    """
-    if genesis.operator is None:
-        raise GenesisError("order: the genesis file names no operator, so its membership holds for ever")
-    try:
-        signed, order = open_signed(codec, genesis, nomination.order or b"", MembersOrdered)
-    except BadMessage as error:
-        raise GenesisError(f"order: {error}") from None
-    if order.shard != nomination.shard:
-        raise GenesisError(f"order: it is for shard {order.shard}, not {nomination.shard}")
-    if nomination.trigger != TRIGGER:
-        raise GenesisError(f"order: it is nominated for {nomination.trigger[:40]!r}, not {TRIGGER}")
-    told = [(p.kind, p.memory_id, p.namespace) for p in nomination.proposals]
-    if told != [(CONFIGURE.name, order_id(signed.body), "")]:
-        raise GenesisError("order: it is not what the nomination proposes, alone")
-    return apply(genesis, order)
 
 
 def _line(genesis: Genesis) -> Iterator[Genesis]:
