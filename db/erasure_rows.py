@@ -13,9 +13,9 @@ from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.naming import Saying, stays
-from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.erasure.withheld import Again, again
+from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalEntry, Signed, Withheld
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}

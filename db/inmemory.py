@@ -19,7 +19,6 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.erasure.naming import DROPPED, REINFORCED, Kin, matches
-from memquorum.core.erasure.orders import MEMORY
 from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.protections import counted, protects
@@ -47,11 +46,13 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
-from memquorum.core.protection.orders import GOAL, HOLD
+from memquorum.core.orders import uses
+from memquorum.core.orders.erasure import MEMORY
+from memquorum.core.orders.protection import GOAL, HOLD
+from memquorum.core.orders.restoring import ACTIONS
+from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
-from memquorum.core.restoring import asking, uses
-from memquorum.core.restoring.orders import ACTIONS
-from memquorum.core.restoring.turns import in_turn
+from memquorum.core.restoring import asking
 from memquorum.ports import (
     Candidate,
     Counted,

@@ -8,8 +8,8 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
+from memquorum.core.orders import turns
 from memquorum.core.records import ErasureFound
-from memquorum.core.restoring import turns
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
 
 

@@ -19,13 +19,13 @@ from db.store import protections
 from infra import copies, genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
-from memquorum.core.erasure import orders
-from memquorum.core.erasure.orders import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import Protection
-from memquorum.core.orders import BadOrder
-from memquorum.core.protection.orders import HOLD
+from memquorum.core.orders import erasure as orders
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders.protection import HOLD
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.telling import moment
 from memquorum.ports import StoreUnavailable

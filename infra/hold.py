@@ -17,9 +17,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import GONE, SEALED, Memory, Protection
-from memquorum.core.orders import BadOrder
-from memquorum.core.protection import orders
-from memquorum.core.protection.orders import ENDS, HOLD, PIN, RELEASE, UNPIN
+from memquorum.core.orders import protection as orders
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.protection import ENDS, HOLD, PIN, RELEASE, UNPIN
 from memquorum.core.records import ProtectionOrdered
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec

@@ -21,10 +21,10 @@ from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.core.avro import Codec
-from memquorum.core.consensus.orders import RESIZES, ROTATE_SERVICE, apply, configuration_digest, next_id
 from memquorum.core.consensus.reliability import LATE, enough, reliabilities
 from memquorum.core.identity.membership import OPERATOR, SERVICES, Genesis, GenesisError
 from memquorum.core.identity.messages import sign
+from memquorum.core.orders.members import RESIZES, ROTATE_SERVICE, apply, configuration_digest, next_id
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
 from workers import configurations, orders

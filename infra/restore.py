@@ -22,9 +22,9 @@ from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders import restoring as orders
+from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.restoring import orders
 from memquorum.core.retrieval import restoring
 from memquorum.core.retrieval.restoring import Restoring
 from memquorum.ports import StoreUnavailable

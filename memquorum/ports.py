@@ -233,7 +233,7 @@ class Schedule(Protocol):
 
     def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
         """The journal's entries of requests to restore that no epoch up to `through` has voted on, in the order of
-        core/restoring/turns: a bounded number, and of one namespace no more than a part of it. `since`: the journal's
+        core/orders/turns: a bounded number, and of one namespace no more than a part of it. `since`: the journal's
         time that they have at least; `before`: the accepted offset that they stand before. The answer does not depend
         on when it is asked for."""
         ...

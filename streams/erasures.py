@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 
 from memquorum.core.avro import Codec
-from memquorum.core.erasure.orders import open_order
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.nomination import rest_until
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.erasure import open_order
 from memquorum.core.records import DecayCrossed, ErasureFound, ErasureOrdered, Standing
 from memquorum.ports import Schedule
 

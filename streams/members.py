@@ -10,10 +10,10 @@ import logging
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
-from memquorum.core.consensus.orders import apply, order_id
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import BadMessage, open_signed
 from memquorum.core.nomination import rest_until
+from memquorum.core.orders.members import apply, order_id
 from memquorum.core.records import MembersOrdered
 from memquorum.ports import Orders, OrderVote, Schedule
 

@@ -22,16 +22,16 @@ from memquorum import topics
 from memquorum.core import nomination
 from memquorum.core.avro import Codec
 from memquorum.core.ballots import kinds
-from memquorum.core.consensus.orders import apply
 from memquorum.core.decay import ambiguous
 from memquorum.core.erasure import attestation
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.nomination import Attempt
+from memquorum.core.orders.members import apply
+from memquorum.core.orders.restoring import FORGET, RESTORE
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.restoring import asking
-from memquorum.core.restoring.orders import FORGET, RESTORE
 from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
@@ -127,7 +127,7 @@ class Nomination:
             return None
         genesis, order = self._members.standing(shard, standing.last_epoch)
         if order is not None:
-            # By the key that it makes: see core.consensus.orders.
+            # By the key that it makes: see core.orders.members.
             return nomination.build_order(genesis, standing, tick, order), apply(genesis, order[1])
         made = self._plain(genesis, standing, tick)
         return None if made is None else (made, genesis)

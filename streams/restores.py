@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders import uses
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import (
     Accessed,
     DecayCrossed,
@@ -18,8 +20,6 @@ from memquorum.core.records import (
     RestoreRequested,
     Standing,
 )
-from memquorum.core.restoring import uses
-from memquorum.core.restoring.turns import in_turn
 from memquorum.ports import Schedule
 
 log = logging.getLogger(__name__)

@@ -12,13 +12,14 @@ from memquorum.core.ballots.columns import packed
 from memquorum.core.ballots.kinds import ERASE, RESTORE
 from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
-from memquorum.core.consensus.orders import RESIZES
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.orders import order_digest
+from memquorum.core.orders import uses
+from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.members import RESIZES
 from memquorum.core.policy import PPM
 from memquorum.core.records import ErasureFound, MembersOrdered, Opinion, RestoreFound, Signed
-from memquorum.core.restoring import asking, uses
+from memquorum.core.restoring import asking
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock

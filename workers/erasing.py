@@ -15,12 +15,12 @@ from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.commit import applying, ordering
 from memquorum.core.erasure.naming import PART_MOST
-from memquorum.core.erasure.orders import open_order
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Keys, ShardState
 from memquorum.core.journal.workset import Net, Workset
-from memquorum.core.orders import order_digest
+from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.erasure import open_order
 from memquorum.core.records import ErasedEpisode, ErasureAccepted
 from workers.line import Batch, Line
 

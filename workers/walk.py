@@ -18,9 +18,9 @@ from memquorum.core.consensus import rolling
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
-from memquorum.core.ordered import Ordered
-from memquorum.core.orders import order_digest
-from memquorum.core.protection.orders import ENDS, kind_of, open_protection
+from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.incoming import Ordered
+from memquorum.core.orders.protection import ENDS, kind_of, open_protection
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,

@@ -25,11 +25,12 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from memquorum import topics
-from memquorum.core import facets, ids, jsontext, names, ordered, sealing
+from memquorum.core import facets, ids, jsontext, names, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders import incoming
+from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
 from memquorum.core.records import (
@@ -111,8 +112,8 @@ class TickIntent:
 
 
 Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
-Intent = EpisodeIntent | AccessAccepted | ordered.Ordered | TickIntent
-LetIn = EpisodeAccepted | AccessAccepted | ordered.Ordered
+Intent = EpisodeIntent | AccessAccepted | incoming.Ordered | TickIntent
+LetIn = EpisodeAccepted | AccessAccepted | incoming.Ordered
 
 
 class _Refused(Exception):
@@ -305,14 +306,14 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
     return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
 
 
-def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> ordered.Ordered:
+def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> incoming.Ordered:
     """An order, or a request, of whoever may give it. It counts from when it comes in, whatever time it says itself."""
     if genesis is None:
         raise _Refused(Reason.NOT_ENTITLED, None, "nobody may order anything here: no genesis file says who may")
     # Before its first tick a driven clock says nothing.
     at = clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None)
     try:
-        return ordered.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
+        return incoming.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
     except BadOrder as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
 

@@ -7,9 +7,9 @@ import pytest
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.rows import Keys
+from memquorum.core.orders import uses
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Accessed, JournalEntry, Restored
-from memquorum.core.restoring import uses
 from memquorum.core.restoring.recall import recall
 from tests.contract.stores import KINDS, World, make
 from tests.unit import erasures, genesis, votes

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 from memquorum.core import nomination
 from memquorum.core.ballots.kinds import CONFIGURE
 from memquorum.core.consensus.certificate import Checked, Nominated
-from memquorum.core.consensus.orders import (
+from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
+from memquorum.core.erasure import attestation
+from memquorum.core.identity.membership import Genesis, GenesisError
+from memquorum.core.ids import memory_id
+from memquorum.core.orders.members import (
     RESIZES,
     ROTATE_SERVICE,
     apply,
@@ -20,10 +24,6 @@ from memquorum.core.consensus.orders import (
     next_id,
     order_id,
 )
-from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
-from memquorum.core.erasure import attestation
-from memquorum.core.identity.membership import Genesis, GenesisError
-from memquorum.core.ids import memory_id
 from memquorum.core.records import (
     DecayCrossed,
     ErasureFound,

@@ -27,7 +27,7 @@ from memquorum.core.records import Signed
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, seed_of
 
-_CONSENSUS = "memquorum.core.consensus."
+_ROOMS = ("memquorum.core.identity.", "memquorum.core.vote.", "memquorum.core.consensus.")
 _VERIFY, _READ = messages.verify, messages.read_signed
 _MOST = 20_000
 
@@ -141,7 +141,7 @@ class Signatures:
         places = [
             (module, name)
             for at, module in list(sys.modules.items())
-            if at.startswith(_CONSENSUS)
+            if at.startswith(_ROOMS)
             for name, (theirs, _) in ours.items()
             if getattr(module, name, None) is theirs
         ]

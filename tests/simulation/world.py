@@ -17,12 +17,12 @@ from memquorum.core.ballots.kinds import CONFIGURE, ERASE, FORGET, RESTORE
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
 from memquorum.core.consensus.events import Message
-from memquorum.core.consensus.orders import configuration_digest
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.decay import decay_ppm
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest
 from memquorum.core.ids import shard_of
+from memquorum.core.orders.members import configuration_digest
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
 from tests.simulation import faults

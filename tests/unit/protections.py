@@ -8,7 +8,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity import messages
-from memquorum.core.protection.orders import ENDS
+from memquorum.core.orders.protection import ENDS
 from memquorum.core.records import ProtectionAccepted, ProtectionOrdered
 from tests.unit.genesis import seed_of
 from tests.unit.shard import NAMESPACE

@@ -16,12 +16,12 @@ from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.erasure.orders import open_order
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.journal.rows import Guarded
-from memquorum.core.protection.orders import ENDS, kind_of, open_protection, protects
+from memquorum.core.orders import restoring
+from memquorum.core.orders.erasure import open_order
+from memquorum.core.orders.protection import ENDS, kind_of, open_protection, protects
 from memquorum.core.records import ErasedEpisode, ProtectionOrdered
-from memquorum.core.restoring import orders as restoring
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.query import ALL, Filters, Hit

@@ -19,6 +19,7 @@ from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Rows
 from memquorum.core.journal.workset import Workset
+from memquorum.core.orders import uses
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -33,7 +34,6 @@ from memquorum.core.records import (
     RestoreFound,
     RestoreOrdered,
 )
-from memquorum.core.restoring import uses
 from tests.unit import votes
 
 NAMESPACE = "greenhouse"  # of shard 0, where there are four

@@ -13,12 +13,12 @@ from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.commit.assembly import COMMIT, PRE_PREPARE, Assembly
 from memquorum.core.consensus.certificate import check_decision
-from memquorum.core.consensus.orders import order_id
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import open_any
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Change
+from memquorum.core.orders.members import order_id
 from memquorum.core.records import JournalHead, Signed
 from tests.unit.genesis import make, public_key
 from tests.unit.published import publish, resign, signed_head

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.avro import Codec
-from memquorum.core.erasure.orders import open_order
+from memquorum.core.orders.erasure import open_order
 from tests.unit.served import GENESIS, HERS, ORDER, THEIRS, Served, bearer, client_of, make, stored
 from workers.retrieval import ordering
 from workers.retrieval.door import Door

@@ -10,10 +10,10 @@ import pytest
 from memquorum import topics
 from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
-from memquorum.core.erasure import orders
 from memquorum.core.identity.membership import GenesisError
 from memquorum.core.intake import Origin, Refusal
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders import erasure as orders
+from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.reasons import Reason
 from memquorum.core.records import ErasureAccepted, Signed
 from tests.unit import genesis

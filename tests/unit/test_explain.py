@@ -10,8 +10,8 @@ import pytest
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.journal.rows import Protection
+from memquorum.core.orders import uses
 from memquorum.core.records import Accessed, Decided, Restored, Stored
-from memquorum.core.restoring import uses
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted, Waiting
 from memquorum.schema_files import load_codec

@@ -13,8 +13,8 @@ from memquorum.core import access
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm, span_ms
+from memquorum.core.orders.restoring import open_order
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
-from memquorum.core.restoring.orders import open_order
 from memquorum.core.retrieval.forgetting import Used, standing
 from memquorum.core.retrieval.restoring import Resting, Restore, Restoring, decided
 from tests.unit.served import GENESIS, HERS, ORDER, THEIRS, Served, client_of, make, stored

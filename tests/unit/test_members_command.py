@@ -10,10 +10,10 @@ import pytest
 
 from infra import commands, genesis, members
 from infra.settings import Settings, SettingsError, load
-from memquorum.core.consensus.orders import apply
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import open_signed
+from memquorum.core.orders.members import apply
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make_bytes

@@ -30,9 +30,9 @@ from memquorum.core.intake import Origin
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.replay import CannotReplay, Replay
 from memquorum.core.journal.rows import DecisionRow
-from memquorum.core.orders import order_digest
+from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.protection import ENDS
 from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.protection.orders import ENDS
 from memquorum.core.records import (
     ClockTicked,
     EpisodeAccepted,

@@ -16,10 +16,10 @@ from memquorum.core.consensus.certificate import (
     follow,
     looked_back,
 )
-from memquorum.core.consensus.orders import STEPS, apply, configuration_digest, next_id, order_id
 from memquorum.core.consensus.viewchange import check_view_change
 from memquorum.core.identity.membership import Genesis, GenesisError, Member
 from memquorum.core.identity.messages import UnknownConfiguration, open_any
+from memquorum.core.orders.members import STEPS, apply, configuration_digest, next_id, order_id
 from memquorum.core.records import Commit, PrePrepare, Signed, ViewChange
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, public_key

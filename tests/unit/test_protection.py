@@ -24,9 +24,9 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.links import BrokenChain
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Change, GoalDue, Keys
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.protection import make, open_protection
 from memquorum.core.policy import ForgetPolicy, Policy, ProtectionPolicy
-from memquorum.core.protection.orders import make, open_protection
 from memquorum.core.records import ClockTicked, Decided, Protected, ProtectionAccepted, ProtectionOrdered
 from memquorum.core.retrieval.telling import WHY
 from tests.unit import erasures, genesis, protections, votes

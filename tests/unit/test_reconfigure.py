@@ -12,10 +12,10 @@ import pytest
 
 from memquorum import topics
 from memquorum.core.consensus import events as t
-from memquorum.core.consensus.orders import apply
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import open_any, read_signed
+from memquorum.core.orders.members import apply
 from memquorum.core.records import BallotCast, Checkpoint, Commit, Decided, Prepare, PrePrepare
 from tests.unit.genesis import make
 from tests.unit.seats import CODEC, Fleet, key

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.consensus.orders import apply
 from memquorum.core.consensus.reliability import LATE, PRIOR, WINDOW, enough, reliabilities, window
+from memquorum.core.orders.members import apply
 from tests.unit.genesis import make
 from tests.unit.seats import Fleet
 from tests.unit.votes import order

@@ -9,8 +9,8 @@ import pytest
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
+from memquorum.core.orders import uses
 from memquorum.core.records import Accessed, Decided, Restored
-from memquorum.core.restoring import uses
 from tests.unit import erasures, genesis, votes
 from tests.unit.published import POLICY, Published, kinds, publish
 from tests.unit.shard import Shard, memory_id

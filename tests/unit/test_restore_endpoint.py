@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.avro import Codec
-from memquorum.core.restoring.orders import open_order
+from memquorum.core.orders.restoring import open_order
 from memquorum.core.retrieval.restoring import Resting, decided
 from tests.unit.served import GENESIS, ORDER, THEIRS, Served, client_of, make, stored
 from workers.retrieval.door import Door

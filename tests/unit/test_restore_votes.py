@@ -13,6 +13,7 @@ from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.consensus.certificate import check_pre_prepare
 from memquorum.core.consensus.tally import Outcome
+from memquorum.core.orders import uses
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
@@ -25,7 +26,7 @@ from memquorum.core.records import (
     Signed,
     Standing,
 )
-from memquorum.core.restoring import asking, uses
+from memquorum.core.restoring import asking
 from tests.unit import votes
 from tests.unit.genesis import make
 from tests.unit.seats import AS_OF, CODEC, Fleet

@@ -18,7 +18,8 @@ from memquorum.core.intake import Origin, Refusal, accept
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.rows import Keys
 from memquorum.core.journal.workset import Workset
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders import restoring as orders
+from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
     DecayCrossed,
@@ -32,7 +33,7 @@ from memquorum.core.records import (
     Signed,
     Standing,
 )
-from memquorum.core.restoring import asking, orders
+from memquorum.core.restoring import asking
 from memquorum.core.restoring.recall import recall
 from streams.restores import Restores
 from tests.unit import erasures, genesis, votes

@@ -11,10 +11,10 @@ from memquorum.core.avro import Codec
 from memquorum.core.ballots.columns import packed, places_of
 from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, RESTORE
 from memquorum.core.consensus.certificate import proposal_digest
-from memquorum.core.consensus.orders import apply, configuration_digest, order_id
 from memquorum.core.decay import decay_ppm
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis, GenesisError
+from memquorum.core.orders.members import apply, configuration_digest, order_id
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     BallotCast,

@@ -17,7 +17,7 @@ from db import erasure_rows
 from db.erasure_rows import Found
 from memquorum import topics
 from memquorum.core.access import AUDIT, ERASE, Caller, Sight
-from memquorum.core.erasure import orders
+from memquorum.core.orders import erasure as orders
 from memquorum.core.retrieval import erasing, query
 from memquorum.core.retrieval.erasing import Asked
 from workers.retrieval import ordering, pins

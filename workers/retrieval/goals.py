@@ -17,8 +17,8 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import FORGET, Caller
-from memquorum.core.protection import orders
-from memquorum.core.protection.orders import NEED, SPARE
+from memquorum.core.orders import protection as orders
+from memquorum.core.orders.protection import NEED, SPARE
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval import forgetting
 from memquorum.core.retrieval.pinning import Goal, read_goal, read_need

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from memquorum.core.access import Caller
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders import SERVICE, Order
+from memquorum.core.orders.envelope import SERVICE, Order
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.service import Service

@@ -15,9 +15,9 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import FORGET, Caller, Sight
-from memquorum.core.orders import SERVICE
-from memquorum.core.protection import orders
-from memquorum.core.protection.orders import HOLD, PIN, UNPIN, may_end
+from memquorum.core.orders import protection as orders
+from memquorum.core.orders.envelope import SERVICE
+from memquorum.core.orders.protection import HOLD, PIN, UNPIN, may_end
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval.forgetting import shield
 from memquorum.core.retrieval.pinning import read_pin

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response
 
 from memquorum import topics
 from memquorum.core.access import AUDIT, FORGET, Caller, Sight
+from memquorum.core.orders import restoring as orders
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.restoring import orders
 from memquorum.core.retrieval import query, restoring
 from memquorum.core.retrieval.restoring import Restore, Restoring
 from workers.retrieval import ordering

@@ -32,7 +32,7 @@ from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
-from memquorum.core.orders import order_digest
+from memquorum.core.orders.envelope import order_digest
 from memquorum.core.records import (
     Accessed,
     ClockTicked,

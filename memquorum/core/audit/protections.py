@@ -9,8 +9,8 @@ from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal import protections
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
-from memquorum.core.orders import BadOrder
-from memquorum.core.protection.orders import GOAL, HOLD, open_protection
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.protection import GOAL, HOLD, open_protection
 from memquorum.core.records import Destroyed, JournalEntry, Lapsed, Protected
 
 

@@ -13,9 +13,9 @@ from memquorum.core.ids import shard_of
 from memquorum.core.journal import restores
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import GONE, SEALED, Change, Memory, Strength
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.restoring import open_order
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested, Stored
-from memquorum.core.restoring.orders import open_order
 
 
 class Restores:

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from memquorum.core.avro import Codec
 from memquorum.core.ballots.kinds import CONFIGURE
-from memquorum.core.consensus.orders import apply, order_id
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import BadMessage, open_signed
+from memquorum.core.orders.members import apply, order_id
 from memquorum.core.records import MembersOrdered, NominationProposed
 
 TRIGGER = "order"

@@ -335,7 +335,7 @@ def _ordered(name: str, effect: str, outcome: str) -> Kind:
 
 
 CONFIGURE = _ordered("configure", "configure", "configured")
-"""The operator's order of another membership (consensus/orders)."""
+"""The operator's order of another membership (core/orders/members)."""
 
 ERASE = _ordered("erase", "attest", "attested")
 """That an order to erase is genuine, and where it stands (erasure/attestation). What it names is erased by then."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders import BadOrder
-from memquorum.core.protection.orders import open_protection
+from memquorum.core.orders import restoring
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.protection import open_protection
 from memquorum.core.records import ProtectionAccepted, RestoreAccepted
-from memquorum.core.restoring import orders as restoring
 
 
 def unfit_request(codec: Codec, genesis: Genesis, record: RestoreAccepted) -> str | None:

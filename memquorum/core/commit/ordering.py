@@ -14,8 +14,9 @@ from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.journal import protections, restores
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
-from memquorum.core.orders import order_digest
-from memquorum.core.protection.orders import open_protection
+from memquorum.core.orders import restoring
+from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.protection import open_protection
 from memquorum.core.records import (
     Erased,
     ErasedEpisode,
@@ -27,7 +28,6 @@ from memquorum.core.records import (
     RestoreRequested,
     Withheld,
 )
-from memquorum.core.restoring import orders as restoring
 
 
 def apply_erasure(

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field, replace
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots import columns
 from memquorum.core.ballots.columns import BadBallot, Ballot, Places
+from memquorum.core.ballots.configuring import check_order
 from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import tally
-from memquorum.core.ballots.configuring import check_order
 from memquorum.core.erasure import attestation
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import (
@@ -36,7 +36,7 @@ from memquorum.core.identity.messages import (
     verify,
 )
 from memquorum.core.ids import sha256, shard_of
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
 from memquorum.core.restoring import asking
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 from memquorum.core import nomination
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import ERASE
-from memquorum.core.erasure.orders import open_order
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.erasure import open_order
 from memquorum.core.records import DecayCrossed, ErasureFound, ErasureOrdered, NominationProposed, Proposal, Standing
 
 TRIGGER = "erasure"

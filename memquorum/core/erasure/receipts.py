@@ -24,11 +24,11 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import ERASE
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
 from memquorum.core.erasure import attestation
-from memquorum.core.erasure.orders import open_order
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_any
 from memquorum.core.journal.links import entry_hash
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.erasure import open_order
 from memquorum.core.records import (
     Erased,
     ErasedEpisode,

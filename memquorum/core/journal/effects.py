@@ -38,7 +38,7 @@ from memquorum.core.journal.rows import (
     Strength,
 )
 from memquorum.core.letters import KEPT_MS
-from memquorum.core.orders import BadOrder, order_digest
+from memquorum.core.orders.envelope import BadOrder, order_digest
 from memquorum.core.quick import evolver, maker
 from memquorum.core.records import (
     Accessed,

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.erasure.naming import LATE
-from memquorum.core.erasure.orders import open_order
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import (
     GONE,
@@ -15,7 +14,8 @@ from memquorum.core.journal.rows import (
     ErasureRow,
     Rows,
 )
-from memquorum.core.protection.orders import HOLD
+from memquorum.core.orders.erasure import open_order
+from memquorum.core.orders.protection import HOLD
 from memquorum.core.records import Erased, JournalEntry
 
 

@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping
 
 from memquorum.core.decay import due_at
 from memquorum.core.journal.rows import ALIVE, GONE, LONG_TERM, SEALED, SHORT_TERM, Memory, Strength
+from memquorum.core.orders.restoring import RESTORE
 from memquorum.core.policy import Policy
 from memquorum.core.quick import evolver
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
-from memquorum.core.restoring.orders import RESTORE
 
 _evolved = evolver(Memory)
 

@@ -14,7 +14,8 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.uses import opened
 from memquorum.core.records import (
     DecayCrossed,
     NominationProposed,
@@ -23,7 +24,6 @@ from memquorum.core.records import (
     RestoreOrdered,
     Standing,
 )
-from memquorum.core.restoring.uses import opened
 
 REASON = "requested"
 _BEFORE = "restore/"

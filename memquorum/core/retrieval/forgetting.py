@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from memquorum.core import caps
 from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm
+from memquorum.core.orders.protection import GOAL, HOLD, PIN
+from memquorum.core.orders.restoring import FORGET
 from memquorum.core.policy import PPM, CapsPolicy, Policy
-from memquorum.core.protection.orders import GOAL, HOLD, PIN
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.restoring.orders import FORGET
 from memquorum.core.retrieval.query import read_body
 from memquorum.core.retrieval.restoring import RestoreRequest, checked
 from memquorum.core.retrieval.telling import moment

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memquorum.core import names
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders import restoring as orders
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.restoring import FORGET, RESTORE
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
-from memquorum.core.restoring import orders
-from memquorum.core.restoring.orders import FORGET, RESTORE
 from memquorum.core.retrieval.query import BadRequest, read_body, read_namespace
 from memquorum.core.retrieval.telling import WHY, moment
 

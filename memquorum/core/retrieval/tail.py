@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.journal.decisions import CAP
 from memquorum.core.journal.effects import REPEATED, order_in
+from memquorum.core.orders import uses
 from memquorum.core.records import (
     Accessed,
     Decided,
@@ -31,7 +32,6 @@ from memquorum.core.records import (
     Stored,
     Withheld,
 )
-from memquorum.core.restoring import uses
 from memquorum.core.retrieval.telling import WHY, moment, share
 from memquorum.core.text.escaping import escaped
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from memquorum.core.decay import Profile
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.orders import uses
+from memquorum.core.orders.protection import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.protection.orders import GOAL, HOLD, PIN
-from memquorum.core.restoring import uses
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, MemberOpinion, Vote
 from memquorum.core.salience import FAILED, UNREADABLE

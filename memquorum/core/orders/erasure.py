@@ -12,8 +12,8 @@ from __future__ import annotations
 from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis
-from memquorum.core.orders import AGENT as PROVEN
-from memquorum.core.orders import SERVICE, BadOrder, check_name, check_proven, check_said, open_sealed, seal
+from memquorum.core.orders.envelope import AGENT as PROVEN
+from memquorum.core.orders.envelope import SERVICE, BadOrder, check_name, check_proven, check_said, open_sealed, seal
 from memquorum.core.records import ErasureOrdered, Signed
 
 MEMORY, SUBJECT, AGENT, SOURCE, NAMESPACE = SELECTORS = ("memory", "subject", "agent", "source", "namespace")

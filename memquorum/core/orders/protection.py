@@ -10,7 +10,7 @@ from __future__ import annotations
 from memquorum.core import names
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import OPERATOR, Genesis
-from memquorum.core.orders import BadOrder, check_proven, check_said, known, open_sealed, seal
+from memquorum.core.orders.envelope import BadOrder, check_proven, check_said, known, open_sealed, seal
 from memquorum.core.records import ProtectionOrdered, Signed
 
 PIN, UNPIN, HOLD, RELEASE, NEED, SPARE = ACTIONS = ("pin", "unpin", "hold", "release", "need", "spare")

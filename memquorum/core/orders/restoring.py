@@ -13,7 +13,7 @@ from __future__ import annotations
 from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders import BadOrder, check_proven, check_said, known, open_sealed, seal
+from memquorum.core.orders.envelope import BadOrder, check_proven, check_said, known, open_sealed, seal
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered, Signed
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.erasure import orders
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.protection.orders import open_protection, protects
+from memquorum.core.orders import erasure, restoring
+from memquorum.core.orders.protection import open_protection, protects
 from memquorum.core.records import ErasureAccepted, ProtectionAccepted, RestoreAccepted
-from memquorum.core.restoring import orders as restoring
 
 Ordered = ErasureAccepted | RestoreAccepted | ProtectionAccepted
 
@@ -21,5 +20,5 @@ def let_in(codec: Codec, genesis: Genesis, data: bytes, at: int, origin: tuple[s
     if protects(codec, data):
         _, wanted = open_protection(codec, genesis, data)
         return ProtectionAccepted(wanted.order_id, wanted.namespace, wanted.memory_id, data, at, *origin)
-    _, order = orders.open_order(codec, genesis, data)
+    _, order = erasure.open_order(codec, genesis, data)
     return ErasureAccepted(order.order_id, order.namespace, data, at, *origin)

@@ -13,9 +13,9 @@ import hashlib
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders import BadOrder
+from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.restoring import open_order
 from memquorum.core.records import AccessAccepted, Accessed, JournalEntry, RestoreFound, RestoreOrdered
-from memquorum.core.restoring.orders import open_order
 
 ASKED = "asked"
 """The journal's effect of such an access."""
