@@ -52,7 +52,7 @@ from memquorum.core.orders.protection import GOAL, HOLD
 from memquorum.core.orders.restoring import ACTIONS
 from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
-from memquorum.core.restoring import asking
+from memquorum.core.vote import asking
 from memquorum.ports import (
     Candidate,
     Counted,

@@ -16,8 +16,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.preview import Alive
 from memquorum.core.records import Standing
+from memquorum.core.vote.preview import Alive
 from memquorum.ports import Candidate, StoreUnavailable
 
 _FETCH = 5_000

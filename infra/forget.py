@@ -19,13 +19,14 @@ import psycopg
 from db.preview_rows import Moment, moment
 from infra import genesis
 from infra.settings import Settings, SettingsError
-from memquorum.core import caps, preview
-from memquorum.core.ballots.evidence import MemberContext
+from memquorum.core import caps
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM, Policy, PolicyError, from_json, to_json
-from memquorum.core.preview import Outlook, Vote
 from memquorum.core.retrieval.telling import moment as date
 from memquorum.core.retrieval.telling import share, span
+from memquorum.core.vote import preview
+from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.preview import Outlook, Vote
 from memquorum.ports import Candidate, StoreUnavailable
 from memquorum.schema_files import load_codec
 

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from memquorum.core import caps, nomination
+from memquorum.core import caps
 from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
+from memquorum.core.vote import nomination
 from memquorum.ports import Candidate, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 

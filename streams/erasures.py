@@ -6,10 +6,10 @@ import logging
 
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.nomination import rest_until
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erasure import open_order
 from memquorum.core.records import DecayCrossed, ErasureFound, ErasureOrdered, Standing
+from memquorum.core.vote.nomination import rest_until
 from memquorum.ports import Schedule
 
 log = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import BadMessage, open_signed
-from memquorum.core.nomination import rest_until
 from memquorum.core.orders.members import apply, order_id
 from memquorum.core.records import MembersOrdered
+from memquorum.core.vote.nomination import rest_until
 from memquorum.ports import Orders, OrderVote, Schedule
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,7 @@
 offset of a partition of `memory.decay.crossed.v1` moves only after the outputs of what it covers are in the topic. Once
 it is past the offset of a tick's DecayCrossed, the tick's nomination, known by its `accepted_offset`, either stands in
 the same partition of `memory.nomination.proposed.v1` or will never come. Whoever reads the tick's DecayCrossed can ask
-`core.nomination.trigger` for the reason.
+`core.vote.nomination.trigger` for the reason.
 
 Of several ticks of a shard that wait together only the last is considered: an epoch speaks of the latest time. The
 guard against nominating an epoch that is being voted on lives in process memory; after a restart the nomination may
@@ -19,19 +19,16 @@ from collections.abc import Callable, Sequence
 import faust
 
 from memquorum import topics
-from memquorum.core import nomination
 from memquorum.core.avro import Codec
-from memquorum.core.ballots import kinds
 from memquorum.core.decay import ambiguous
-from memquorum.core.erasure import attestation
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.core.nomination import Attempt
 from memquorum.core.orders.members import apply
 from memquorum.core.orders.restoring import FORGET, RESTORE
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
-from memquorum.core.restoring import asking
+from memquorum.core.vote import asking, attestation, kinds, nomination
+from memquorum.core.vote.nomination import Attempt
 from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from db.view import View
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.columns import packed
-from memquorum.core.ballots.kinds import ERASE, RESTORE
 from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
@@ -19,7 +17,9 @@ from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.members import RESIZES
 from memquorum.core.policy import PPM
 from memquorum.core.records import ErasureFound, MembersOrdered, Opinion, RestoreFound, Signed
-from memquorum.core.restoring import asking
+from memquorum.core.vote import asking
+from memquorum.core.vote.columns import packed
+from memquorum.core.vote.kinds import ERASE, RESTORE
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock

@@ -10,11 +10,11 @@ from contextlib import suppress
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import CONFIGURE
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.consensus.reliability import WINDOW
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
+from memquorum.core.vote.kinds import CONFIGURE
 from workers.partition import standing
 
 

@@ -14,13 +14,13 @@ from db.view import View
 from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.columns import Places, packed, packed_columns, places_of
-from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.ballots.judging import judged
-from memquorum.core.ballots.kinds import RESTORE, Kind, Terms
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
+from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
+from memquorum.core.vote.evidence import RULES, Evidence, MemberContext, MemoryFacts
+from memquorum.core.vote.judging import judged
+from memquorum.core.vote.kinds import RESTORE, Kind, Terms
 from memquorum.ports import Vault, Vector
 
 _LOG = logging.getLogger("memquorum.replica")

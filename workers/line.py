@@ -13,7 +13,6 @@ from db.store import Clear, Start
 from memquorum import topics
 from memquorum.core import caps, ids, sealing
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
@@ -34,6 +33,7 @@ from memquorum.core.records import (
     RestoreAccepted,
     Restored,
 )
+from memquorum.core.vote.kinds import RESTORE
 from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
 

@@ -25,11 +25,11 @@ from db.signstate import SqliteSignState
 from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.evidence import RULES, Evidence
 from memquorum.core.consensus.events import Keep, Send, Timings
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
+from memquorum.core.vote.evidence import RULES, Evidence
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry

@@ -13,7 +13,6 @@ from functools import partial
 from db.view import View
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import ERASE, RESTORE
 from memquorum.core.commit.applying import Accepted
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, follow
@@ -21,6 +20,7 @@ from memquorum.core.consensus.reliability import FRESH, WINDOW
 from memquorum.core.identity.keys import Sign
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
+from memquorum.core.vote.kinds import ERASE, RESTORE
 from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage
 from workers.accuser import Accuser

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts, Term, rules
 from memquorum.core.policy import PPM
+from memquorum.core.vote.evidence import RULES, Evidence, MemberContext, MemoryFacts, Term, rules
 from memquorum.ports import Vector
 
 DIMENSIONS = 4

@@ -38,12 +38,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from memquorum.core.ballots.columns import Ballot
-from memquorum.core.ballots.kinds import KINDS, PROMOTE, RESTORE
-from memquorum.core.consensus.tally import tally
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.policy import PPM
 from memquorum.core.records import NominationProposed, Opinion, Proposal
+from memquorum.core.vote.columns import Ballot
+from memquorum.core.vote.kinds import KINDS, PROMOTE, RESTORE
+from memquorum.core.vote.tally import tally
 from tests.unit.genesis import make
 
 ABSENT, NO, WEAK, YES = range(4)

@@ -19,13 +19,13 @@ from confluent_kafka import Message as Record
 
 from memquorum.core import decay
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.columns import places_of, read
-from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message, Send
 from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.identity.messages import digest, sign
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Prepare, PrePrepare, Proposal, Signed
+from memquorum.core.vote.columns import places_of, read
+from memquorum.core.vote.kinds import FORGET
 from memquorum.ports import Vault
 from memquorum.schema_files import load_codec
 from tests.hostile.memories import START

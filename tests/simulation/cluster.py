@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from db.signstate import MemorySignState
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.consensus.events import Message
@@ -19,6 +18,7 @@ from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, sign
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
+from memquorum.core.vote.kinds import KINDS
 from tests.unit.genesis import seed_of
 
 KINDS_OF_LOG = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus import rolling
 from memquorum.core.consensus.certificate import BadCertificate, check_decision, decider
@@ -14,6 +13,7 @@ from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charg
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, open_signed
 from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
+from memquorum.core.vote.kinds import RESTORE
 from tests.simulation.ordered import answered
 
 if TYPE_CHECKING:

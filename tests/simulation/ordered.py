@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memquorum.core import nomination
-from memquorum.core.ballots.kinds import CONFIGURE
 from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
-from memquorum.core.erasure import attestation
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.ids import memory_id
 from memquorum.core.orders.members import (
@@ -35,7 +32,8 @@ from memquorum.core.records import (
     Signed,
     Standing,
 )
-from memquorum.core.restoring import asking
+from memquorum.core.vote import asking, attestation, nomination
+from memquorum.core.vote.kinds import CONFIGURE
 from tests.simulation.dice import Dice
 from tests.simulation.signatures import next_key
 from workers.casting import answers

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from db.signstate import MemorySignState
-from memquorum.core.consensus import certificate, events, tally, viewchange, views
+from memquorum.core.consensus import certificate, events, viewchange, views
 from memquorum.core.consensus.buffers import EpochBuffer, Held, Round
 from memquorum.core.consensus.checkpoints import Checkpoints
 from memquorum.core.consensus.events import Message, Timings
@@ -25,6 +25,7 @@ from memquorum.core.consensus.slots import read_slot
 from memquorum.core.consensus.views import Views
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import BallotCast, Checkpoint
+from memquorum.core.vote import tally
 from tests.simulation.dice import Dice
 from tests.simulation.plan import CALM, MS, POINTS, Fault, Plan, draw
 from tests.simulation.runs import BEHAVIOURS

@@ -12,8 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memquorum.core.ballots.columns import BadBallot, places_of, read
-from memquorum.core.ballots.kinds import CONFIGURE, ERASE, FORGET, RESTORE
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
 from memquorum.core.consensus.events import Message
@@ -25,6 +23,8 @@ from memquorum.core.ids import shard_of
 from memquorum.core.orders.members import configuration_digest
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
+from memquorum.core.vote.columns import BadBallot, places_of, read
+from memquorum.core.vote.kinds import CONFIGURE, ERASE, FORGET, RESTORE
 from tests.simulation import faults
 from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker

@@ -153,7 +153,7 @@ def _evidence() -> None:
 def _outlook() -> None:
     from infra import forget
     from memquorum.core.policy import Policy
-    from memquorum.core.preview import Example, Outlook, Vote
+    from memquorum.core.vote.preview import Example, Outlook, Vote
 
     example = Example(EVIL, EVIL, 0, 0, Vote(True, 3, 1), True)
     print("\n".join(forget.lines([Outlook(EVIL, 0, 1, 1, reasons={EVIL: 1}, examples=[example])], Policy())))

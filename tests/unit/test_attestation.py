@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from memquorum import topics
-from memquorum.core.erasure import attestation
 from memquorum.core.records import (
     ClockTicked,
     DecayCrossed,
@@ -19,6 +18,7 @@ from memquorum.core.records import (
     NominationProposed,
     Standing,
 )
+from memquorum.core.vote import attestation
 from memquorum.ports import Unattested
 from streams.erasures import Erasures
 from tests.unit import votes

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.ballots.evidence import Evidence
-from memquorum.core.ballots.judging import MemberContext, MemoryFacts, opinions
-from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Opinion, Proposal
+from memquorum.core.vote.evidence import Evidence
+from memquorum.core.vote.judging import MemberContext, MemoryFacts, opinions
+from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion
 
 POLICY = Policy()
 NOW = 1_700_000_000_000

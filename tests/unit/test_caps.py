@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core import caps, nomination
+from memquorum.core import caps
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
@@ -19,6 +19,7 @@ from memquorum.core.identity.membership import load
 from memquorum.core.journal.rows import LetGo
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import Crossing, DecayCrossed, Decided, Proposal, Standing
+from memquorum.core.vote import nomination
 from memquorum.ports import Candidate, DueMemory
 from memquorum.telemetry.bundle import Telemetry
 from streams.caps import ALARM, Caps

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core.ballots import columns
-from memquorum.core.ballots.columns import BadBallot, Ballot, packed, places_of, read
-from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed, Opinion
+from memquorum.core.vote import columns
+from memquorum.core.vote.columns import BadBallot, Ballot, packed, places_of, read
+from memquorum.core.vote.kinds import KINDS
 from tests.unit import votes
 
 AS_OF = 1_000_000_000

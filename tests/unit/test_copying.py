@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from db import copying
-from memquorum.core.ballots.columns import Ballot, places_of, read
 from memquorum.core.journal.rows import DecisionRow, OutcomeRow
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed
+from memquorum.core.vote.columns import Ballot, places_of, read
 from tests.unit import votes
 
 AS_OF, POLICY = 1_000_000_000, Policy()

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memquorum.core.ballots.evidence import (
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.vote.evidence import (
     ALIKE,
     NEAR,
     RULES,
@@ -18,8 +19,7 @@ from memquorum.core.ballots.evidence import (
     relevance,
     rules,
 )
-from memquorum.core.ballots.kinds import PROMOTE
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.vote.kinds import PROMOTE
 from memquorum.ports import Vector
 
 

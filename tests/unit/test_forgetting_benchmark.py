@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from memquorum.core import decay
-from memquorum.core.ballots.evidence import MemberContext
-from memquorum.core.ballots.kinds import FORGET
-from memquorum.core.consensus.tally import needed_ppm
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy
+from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.kinds import FORGET
+from memquorum.core.vote.tally import needed_ppm
 from tests.benchmarks import plot
 from tests.benchmarks.forgetting import command, footprint, measures, meetings, page, talks
 from tests.benchmarks.forgetting.centred import Centred

@@ -17,12 +17,12 @@ from db.view import View
 from db.view_rows import Known, Recent
 from memquorum import topics
 from memquorum.core import ids, sealing
-from memquorum.core.ballots.columns import Places, places_of, read
-from memquorum.core.ballots.kinds import FORGET, KINDS
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Opinion, Proposal
+from memquorum.core.vote.columns import Places, places_of, read
+from memquorum.core.vote.kinds import FORGET, KINDS
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, public_key, seed_of
 from tests.unit.protections import wanted

@@ -10,7 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.ballots.kinds import (
+from memquorum.core.decay import decay_ppm, span_ms
+from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
+from memquorum.core.records import Opinion, Proposal
+from memquorum.core.vote.kinds import (
     CONFIGURE,
     FORGET,
     KINDS,
@@ -21,9 +24,6 @@ from memquorum.core.ballots.kinds import (
     check_opinion,
     nth_highest,
 )
-from memquorum.core.decay import decay_ppm, span_ms
-from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
-from memquorum.core.records import Opinion, Proposal
 from memquorum.ports import Candidate
 
 POLICY = Policy()

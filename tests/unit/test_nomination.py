@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memquorum.core import nomination
 from memquorum.core.decay import span_ms
-from memquorum.core.nomination import Attempt
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing
+from memquorum.core.vote import nomination
+from memquorum.core.vote.nomination import Attempt
 from memquorum.ports import Candidate
 
 NOW = 1_700_000_000_000

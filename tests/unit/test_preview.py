@@ -14,12 +14,12 @@ import pytest
 from infra.forget import changed, lines
 from infra.settings import SettingsError
 from memquorum.core import caps
-from memquorum.core.ballots.evidence import MemberContext
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
-from memquorum.core.preview import Alive, Outlook, Vote, outlook, votes
 from memquorum.core.records import Standing
+from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.preview import Alive, Outlook, Vote, outlook, votes
 from memquorum.ports import Candidate
 from tests.unit import genesis
 

@@ -12,7 +12,6 @@ import pytest
 from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.consensus.certificate import check_pre_prepare
-from memquorum.core.consensus.tally import Outcome
 from memquorum.core.orders import uses
 from memquorum.core.records import (
     AccessAccepted,
@@ -26,7 +25,8 @@ from memquorum.core.records import (
     Signed,
     Standing,
 )
-from memquorum.core.restoring import asking
+from memquorum.core.vote import asking
+from memquorum.core.vote.tally import Outcome
 from tests.unit import votes
 from tests.unit.genesis import make
 from tests.unit.seats import AS_OF, CODEC, Fleet

@@ -33,8 +33,8 @@ from memquorum.core.records import (
     Signed,
     Standing,
 )
-from memquorum.core.restoring import asking
 from memquorum.core.restoring.recall import recall
+from memquorum.core.vote import asking
 from streams.restores import Restores
 from tests.unit import erasures, genesis, votes
 from tests.unit.genesis import seed_of

@@ -15,7 +15,6 @@ from db.signstate import MemorySignState
 from db.view import View
 from memquorum import topics
 from memquorum.core import sealing
-from memquorum.core.ballots.columns import places_of, read
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.evidence import convict
 from memquorum.core.consensus.slots import ballot_slot
@@ -37,6 +36,7 @@ from memquorum.core.records import (
     Proposal,
     Signed,
 )
+from memquorum.core.vote.columns import places_of, read
 from memquorum.ports import SignConflict, VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.unit import votes

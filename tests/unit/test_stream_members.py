@@ -9,8 +9,8 @@ import pytest
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import check_decision, check_nomination
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.nomination import rest_until
 from memquorum.core.records import MembersOrdered, NominationProposed, Signed, Standing
+from memquorum.core.vote.nomination import rest_until
 from memquorum.ports import OrderVote
 from streams.members import Members
 from streams.nomination import Nomination

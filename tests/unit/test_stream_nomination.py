@@ -10,9 +10,9 @@ from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.nomination import LATEST
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing
+from memquorum.core.vote.nomination import LATEST
 from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
 from streams.nomination import Nomination
 from streams.stage import Arrival, Output

@@ -9,12 +9,12 @@ import pytest
 from memquorum.client import Invalid
 from memquorum.client.tail import seconds_back
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import FORGET, PROMOTE
 from memquorum.core.commit import ordering
 from memquorum.core.journal.effects import EFFECTS
 from memquorum.core.journal.rows import Change, GoalDue
 from memquorum.core.records import Accessed, JournalEntry, Restored
 from memquorum.core.retrieval.tail import Tail
+from memquorum.core.vote.kinds import FORGET, PROMOTE
 from tests.unit import erasures, protections, votes
 from tests.unit import genesis as cluster
 from tests.unit.shard import Shard, memory_id

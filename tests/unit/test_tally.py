@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memquorum.core.ballots.columns import Ballot
-from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE
-from memquorum.core.consensus.tally import TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
 from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
 from memquorum.core.records import NominationProposed, Opinion, Proposal
+from memquorum.core.vote.columns import Ballot
+from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
+from memquorum.core.vote.tally import TOO_FEW, TOO_LIGHT, Outcome, needed_ppm, tally
 from tests.unit.genesis import DEFAULT_WEIGHTS, make
 
 AS_OF = 1_000_000

@@ -10,9 +10,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.consensus.certificate import check_pre_prepare
 from memquorum.core.consensus.events import Decided, Message, Send
+from memquorum.core.vote.kinds import FORGET
 from memquorum.telemetry import recording, tracing
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Tracing, trace_of_vote

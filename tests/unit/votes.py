@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.columns import packed, places_of
-from memquorum.core.ballots.kinds import FORGET, KINDS, PROMOTE, RESTORE
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.decay import decay_ppm
 from memquorum.core.identity import messages
@@ -29,7 +27,9 @@ from memquorum.core.records import (
     RestoreFound,
     RestoreOrdered,
 )
-from memquorum.core.restoring import asking
+from memquorum.core.vote import asking
+from memquorum.core.vote.columns import packed, places_of
+from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE, RESTORE
 from tests.unit.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0

@@ -14,7 +14,6 @@ from typing import Any
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import KINDS, RESTORE
 from memquorum.core.commit.fitness import unfit_protection, unfit_request
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.erasure.tombstones import Episode
@@ -45,6 +44,7 @@ from memquorum.core.records import (
     Ticked,
 )
 from memquorum.core.salience import FAILED, UNREADABLE
+from memquorum.core.vote.kinds import KINDS, RESTORE
 
 Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ProtectionAccepted | ClockTicked
 """What the accepted stream holds."""

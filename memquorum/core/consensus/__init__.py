@@ -7,7 +7,7 @@
 4. `checkpoints`: how far all have come, in the hashes of `rolling`;
 5. `viewchange` and `views`: what asks for another primary proves, and who asks;
 6. `gate`, `inbox` and `buffers`: which messages count, and what is held of them;
-7. `certificate` and `tally`: what proves an outcome, and what ballots decide;
-8. `evidence`: what proves to others that a member lied;
-9. `orders`: how those who vote change (who they are, and what a signature covers: `core.identity`).
+7. `certificate`: what proves an outcome (what ballots decide: `core.vote`);
+8. `evidence`: what proves to others that a member lied.
+Who votes, and what a signature covers: `core.identity`; how the members change: `core.orders.members`.
 """

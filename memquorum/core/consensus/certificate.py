@@ -18,12 +18,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots import columns
-from memquorum.core.ballots.columns import BadBallot, Ballot, Places
-from memquorum.core.ballots.configuring import check_order
-from memquorum.core.ballots.kinds import KINDS
-from memquorum.core.consensus import tally
-from memquorum.core.erasure import attestation
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import (
     BadMessage,
@@ -38,7 +32,10 @@ from memquorum.core.identity.messages import (
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
-from memquorum.core.restoring import asking
+from memquorum.core.vote import asking, attestation, columns, tally
+from memquorum.core.vote.columns import BadBallot, Ballot, Places
+from memquorum.core.vote.configuring import check_order
+from memquorum.core.vote.kinds import KINDS
 
 _PROPOSAL = b"memquorum/proposal/1"
 

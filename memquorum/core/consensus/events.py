@@ -97,7 +97,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class BallotReady:
-    """This member's opinions on a nomination, answering NeedBallot; or their terms, packed (`ballots.columns`)."""
+    """This member's opinions on a nomination, answering NeedBallot; or their terms, packed (`vote.columns`)."""
 
     nomination: bytes
     opinions: tuple[Opinion, ...] | bytes

@@ -6,7 +6,6 @@ and nothing twice but what may have been lost in a crash.
 
 from __future__ import annotations
 
-from memquorum.core.ballots.columns import packed
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.buffers import EpochBuffer, Round, Slot
 from memquorum.core.consensus.certificate import Nominated
@@ -21,6 +20,7 @@ from memquorum.core.consensus.voice import Voice
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest
 from memquorum.core.records import Opinion
+from memquorum.core.vote.columns import packed
 from memquorum.ports import SignedSlot
 
 # Ballots know no view: who withheld its own while it waits for another primary could keep the others from needing one.

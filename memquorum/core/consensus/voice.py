@@ -30,7 +30,7 @@ class Voice:
         }  # fmt: skip
 
     def ballot(self, epoch: int, nomination: bytes, terms: bytes) -> SignedSlot:
-        """This member's opinions on the nomination of an epoch, as `ballots.columns` packs them."""
+        """This member's opinions on the nomination of an epoch, as `vote.columns` packs them."""
         return self._own(BallotCast(epoch=epoch, nomination=nomination, terms=terms, **self._who))
 
     def pre_prepare(

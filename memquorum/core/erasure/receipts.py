@@ -21,9 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import ERASE
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
-from memquorum.core.erasure import attestation
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_any
 from memquorum.core.journal.links import entry_hash
@@ -39,6 +37,8 @@ from memquorum.core.records import (
     JournalHead,
     Signed,
 )
+from memquorum.core.vote import attestation
+from memquorum.core.vote.kinds import ERASE
 
 FORMAT = "memquorum/receipt/1"
 BYTES_MAX = 64 * 1024 * 1024

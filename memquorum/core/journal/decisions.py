@@ -15,9 +15,7 @@ from typing import Any
 
 from memquorum.core import caps
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import ERASE, KINDS, RESTORE
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
-from memquorum.core.consensus.tally import KEPT, Outcome
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import restores
@@ -34,10 +32,12 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
-from memquorum.core.nomination import rest_until
 from memquorum.core.policy import Policy
 from memquorum.core.quick import evolver, maker
 from memquorum.core.records import Decided, Proposal, Result
+from memquorum.core.vote.kinds import ERASE, KINDS, RESTORE
+from memquorum.core.vote.nomination import rest_until
+from memquorum.core.vote.tally import KEPT, Outcome
 
 _result_of, _outcome_of = maker(Result), maker(OutcomeRow)
 _evolved, _moved = evolver(Memory), evolver(ShardState)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
-from memquorum.core.ballots.columns import Ballot
 from memquorum.core.caps import Quota
 from memquorum.core.facets import EPISODIC
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
+from memquorum.core.vote.columns import Ballot
 
 SHORT_TERM = "short-term"
 LONG_TERM = "long-term"

@@ -16,7 +16,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True)
 class BallotCast:
-    """A member's opinion on every proposal of an epoch: their terms in columns (`ballots.columns`), or, of earlier
+    """A member's opinion on every proposal of an epoch: their terms in columns (`vote.columns`), or, of earlier
     releases, one by one."""
 
     cluster: bytes

@@ -14,19 +14,19 @@ from typing import Any
 
 from memquorum.core import caps, decay, facets
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.columns import Ballot
-from memquorum.core.ballots.kinds import KINDS
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
-from memquorum.core.consensus.tally import Outcome
 from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.journal.rows import ALIVE, Memory, Protection, Strength
 from memquorum.core.policy import PPM
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
-from memquorum.core.restoring import asking
 from memquorum.core.retrieval.holding import Holds, holds
+from memquorum.core.vote import asking
+from memquorum.core.vote.columns import Ballot
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.tally import Outcome
 
 
 @dataclass(frozen=True, slots=True)

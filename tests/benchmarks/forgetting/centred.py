@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.ballots.evidence import TOP
 from memquorum.core.policy import PPM
+from memquorum.core.vote.evidence import TOP
 from memquorum.ports import Vector
 
 

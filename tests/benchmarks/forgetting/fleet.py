@@ -16,16 +16,16 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core import caps, decay, nomination
-from memquorum.core.ballots import columns
-from memquorum.core.ballots.evidence import MemberContext
-from memquorum.core.ballots.kinds import FORGET
-from memquorum.core.consensus.tally import needed_ppm, tally
+from memquorum.core import caps, decay
 from memquorum.core.identity.membership import Genesis, Member
 from memquorum.core.merging import Marks
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
 from memquorum.core.salience import REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
+from memquorum.core.vote import columns, nomination
+from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.kinds import FORGET
+from memquorum.core.vote.tally import needed_ppm, tally
 from memquorum.ports import Candidate, DueMemory, Vector
 
 WEIGHTS = (1_500, 1_500, 1_000, 1_000)

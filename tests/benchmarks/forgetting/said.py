@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core import decay
-from memquorum.core.ballots.kinds import FORGET
 from memquorum.core.policy import NO_CAPS, Policy
 from memquorum.core.salience import BELOW_THRESHOLD, REINFORCED, Judgement, as_kept
+from memquorum.core.vote.kinds import FORGET
 from tests.benchmarks.forgetting.centred import Centred
 from tests.benchmarks.forgetting.fleet import Context, Fleet, Late, Rule, as_it_is, genesis, turning
 from tests.benchmarks.forgetting.measures import Flags

@@ -13,11 +13,11 @@ member has to know itself, the reliabilities that follow from the history, is wh
 from __future__ import annotations
 
 from memquorum.core.avro import Codec
-from memquorum.core.ballots.kinds import CONFIGURE
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import BadMessage, open_signed
 from memquorum.core.orders.members import apply, order_id
 from memquorum.core.records import MembersOrdered, NominationProposed
+from memquorum.core.vote.kinds import CONFIGURE
 
 TRIGGER = "order"
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memquorum.core.ballots.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.ballots.kinds import Kind, Terms
 from memquorum.core.policy import Policy
 from memquorum.core.records import Opinion, Proposal
+from memquorum.core.vote.evidence import RULES, Evidence, MemberContext, MemoryFacts
+from memquorum.core.vote.kinds import Kind, Terms
 
 __all__ = ["MemberContext", "MemoryFacts", "judged", "opinions"]
 

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core import caps, nomination
-from memquorum.core.ballots.columns import Ballot, packed_columns, places_of, read
-from memquorum.core.ballots.evidence import MemberContext
-from memquorum.core.ballots.kinds import FORGET
+from memquorum.core import caps
 from memquorum.core.caps import Quota
-from memquorum.core.consensus.tally import tally
 from memquorum.core.decay import decay_ppm
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed, Proposal, Standing
+from memquorum.core.vote import nomination
+from memquorum.core.vote.columns import Ballot, packed_columns, places_of, read
+from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.kinds import FORGET
+from memquorum.core.vote.tally import tally
 from memquorum.ports import Candidate
 
 Vectors = Mapping[str, NDArray[np.float32]]

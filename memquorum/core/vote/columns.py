@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.ballots.kinds import KINDS, Columns, Kind, Terms, all_sound, check_opinion
 from memquorum.core.policy import Policy
 from memquorum.core.quick import maker
 from memquorum.core.records import BallotCast, NominationProposed, Opinion
+from memquorum.core.vote.kinds import KINDS, Columns, Kind, Terms, all_sound, check_opinion
 
 Places = tuple[tuple[Kind, tuple[int, ...]], ...]
 """The kinds that a nomination has, in the order of `KINDS`, and where the proposals of each stand in it."""

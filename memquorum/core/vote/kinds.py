@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memquorum.core.ballots.evidence import Evidence, MemberContext, MemoryFacts, relevance
 from memquorum.core.decay import crossed, decay_ppm, decays_ppm
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Opinion, Proposal
+from memquorum.core.vote.evidence import Evidence, MemberContext, MemoryFacts, relevance
 from memquorum.ports import Candidate
 
 Terms = tuple[int, ...]
@@ -338,7 +338,7 @@ CONFIGURE = _ordered("configure", "configure", "configured")
 """The operator's order of another membership (core/orders/members)."""
 
 ERASE = _ordered("erase", "attest", "attested")
-"""That an order to erase is genuine, and where it stands (erasure/attestation). What it names is erased by then."""
+"""That an order to erase is genuine, and where it stands (`attestation`). What it names is erased by then."""
 
 # restore: what was forgotten comes back (core/restoring) --------------------------------------------------------------
 

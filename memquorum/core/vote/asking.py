@@ -4,14 +4,12 @@ that came late asks in the same way (`uses`), signed by nobody.
 That the request is signed by who may ask, and names what the nomination proposes, everybody checks of the nomination.
 What is left is the vote: each member says for each memory whether it has read the request where it is said to stand,
 knows the memory, within its grace time if it was forgotten, can still open it, and would keep it if it had been used
-when it was asked for (`ballots.kinds.RESTORE`).
+when it was asked for (`vote.kinds.RESTORE`).
 """
 
 from __future__ import annotations
 
-from memquorum.core import nomination
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import RESTORE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.orders.envelope import BadOrder
@@ -24,6 +22,8 @@ from memquorum.core.records import (
     RestoreOrdered,
     Standing,
 )
+from memquorum.core.vote import nomination
+from memquorum.core.vote.kinds import RESTORE
 
 REASON = "requested"
 _BEFORE = "restore/"

@@ -18,11 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
 
-from memquorum.core.ballots.columns import Ballot
-from memquorum.core.ballots.kinds import KINDS, Kind
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
+from memquorum.core.vote.columns import Ballot
+from memquorum.core.vote.kinds import KINDS, Kind
 
 # Why a proposal of a kind without a gate is decided, and why one is kept that never came to its kind's gate; the gate's
 # own reasons stand in `kinds`.

@@ -9,14 +9,14 @@ has the genesis file alone that q members have seen the order at this place of t
 
 from __future__ import annotations
 
-from memquorum.core import nomination
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.ballots.kinds import ERASE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import shard_of
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erasure import open_order
 from memquorum.core.records import DecayCrossed, ErasureFound, ErasureOrdered, NominationProposed, Proposal, Standing
+from memquorum.core.vote import nomination
+from memquorum.core.vote.kinds import ERASE
 
 TRIGGER = "erasure"
 

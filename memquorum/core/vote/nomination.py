@@ -13,11 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memquorum.core.ballots.configuring import TRIGGER
-from memquorum.core.ballots.kinds import CONFIGURE, FORGET, PROMOTE
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import DecayCrossed, MembersOrdered, NominationProposed, Proposal, Standing
+from memquorum.core.vote.configuring import TRIGGER
+from memquorum.core.vote.kinds import CONFIGURE, FORGET, PROMOTE
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
