@@ -12,9 +12,9 @@ from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from memquorum.core.erasure.naming import Saying, stays
-from memquorum.core.erasure.tombstones import Tombstone
-from memquorum.core.erasure.withheld import Again, again
+from memquorum.core.journal.naming import Saying, stays
+from memquorum.core.journal.tombstones import Tombstone
+from memquorum.core.journal.withheld import Again, again
 from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalEntry, Signed, Withheld
 
@@ -89,7 +89,7 @@ def staying(
 def _taken(
     connection: psycopg.Connection, namespace: str, roots: Sequence[str], selector: str
 ) -> dict[str, str | None]:
-    """The roots and all that goes with them, each with that because of which it does; core/erasure/naming says what
+    """The roots and all that goes with them, each with that because of which it does; core/journal/naming says what
     does. Of a whole namespace the roots are all that there is."""
     taken: dict[str, str | None] = {}
     more: dict[str, str | None] = dict.fromkeys(roots)

@@ -18,9 +18,8 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.erasure.naming import DROPPED, REINFORCED, Kin, matches
-from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
+from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
     GONE,
@@ -44,6 +43,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
 from memquorum.core.orders import uses

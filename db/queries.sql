@@ -456,7 +456,7 @@ SELECT DISTINCT ON (id) id::text, because::text FROM family ORDER BY id, because
 
 -- :name erasure_unsupported
 -- Of memories that say the same as what is taken and are not taken, those that nothing else supports, and because of
--- what (core/erasure/naming): everybody who said one, in its own episode or in an echo, is among those of whom something
+-- what (core/journal/naming): everybody who said one, in its own episode or in an echo, is among those of whom something
 -- is taken that says the same, of the same subject and source where the memory says one; of any source with `anywhere`.
 WITH taken AS MATERIALIZED (
     SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS t (id)

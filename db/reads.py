@@ -24,9 +24,9 @@ from db.erasure_rows import Found, Staying
 from db.pool import Pool, bounded, in_time
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
+from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
-from memquorum.core.erasure.receipts import Proof
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval import buffer

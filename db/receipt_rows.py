@@ -1,4 +1,4 @@
-"""What a receipt rests on, from one snapshot of the store (core/erasure/receipts)."""
+"""What a receipt rests on, from one snapshot of the store (core/audit/receipts)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 
 from db.queries import QUERIES
-from memquorum.core.erasure.receipts import Decision, Proof
+from memquorum.core.audit.receipts import Decision, Proof
 from memquorum.core.records import JournalAppended
 
 

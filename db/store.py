@@ -27,7 +27,6 @@ from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
-from memquorum.core.erasure.tombstones import Tombstone
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import destroyed
 from memquorum.core.journal.rows import (
@@ -41,6 +40,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.workset import Net
 from memquorum.core.orders.protection import HOLD
 from memquorum.core.quick import maker

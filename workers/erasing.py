@@ -14,9 +14,9 @@ from dataclasses import replace
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.commit import applying, ordering
-from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Keys, ShardState
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.envelope import order_digest

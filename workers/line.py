@@ -17,10 +17,10 @@ from memquorum.core.commit import applying, assembly, ordering
 from memquorum.core.commit.assembly import Assembly, Certified
 from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
-from memquorum.core.erasure.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys, Rows
+from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import (
     AccessAccepted,

@@ -10,9 +10,9 @@ from confluent_kafka import KafkaException
 
 from db.store import Clear, PostgresStore
 from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.journal.recall import Recalled, recall
 from memquorum.core.journal.replay import CannotReplay, Sealed, SealedAnew
 from memquorum.core.records import Restored
-from memquorum.core.restoring.recall import Recalled, recall
 from workers.partition import TopicUnreadable
 from workers.replaying import Contents, open_shelves
 

@@ -17,7 +17,7 @@ from infra.demo.steps import Tick
 from infra.demo.sums import Check
 from infra.settings import Settings
 from memquorum.client import Memory, erasing, receipts
-from memquorum.core.erasure.receipts import BadReceipt, Found, verify
+from memquorum.core.audit.receipts import BadReceipt, Found, verify
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from memquorum.client.errors import Invalid
 from memquorum.client.verifying import read_genesis
-from memquorum.core.erasure import receipts
-from memquorum.core.erasure.receipts import BadReceipt, Found
+from memquorum.core.audit import receipts
+from memquorum.core.audit.receipts import BadReceipt, Found
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.telling import moment
 from memquorum.schema_files import load_codec

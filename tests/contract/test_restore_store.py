@@ -6,11 +6,11 @@ import pytest
 
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
+from memquorum.core.journal.recall import recall
 from memquorum.core.journal.rows import Keys
 from memquorum.core.orders import uses
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Accessed, JournalEntry, Restored
-from memquorum.core.restoring.recall import recall
 from tests.contract.stores import KINDS, World, make
 from tests.unit import erasures, genesis, votes
 from tests.unit.shard import NAMESPACE, Shard, memory_id

@@ -28,7 +28,7 @@ from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import topics
 from memquorum.client import Memory, NotFound
-from memquorum.core.erasure import receipts
+from memquorum.core.audit import receipts
 from memquorum.core.records import ClockRequested, EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec

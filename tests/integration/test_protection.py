@@ -11,8 +11,8 @@ from db import erasure_rows
 from db.vault import PostgresVault
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
-from memquorum.core.erasure.withheld import Again
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.withheld import Again
 from memquorum.core.records import Decided, Protected, Withheld
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of

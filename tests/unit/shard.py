@@ -13,11 +13,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.commit import applying, ordering
 from memquorum.core.consensus.certificate import check_decision
-from memquorum.core.erasure.tombstones import Tombstone, Tombstones
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import uses
 from memquorum.core.records import (

@@ -24,12 +24,13 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.erasure.withheld import again
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.intake import Origin
 from memquorum.core.journal.effects import REPEATED, Rules
+from memquorum.core.journal.recall import recall
 from memquorum.core.journal.replay import CannotReplay, Replay
 from memquorum.core.journal.rows import DecisionRow
+from memquorum.core.journal.withheld import again
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.protection import ENDS
 from memquorum.core.policy import ForgetPolicy, Policy
@@ -41,7 +42,6 @@ from memquorum.core.records import (
     RestoreFound,
     Signed,
 )
-from memquorum.core.restoring.recall import recall
 from tests.unit import erasures, genesis, protections, votes
 from tests.unit.erasures import entitled
 from tests.unit.published import kinds, publish, signed_head

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from memquorum import topics
+from memquorum.core.audit import receipts
+from memquorum.core.audit.receipts import BadReceipt, Proof
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
-from memquorum.core.erasure import receipts
-from memquorum.core.erasure.receipts import BadReceipt, Proof
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import ShardState
 from memquorum.core.records import Erased, ErasedEpisode, ErasureFound, JournalAppended, JournalEntry, JournalHead

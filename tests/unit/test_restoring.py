@@ -16,6 +16,7 @@ from memquorum.core.consensus.certificate import BadCertificate, check_nominatio
 from memquorum.core.decay import due_at
 from memquorum.core.intake import Origin, Refusal, accept
 from memquorum.core.journal.effects import redo
+from memquorum.core.journal.recall import recall
 from memquorum.core.journal.rows import Keys
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import restoring as orders
@@ -33,7 +34,6 @@ from memquorum.core.records import (
     Signed,
     Standing,
 )
-from memquorum.core.restoring.recall import recall
 from memquorum.core.vote import asking
 from streams.restores import Restores
 from tests.unit import erasures, genesis, votes

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import AUDIT, ERASE, Caller
-from memquorum.core.erasure import receipts
+from memquorum.core.audit import receipts
 from memquorum.core.retrieval import query
 from workers.retrieval.answers import unknown
 from workers.retrieval.service import Service

@@ -261,7 +261,7 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class ErasureReceipt:
-    """What proves an erasure: see core/erasure/receipts. `attested` is null until the members have decided."""
+    """What proves an erasure: see core/audit/receipts. `attested` is null until the members have decided."""
 
     format: str
     cluster: str

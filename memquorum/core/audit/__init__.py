@@ -8,5 +8,6 @@
 5. `agreed`: journal and streams against what a quorum of members has signed;
 6. `witness`: the store against the journal;
 7. `verify`: all of it over one shard;
-8. `rendering`: what was found, in words.
+8. `rendering`: what was found, in words;
+9. `receipts`: what proves an erasure to someone who has the genesis file alone.
 """

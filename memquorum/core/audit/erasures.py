@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
-from memquorum.core.erasure.naming import DROPPED, REINFORCED, Kin, matches
-from memquorum.core.erasure.tombstones import Episode, Tombstone, Tombstones
 from memquorum.core.journal.effects import ERASED, REPEATED, Rules
+from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.rows import GONE, Change, Dropped, ErasureRow, EventKey, Memory, Protection
+from memquorum.core.journal.tombstones import Episode, Tombstone, Tombstones
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erasure import MEMORY, open_order
 from memquorum.core.orders.protection import HOLD

@@ -16,12 +16,12 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.commit.fitness import unfit_protection, unfit_request
 from memquorum.core.consensus.certificate import Checked
-from memquorum.core.erasure.tombstones import Episode
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, links, repetitions, restores
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
+from memquorum.core.journal.tombstones import Episode
 from memquorum.core.orders.envelope import BadOrder, order_digest
 from memquorum.core.orders.erasure import open_order
 from memquorum.core.orders.incoming import Ordered

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
-from memquorum.core.erasure.naming import PART_MOST
 from memquorum.core.journal import protections, restores
 from memquorum.core.journal.effects import REPEATED, Rules
+from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
 from memquorum.core.orders import restoring
 from memquorum.core.orders.envelope import order_digest

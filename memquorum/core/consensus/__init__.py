@@ -9,5 +9,6 @@
 6. `gate`, `inbox` and `buffers`: which messages count, and what is held of them;
 7. `certificate`: what proves an outcome (what ballots decide: `core.vote`);
 8. `evidence`: what proves to others that a member lied.
+
 Who votes, and what a signature covers: `core.identity`; how the members change: `core.orders.members`.
 """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.erasure.naming import LATE
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal.naming import LATE
 from memquorum.core.journal.rows import (
     GONE,
     Change,

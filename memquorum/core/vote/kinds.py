@@ -340,7 +340,7 @@ CONFIGURE = _ordered("configure", "configure", "configured")
 ERASE = _ordered("erase", "attest", "attested")
 """That an order to erase is genuine, and where it stands (`attestation`). What it names is erased by then."""
 
-# restore: what was forgotten comes back (core/restoring) --------------------------------------------------------------
+# restore: what was forgotten comes back (core/vote/asking) -----------------------------------------------------------
 
 
 def _restore_judge(

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from memquorum.core.avro import Codec
-from memquorum.core.erasure.tombstones import Tombstone
+from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.records import ErasureOrdered, JournalEntry, Signed, Withheld
 
 
