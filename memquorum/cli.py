@@ -29,7 +29,7 @@ from memquorum.client import (
     NotFound,
     Receipt,
     erasing,
-    protecting,
+    pinning,
     reading,
     restoring,
     settings,
@@ -130,9 +130,9 @@ def parser() -> argparse.ArgumentParser:
     verify.add_argument("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
     verify.set_defaults(passes_on=True)
     for action, told in (("pin", "Keep a memory from being forgotten until it is unpinned."), ("unpin", "End a pin.")):
-        protecting.options(command(action, protecting.run, told), action)
-    goal = command("goal", protecting.goal, "Keep what a goal needs from being forgotten until the goal ends.")
-    protecting.goal_options(goal)
+        pinning.options(command(action, pinning.run, told), action)
+    goal = command("goal", pinning.goal, "Keep what a goal needs from being forgotten until the goal ends.")
+    pinning.goal_options(goal)
     erasing.options(command("erase", erasing.run, "Show everything that an erasure would take; with --yes, order it."))
     asks = command("forget", restoring.forget, "Show what a vote to forget would look at; with --yes, have it.")
     restoring.forget_options(asks)

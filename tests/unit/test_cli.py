@@ -24,7 +24,7 @@ from memquorum.client import (
     NotFound,
     Receipt,
     erasing,
-    protecting,
+    pinning,
     restoring,
     settings,
 )
@@ -250,7 +250,7 @@ def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.Capt
 def test_a_goal_begins_with_what_it_needs_and_ends(
     client: Recorded, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memquorum.client.Memory", client)
+    monkeypatch.setattr("memquorum.client.pinning.Memory", client)
     assert cli.main(["goal", "sow", "--needs", "a", "b"]) == cli.OK
     assert capsys.readouterr().out == "active: goal 'sow' needs 2 memories\n"
     assert cli.main(["goal", "sow", "--end", "--json"]) == 1
@@ -440,7 +440,7 @@ def test_what_a_pin_found_is_told(  # noqa: PLR0917
     told: str,
 ) -> None:
     found = {"status": status, "memory_id": "M", "order_id": order, "detail": detail, "protected_by": []}
-    monkeypatch.setattr(protecting, "_opened", lambda _: client)
+    monkeypatch.setattr(pinning, "_opened", lambda _: client)
     monkeypatch.setattr(client, action, lambda _, reference: found, raising=False)
     assert cli.main([action, "M"]) == ended
     assert capsys.readouterr().out == told
