@@ -215,11 +215,14 @@ async def test_one_that_cannot_follow_is_emptied(monkeypatch: pytest.MonkeyPatch
     async with running(store) as found:
         await held(found, store, "a")
         matrix, store.down = found._held["a"].cache._matrix, True
-        # The next look, which has nothing to follow, is not taken for the one that failed.
-        monkeypatch.setattr(caching, "_PAUSE_S", 60)
         found.heard("")
         await until(lambda: not found._held)
         assert not matrix.any() and found.state == "behind"
+        # It holds nothing that could fail to follow, and the store is away still.
+        store.asked.clear()
+        found.heard("")
+        await until(lambda: "busiest" in store.asked)
+        assert found.state == "behind"
         store.down = False
         await held(found, store, "a")
         assert found.state == "following"

@@ -247,6 +247,9 @@ class Caching:
                 await self._follow()
                 await self._fill()
                 await self._admit()
+                if self._fails:
+                    # Where nothing is held, nobody has asked the store anything: it may be away still.
+                    await self._ask(partial(self._store.busiest, 1))
                 looked, self._fails = clock(), False
                 if not warm:
                     # Once: where it takes too long it would each time.
