@@ -23,6 +23,7 @@ from memquorum.core import ids
 from memquorum.core.intake import EpisodeIntent, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.salience import FAILED
 from memquorum.core.text.escaping import escaped
 from memquorum.options import when
 from memquorum.ports import StoreUnavailable, VaultUnavailable
@@ -38,8 +39,6 @@ UNREACHABLE = (KafkaException, TopicUnreadable, VaultUnavailable, StoreUnavailab
 _SHOWN = 2_000
 # Events that the store is asked about at a time.
 _ASKED_MOST = 1_000
-# What an episode may become again: its letter is there to be replayed once the cause is mended.
-_FAILED = "failed"
 _SHORT = {name.split(".")[1]: name for name in topics.OUTSIDE}
 
 
@@ -200,7 +199,8 @@ def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter
 
 def _became(settings: Settings, events: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """What the store says that events became, of those that came in and did not fail: to publish them again would use
-    up a quota, and say nothing new. What is still on its way it does not know. Raises StoreUnavailable."""
+    up a quota, and say nothing new. What failed may come in again, once the cause is mended. What is still on its way
+    the store does not know. Raises StoreUnavailable."""
     found: dict[tuple[str, str], str] = {}
     link = Link(settings.memory_dsn, READER, StoreUnavailable)
     try:
@@ -211,7 +211,7 @@ def _became(settings: Settings, events: Sequence[tuple[str, str]]) -> dict[tuple
                 rows = connection.execute(
                     QUERIES["became"], wanted | {"ids": [ids.memory_id(*event) for event in asked]}
                 ).fetchall()
-            found |= {(row[0], row[1]): row[3] for row in rows if row[3] != _FAILED}
+            found |= {(row[0], row[1]): row[3] for row in rows if row[3] != FAILED}
     finally:
         link.close()
     return found

@@ -308,4 +308,14 @@ def _ports(bootstrap: str) -> list[int]:
     return [int(port) if port.isdecimal() else 0 for port in ports]
 
 
-__all__ = ["EmbeddedError", "SupervisorError", "down", "launch", "provision", "read_pids", "serve", "started"]
+__all__ = [
+    "EmbeddedError",
+    "SupervisorError",
+    "down",
+    "environment",
+    "launch",
+    "provision",
+    "read_pids",
+    "serve",
+    "started",
+]
