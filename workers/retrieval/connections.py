@@ -54,10 +54,12 @@ class Patient(H11Protocol):
         """The peer has taken it."""
         _stop(self._taking)
         super().resume_writing()
+        self._await_request()
 
     def _await_request(self) -> None:
-        asks = self.cycle is not None and not self.cycle.response_complete
-        if asks or self.transport.is_closing():
+        # Who still takes an answer that is written whole is given the time for that, not the time for the next request.
+        busy = self.cycle is not None and not self.cycle.response_complete or self.flow.write_paused
+        if busy or self.transport.is_closing():
             _stop(self._asking)
             self._asking = None
         elif self._asking is None:
