@@ -90,6 +90,19 @@ class Link:
         with self.use() as connection, connection.transaction():
             return read(connection)
 
+    @contextmanager
+    def snapshot(self) -> Iterator[psycopg.Connection]:
+        """A transaction that sees the database as it stands at its first statement, whatever others commit meanwhile.
+        Raises `lost`."""
+        with self.use() as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            try:
+                with connection.transaction():
+                    yield connection
+            finally:
+                if not connection.closed:
+                    connection.isolation_level = self._isolation
+
     def close(self) -> None:
         """Lets the connection go; a later use makes another."""
         with self._lock:

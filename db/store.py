@@ -116,10 +116,15 @@ class PostgresStore:
 
     def start(self, cluster: bytes, shards: int) -> dict[int, Start]:
         """Makes the shards' rows where they are missing; where every shard stands. Raises ForeignStore for a database
-        that holds another cluster's journal, or more shards."""
+        that holds another cluster's journal, or more shards.
+
+        Another commit worker may still write. So all is read in one snapshot: cursors of before its transaction beside
+        a stand of after it would have this one apply once more what is applied, and nothing would fence it.
+        """
         with self._link.use() as connection, connection.transaction():
             rows = [{"shard": k, "hash": links.genesis_hash(cluster, k)} for k in range(shards)]
             connection.cursor().executemany(QUERIES["shard_insert"], rows)
+        with self._link.snapshot() as connection:
             for shard, beginning in connection.execute(QUERIES["shard_beginning"]):
                 if shard >= shards or beginning != links.genesis_hash(cluster, shard):
                     raise ForeignStore(

@@ -154,6 +154,7 @@ class _Child:
 
 def announce(folder: Path, name: str) -> None:
     """Says, from within a process, that it works now."""
-    draft = folder / f".{name}"
+    # Two of a role may begin at once, and each needs a draft of its own.
+    draft = folder / f".{name}.{os.getpid()}"
     draft.write_text(str(os.getpid()))
     draft.replace(folder / name)

@@ -67,7 +67,7 @@ def announce(run_dir: Path, name: str, url: str) -> None:
     """Says where a process can be watched."""
     folder = run_dir / "watch"
     folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{name}"
+    draft = folder / f".{name}.{os.getpid()}"  # two of a role may begin at once
     draft.write_text(json.dumps({"pid": os.getpid(), "url": url}))
     draft.replace(folder / f"{name}.json")
 

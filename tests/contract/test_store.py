@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 import psycopg
@@ -257,6 +259,32 @@ def test_a_transaction_that_fails_leaves_nothing(databases: tuple[str, str], cod
     assert store.start(GENESIS.cluster, GENESIS.shards)[0].state == net.before
     world.flush(shard)
     store.close()
+
+
+def test_who_begins_while_another_writes_sees_all_of_it_or_nothing(databases: tuple[str, str], codec: Codec) -> None:
+    """Cursors of before a transaction beside the stand of after it would have a record applied twice."""
+    writer, beginner = PostgresStore(databases[0]), PostgresStore(databases[0])
+    world = World(writer, None, None, lambda: world)  # type: ignore[arg-type]
+    shard = world.shard(codec, GENESIS)
+    shard.episode("a")
+    with (
+        ThreadPoolExecutor(1) as beside,
+        psycopg.connect(databases[0]) as locker,
+        psycopg.connect(databases[0], autocommit=True) as watcher,
+    ):
+        # Whoever begins has read the cursors by then, and not yet where the shards stand.
+        locker.execute("LOCK TABLE erasure IN ACCESS EXCLUSIVE MODE")
+        begun = beside.submit(beginner.start, GENESIS.cluster, GENESIS.shards)
+        waiting, end = "SELECT count(*) FROM pg_locks WHERE NOT granted", time.monotonic() + 10
+        while watcher.execute(waiting).fetchone() == (0,) and time.monotonic() < end:
+            wait([begun], timeout=0.01)
+        world.flush(shard)
+        locker.rollback()
+        start = begun.result(10)[0]
+    assert (start.state.seq, start.cursors.get(topics.ACCEPTED)) in [(0, None), (1, 1)]
+    assert beginner.start(GENESIS.cluster, GENESIS.shards)[0].cursors[topics.ACCEPTED] == 1
+    beginner.close()
+    writer.close()
 
 
 def test_another_clusters_database_is_refused(databases: tuple[str, str], codec: Codec) -> None:

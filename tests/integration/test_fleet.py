@@ -149,3 +149,13 @@ def test_the_line_has_all_its_roles_in_order() -> None:
     assert [role.name for role in fleet.roles(4)] == [
         *("intake", "streams", "replica-0", "replica-1", "replica-2", "replica-3", "commit", "retrieval")
     ]
+
+
+def test_two_of_a_role_may_announce_themselves_at_once(tmp_path: Path) -> None:
+    often = "import sys; from pathlib import Path; from infra.fleet import announce\n"
+    often += "for _ in range(2000): announce(Path(sys.argv[1]), 'streams')"
+    command = (sys.executable, "-c", often, str(tmp_path))
+    both = [subprocess.Popen(command, env=_environment(), stderr=subprocess.PIPE) for _ in range(2)]
+    assert [(one.communicate(timeout=60)[1], one.returncode) for one in both] == [(b"", 0)] * 2
+    assert [path.name for path in tmp_path.iterdir()] == ["streams"]
+    assert (tmp_path / "streams").read_text() in {str(one.pid) for one in both}
