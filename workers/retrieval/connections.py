@@ -58,7 +58,7 @@ class Patient(H11Protocol):
 
     def _await_request(self) -> None:
         # Who still takes an answer that is written whole is given the time for that, not the time for the next request.
-        busy = self.cycle is not None and not self.cycle.response_complete or self.flow.write_paused
+        busy = self.flow.write_paused or (self.cycle is not None and not self.cycle.response_complete)
         if busy or self.transport.is_closing():
             _stop(self._asking)
             self._asking = None
