@@ -29,7 +29,7 @@ def main() -> None:
     plain()
     asyncio.run(asynchronous())
     command()
-    names = ["aiokafka", "cryptography", "fastavro", "httpx", "numpy", "opentelemetry-api", "PyNaCl", "rich"]
+    names = ["aiokafka", "cryptography", "fastavro", "httpx", "msgspec", "numpy", "opentelemetry-api", "PyNaCl", "rich"]
     if how == "beside":
         in_a_graph()
         as_a_tool_of_an_agent()
