@@ -25,6 +25,7 @@ from memquorum.client.refusals import explained
 from memquorum.client.signer import Signer
 from memquorum.client.values import (
     Context,
+    Episode,
     Erasure,
     Explanation,
     Forget,
@@ -99,41 +100,13 @@ class AsyncMemory(Protecting):
         if http is not None:
             await http.aclose()
 
-    async def add(
-        self,
-        content: str,
-        *,
-        wait: bool = False,
-        timeout: float = 30.0,
-        session: str | None = None,
-        role: str | None = None,
-        subject: str | None = None,
-        source: str | None = None,
-        derives_from: Sequence[str] | None = None,
-        type: str | None = None,
-        sensitivity: float | None = None,
-        purposes: Sequence[str] | None = None,
-        jurisdiction: str | None = None,
-        reward: float | None = None,
-        confidence: float | None = None,
-        uncertainty: float | None = None,
-        event_id: str | None = None,
-        occurred_at: int | None = None,
-        agent: str | None = None,
-        namespace: str | None = None,
-    ) -> Receipt:
+    async def add(self, content: str, *, wait: bool = False, timeout: float = 30.0, **said: Unpack[Episode]) -> Receipt:
         """Publishes what happened; returns once Kafka has it, or with `wait` once it is searchable.
 
-        `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's. One `event_id` is one episode.
+        What else is `said` of it: see `Episode`.
         Raises Invalid, Unreachable, NotAllowed, and with `wait` NoOutcome after `timeout` seconds.
         """
-        fields = dict(
-            session=session, role=role, subject=subject, source=source, derives_from=derives_from, type=type,
-            sensitivity=sensitivity, purposes=purposes, jurisdiction=jurisdiction, reward=reward,
-            confidence=confidence, uncertainty=uncertainty, event_id=event_id, occurred_at=occurred_at,
-            agent=agent, namespace=namespace,
-        )  # fmt: skip
-        (receipt,) = await self.add_all([{"content": content, **fields}])
+        (receipt,) = await self.add_all([{"content": content, **said}])
         return await self.outcome(receipt, timeout) if wait else receipt
 
     async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:

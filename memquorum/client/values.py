@@ -106,6 +106,30 @@ class Explanation:
         return "\n".join(self.lines)
 
 
+class Episode(TypedDict, total=False):
+    """What may be said of an episode beside its content.
+
+    `occurred_at`: in milliseconds. `agent`, `namespace`: in place of the client's. One `event_id` is one episode.
+    """
+
+    session: str | None
+    role: str | None
+    subject: str | None
+    source: str | None
+    derives_from: Sequence[str] | None
+    type: str | None
+    sensitivity: float | None
+    purposes: Sequence[str] | None
+    jurisdiction: str | None
+    reward: float | None
+    confidence: float | None
+    uncertainty: float | None
+    event_id: str | None
+    occurred_at: int | None
+    agent: str | None
+    namespace: str | None
+
+
 class Gates(TypedDict, total=False):
     """What may be read, and what for.
 

@@ -1,7 +1,8 @@
 """Plain JSON read as strictly as Avro: one object, the schema's fields with the schema's types, nothing twice.
 
-Python's reader takes more than JSON allows (NaN, doubled names, numbers of any length); what it would let pass is
-refused here, because two readers that understand the same bytes differently are how walls are climbed.
+Python's reader takes more than JSON allows (NaN, doubled names, numbers of any length), and msgspec's takes the last of
+doubled names; what they would let pass is refused here, because two readers that understand the same bytes differently
+are how walls are climbed. The types are msgspec's.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ import json
 import math
 import re
 from collections.abc import Hashable
-from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast
+
+import msgspec
 
 T = TypeVar("T")
 
@@ -31,40 +32,13 @@ class JsonRefused(ValueError):
         self.code, self.field, self.detail = code, field, detail
 
 
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """`many`: an array of that kind."""
-
-    kind: Any
-    required: bool
-    many: bool
-
-
-@cache
-def _schema(kind: Any) -> dict[str, _Field]:
-    """A record's fields, of plain values and arrays of them; the dataclass is held equal to the `.avsc` by a test."""
-    hints = get_type_hints(kind)
-    found = {}
-    for each in fields(kind):
-        hint = hints[each.name]
-        options = get_args(hint) if isinstance(hint, UnionType) else (hint,)
-        value = next(o for o in options if o is not type(None))
-        many = get_origin(value) is tuple
-        value = get_args(value)[0] if many else value
-        if value not in _NAMES:
-            raise TypeError(f"{kind.__name__}.{each.name}: JSON is read for flat records only, not {value}")
-        found[each.name] = _Field(value, each.default is MISSING, many)
-    return found
-
-
 def tellable(name: str) -> str | None:
     """The name, if it can be told back as it is; a stranger chose it."""
     return name if _TELLABLE.match(name) else None
 
 
 def parse(data: bytes, kind: type[T]) -> T:
-    """The record that the bytes hold as a JSON object. `kind`: a dataclass of plain values and arrays of them. Raises
-    JsonRefused."""
+    """The record that the bytes hold as a JSON object. `kind`: a flat struct. Raises JsonRefused."""
     value = _load(data)
     if not isinstance(value, dict):
         raise JsonRefused("bad_json", None, "not a JSON object")
@@ -73,57 +47,53 @@ def parse(data: bytes, kind: type[T]) -> T:
 
 def from_plain(value: dict[str, Any], kind: type[T]) -> T:
     """The record that plain JSON values make. Raises JsonRefused and names the field."""
-    schema = _schema(cast(Hashable, kind))
+    known = _fields(cast(Hashable, kind))
     for name in value:
-        if name not in schema:
+        if name not in known:
             said = tellable(name)
             strange = "" if said else f"a name of {len(name)} characters is "
             raise JsonRefused(
-                "unknown_field", said, f"{strange}no field of {kind.__name__}; its fields are {', '.join(schema)}"
+                "unknown_field", said, f"{strange}no field of {kind.__name__}; its fields are {', '.join(known)}"
             )
-    found = {}
-    for name, field in schema.items():
-        if value.get(name) is None:
-            if field.required:
-                what = "null" if name in value else "missing"
-                raise JsonRefused("missing_field", name, f"{what}, but {kind.__name__} requires it")
-            continue
-        found[name] = _many(name, field.kind, value[name]) if field.many else _typed(name, field.kind, value[name])
-    return kind(**found)
-
-
-def _many(name: str, kind: Any, value: Any) -> tuple[Any, ...]:
-    if not isinstance(value, list):
-        raise JsonRefused("wrong_type", name, f"must be an array, not {_FOUND.get(type(value), 'null')}")
-    return tuple(_typed(name, kind, one) for one in value)
-
-
-def _typed(name: str, kind: Any, value: Any) -> Any:
-    # In Python True is an int; in the schema it is not.
-    if isinstance(value, str | bool) and type(value) is kind:
-        return value
-    if kind is int and isinstance(value, int) and not isinstance(value, bool):
-        if not _LONG_MIN <= value <= _LONG_MAX:
+    # What is null is not there; a default that is no null stands for it.
+    found = {name: one for name, one in value.items() if one is not None}
+    for name, required in known.items():
+        if required and name not in found:
+            what = "null" if name in value else "missing"
+            raise JsonRefused("missing_field", name, f"{what}, but {kind.__name__} requires it")
+    for name, one in found.items():
+        if type(one) is int and not _LONG_MIN <= one <= _LONG_MAX:
             raise JsonRefused("out_of_range", name, "does not fit 64 bits")
-        return value
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if not math.isfinite(number):
+        if type(one) is float and not math.isfinite(one):
             raise JsonRefused("out_of_range", name, "is not a finite number")
-        return number
-    raise JsonRefused("wrong_type", name, f"must be {_NAMES[kind]}, not {_FOUND.get(type(value), 'null')}")
+    try:
+        return msgspec.convert(found, kind)
+    except msgspec.ValidationError as wrong:
+        raise _refused(str(wrong)) from None
 
 
-_NAMES: dict[Any, str] = {
-    str: "a string",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-}
-_FOUND = _NAMES | {float: "a fraction", list: "an array", dict: "an object"}
+@cache
+def _fields(kind: Hashable) -> dict[str, bool]:
+    """A record's fields, and which of them it requires."""
+    told = msgspec.inspect.type_info(kind)
+    assert isinstance(told, msgspec.inspect.StructType | msgspec.inspect.DataclassType)
+    return {each.name: each.required for each in told.fields}
+
+
+_TYPES = {
+    "str": "a string", "int": "a whole number", "float": "a number", "bool": "true or false", "null": "null",
+    "array": "an array", "object": "an object",
+}  # fmt: skip
+# As msgspec says it: Expected `int | null`, got `str` - at `$.k`; of an item of an array, `$.agents[...]`.
+_SAID = re.compile(r"Expected `(?P<wanted>\w+)[^`]*`, got `(?P<found>\w+)` - at `\$\.(?P<field>\w+)")
+
+
+def _refused(said: str) -> JsonRefused:
+    match = _SAID.match(said)
+    assert match is not None, said
+    # Where a number is wanted, a float is one that is no whole one.
+    found = "a fraction" if match["found"] == "float" else _TYPES[match["found"]]
+    return JsonRefused("wrong_type", match["field"], f"must be {_TYPES[match['wanted']]}, not {found}")
 
 
 def _load(data: bytes) -> Any:
