@@ -22,9 +22,6 @@ from memquorum.core.journal import links
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.protections import counted, protects
 from memquorum.core.journal.rows import (
-    GONE,
-    SEALED,
-    SHORT_TERM,
     Answered,
     DecisionRow,
     Dropped,
@@ -52,7 +49,10 @@ from memquorum.core.orders.protection import GOAL, HOLD
 from memquorum.core.orders.restoring import ACTIONS
 from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
+from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 from memquorum.core.vote import asking
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
     Candidate,
     Counted,
@@ -387,9 +387,9 @@ class InMemorySchedule:
         """What was decided of orders of another membership; see the port."""
         found = [(row, o) for row in self._store.decisions for o in row.outcomes]
         return [
-            OrderVote(o.memory_id, row.epoch, o.outcome == "configured", row.pre_prepare, row.commits)
+            OrderVote(o.memory_id, row.epoch, o.outcome == KINDS[o.kind].outcome, row.pre_prepare, row.commits)
             for row, o in sorted(found, key=lambda each: each[0].seq)
-            if row.shard == shard and row.trigger == "order" and o.kind == "configure"
+            if row.shard == shard and row.trigger == "order" and KINDS[o.kind].configures
         ]
 
     def erasures(self, shard: int) -> list[Unattested]:
@@ -417,7 +417,7 @@ class InMemorySchedule:
     def _kept(self, shard: int, order_id: str) -> tuple[int, ...]:
         told = ((row.epoch, o) for row in self._store.decisions if row.shard == shard for o in row.outcomes)
         return tuple(
-            sorted(epoch for epoch, o in told if (o.memory_id, o.kind, o.outcome) == (order_id, "erase", "kept"))
+            sorted(epoch for epoch, o in told if KINDS[o.kind].attests and (o.memory_id, o.outcome) == (order_id, KEPT))
         )
 
     def _alive(self, shard: int) -> list[Strength]:

@@ -21,11 +21,11 @@ from infra import genesis
 from infra.settings import Settings, SettingsError
 from memquorum.core import caps
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.policy import PPM, Policy, PolicyError, from_json, to_json
+from memquorum.core.policy import PPM, Policy, PolicyError, from_json, share, to_json
 from memquorum.core.retrieval.telling import moment as date
-from memquorum.core.retrieval.telling import share, span
+from memquorum.core.retrieval.telling import span
 from memquorum.core.vote import preview
-from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.preview import Outlook, Vote
 from memquorum.ports import Candidate, StoreUnavailable
 from memquorum.schema_files import load_codec

@@ -16,11 +16,12 @@ from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
-from memquorum.core.journal.rows import GONE, SEALED, Memory, Protection
+from memquorum.core.journal.rows import Memory, Protection
 from memquorum.core.orders import protection as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.protection import ENDS, HOLD, PIN, RELEASE, UNPIN
 from memquorum.core.records import ProtectionOrdered
+from memquorum.core.tiers import GONE, SEALED
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.orders import publish_protections

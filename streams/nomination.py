@@ -185,7 +185,7 @@ class Nomination:
         found = [
             one.memory_id
             for one in record.proposals
-            if one.kind == kinds.FORGET.name and ambiguous(one.last_access, record.as_of, policy)
+            if kinds.KINDS[one.kind].seals and ambiguous(one.last_access, record.as_of, policy)
         ]
         if found:
             self._shown.meters.ambiguous.labels(str(record.shard)).inc(len(found))

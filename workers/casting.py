@@ -19,7 +19,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import ErasureFound, MembersOrdered, Opinion, RestoreFound, Signed
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed
-from memquorum.core.vote.kinds import ERASE, RESTORE
+from memquorum.core.vote.kinds import KINDS, RESTORE
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock
@@ -235,7 +235,7 @@ def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:
     data = checked.nomination.order or b""
     if asking.is_one(checked.nomination):
         return _stood(codec, codec.decode_as(RestoreFound, data))
-    if any(one.decided and one.kind == ERASE.name for one in checked.outcomes):
+    if any(one.decided and KINDS[one.kind].attests for one in checked.outcomes):
         return _stood(codec, codec.decode_as(ErasureFound, data))
     return None
 

@@ -14,7 +14,7 @@ from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.consensus.reliability import WINDOW
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
-from memquorum.core.vote.kinds import CONFIGURE
+from memquorum.core.vote.kinds import KINDS
 from workers.partition import standing
 
 
@@ -29,7 +29,7 @@ def read(bootstrap: str, genesis: Genesis, codec: Codec) -> list[Genesis]:
     for message in standing(bootstrap, topics.JOURNAL, genesis.shards):
         decided = _decided(codec, message.value() or b"")
         shard = message.partition()
-        if decided is None or shard is None or not any(result.kind == CONFIGURE.name for result in decided.results):
+        if decided is None or shard is None or not any(KINDS[result.kind].configures for result in decided.results):
             continue
         try:
             configures = check_decision(codec, found[shard], decided.pre_prepare, decided.commits).configures

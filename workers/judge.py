@@ -18,9 +18,9 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
-from memquorum.core.vote.evidence import RULES, Evidence, MemberContext, MemoryFacts
+from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
-from memquorum.core.vote.kinds import RESTORE, Kind, Terms
+from memquorum.core.vote.kinds.kind import Kind, Terms
 from memquorum.ports import Vault, Vector
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -56,9 +56,9 @@ class Judge:
     where only age and relevance are judged: what a forger put in would else never be forgotten.
     """
 
-    def __init__(self, codec: Codec, view: View, vault: Vault, genesis: Genesis, evidence: Evidence = RULES) -> None:
+    def __init__(self, codec: Codec, view: View, vault: Vault, genesis: Genesis, grounds: Grounds = RULES) -> None:
         self._codec = codec
-        self._view, self._vault, self._genesis, self._evidence = view, vault, genesis, evidence
+        self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
 
     def opinions(self, nomination: NominationProposed, places: Places | None = None) -> bytes:
@@ -92,7 +92,7 @@ class Judge:
 
     def _fading(self, kind: Kind, memory_ids: Sequence[str], nomination: NominationProposed) -> Sequence[Fading]:
         """What the member knows of memories. One that is asked back was used last when somebody asked."""
-        if kind is not RESTORE:
+        if not kind.revives:
             return self._view.fading(memory_ids)
         asked_at = nomination.proposals[0].last_access  # the request's, the same in all
         return [(at, i, space, asked_at, data, by) for at, i, space, _, data, by in self._view.resting(memory_ids)]
@@ -133,7 +133,7 @@ class Judge:
                 context,
                 as_of=nomination.as_of,
                 policy=self._genesis.policy,
-                evidence=self._evidence,
+                grounds=self._grounds,
             )
             found.update(zip(places, terms, strict=True))
         return packed(found, ((kind, tuple(where)),))

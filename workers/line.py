@@ -33,7 +33,7 @@ from memquorum.core.records import (
     RestoreAccepted,
     Restored,
 )
-from memquorum.core.vote.kinds import RESTORE
+from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import Vector
 from memquorum.telemetry.tracing import unsampled
 
@@ -97,7 +97,7 @@ class Batch:
     def restores(self) -> list[str]:
         """The memories that its decision restores."""
         outcomes = self.certified.checked.outcomes if self.certified is not None else ()
-        return [o.memory_id for o in outcomes if o.decided and o.kind == RESTORE.name]
+        return [o.memory_id for o in outcomes if o.decided and KINDS[o.kind].revives]
 
     def sealed(self) -> list[str]:
         """The memories whose keys it takes to read the batch."""

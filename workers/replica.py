@@ -29,7 +29,7 @@ from memquorum.core.consensus.events import Keep, Send, Timings
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.vote.evidence import RULES, Evidence
+from memquorum.core.vote.grounds import RULES, Grounds
 from memquorum.ports import SignState, Vault
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Stage, Telemetry
@@ -73,7 +73,7 @@ def run(
     run_dir: Path,
     ballot_grace_ms: int,
     stop: loop.Stop,
-    evidence: Evidence = RULES,
+    grounds: Grounds = RULES,
     ready: Callable[[], None] = lambda: None,
     stamps: Reader | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -100,7 +100,7 @@ def run(
         SqliteSignState(folder / "signed.db", genesis.cluster, member_id) as signed,
         closing(View(folder / "view.db", genesis.cluster, member_id)) as view,
     ):
-        judge = Judge(codec, view, vault, genesis, evidence)
+        judge = Judge(codec, view, vault, genesis, grounds)
         shown = (telemetry or Telemetry()).stage("replica")
         with view.batch():
             seats = [

@@ -20,7 +20,7 @@ from memquorum.core.consensus.reliability import FRESH, WINDOW
 from memquorum.core.identity.keys import Sign
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Decided, EpisodeScored, MemoryReencoded
-from memquorum.core.vote.kinds import ERASE, RESTORE
+from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import SignConflict, SignState
 from memquorum.telemetry.bundle import Stage
 from workers.accuser import Accuser
@@ -362,7 +362,7 @@ class Seat:
         checked = decided.checked
         self.watch.decided(decided)
         decided_now = [o for o in checked.outcomes if o.decided]
-        forgotten = [o.memory_id for o in decided_now if o.outcome == "forgotten"]
+        forgotten = [o.memory_id for o in decided_now if KINDS[o.kind].seals]
         self._view.decided(
             self.shard,
             seq=decided.seq,
@@ -371,7 +371,7 @@ class Seat:
             decisions=decided.decisions,
             forgotten=forgotten,
             until=checked.nomination.as_of + self._grace_ms,
-            restored=[o.memory_id for o in decided_now if o.kind == RESTORE.name],
+            restored=[o.memory_id for o in decided_now if KINDS[o.kind].revives],
             restored_at=checked.nomination.proposals[0].last_access,
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,
@@ -387,7 +387,7 @@ class Seat:
             self._pinned = {topic: at if (low := held[topic]) is None else min(low, at) for topic, at in since.items()}
         self._keep_places()
         self._judge.forget(forgotten)
-        if any(o.kind == ERASE.name for o in decided_now):
+        if any(KINDS[o.kind].attests for o in decided_now):
             self._judge.close()
         _LOG.info(
             "shard %d: epoch %d decided in view %d by %d ballots: %d of %d proposals passed",

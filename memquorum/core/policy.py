@@ -17,6 +17,17 @@ from memquorum.core.rules import hold
 
 PPM = 1_000_000
 
+
+def share(ppm: int) -> str:
+    """Millionths as people read them: a decimal with up to four digits."""
+    return number(ppm / PPM)
+
+
+def number(value: float) -> str:
+    """A number with up to four decimals and no idle zeros."""
+    return f"{value:.4f}".rstrip("0").rstrip(".")
+
+
 UNCAPPED: Mapping[str, str] = MappingProxyType({"epoch_share": "1", "day_share": "1"})
 """The section `caps` of a policy that caps nothing, as JSON has it."""
 

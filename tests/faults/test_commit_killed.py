@@ -19,9 +19,10 @@ from memquorum.core.commit import applying
 from memquorum.core.ids import memory_id
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import GONE, LONG_TERM, Rows
+from memquorum.core.journal.rows import Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import AccessAccepted, EpisodeAccepted
+from memquorum.core.tiers import GONE, LONG_TERM
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import check_journal, rows

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from memquorum.core.decay import decay_ppm
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Opinion, Proposal
-from memquorum.core.vote.evidence import Evidence
+from memquorum.core.vote.grounds import Grounds
 from memquorum.core.vote.judging import MemberContext, MemoryFacts, opinions
-from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE, Kind, check_opinion
+from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
+from memquorum.core.vote.kinds.kind import Kind, check_opinion
 
 POLICY = Policy()
 NOW = 1_700_000_000_000
@@ -53,16 +54,16 @@ def test_an_access_after_the_time_of_the_vote_counts_as_one_at_it() -> None:
 
 
 def test_a_promotion_is_judged_by_the_evidence() -> None:
-    answers = Evidence(lambda *_: 100, lambda *_: 200, lambda *_: 300, lambda *_: 400)
-    assert judge(PROMOTE, FACTS, EMPTY, evidence=answers).terms == (100, 200, 300, 400)
+    answers = Grounds(lambda *_: 100, lambda *_: 200, lambda *_: 300, lambda *_: 400)
+    assert judge(PROMOTE, FACTS, EMPTY, grounds=answers).terms == (100, 200, 300, 400)
 
 
 def test_a_member_checks_itself_what_makes_a_memory_eligible() -> None:
-    sure = Evidence(lambda *_: PPM, lambda *_: PPM, lambda *_: PPM, lambda *_: 0)
-    assert judge(PROMOTE, replace(FACTS, created=NOW - 60_000), BUSY, evidence=sure).yes
-    assert not judge(PROMOTE, replace(FACTS, created=NOW - 59_999), BUSY, evidence=sure).yes
-    assert judge(PROMOTE, replace(FACTS, salience_ppm=550_000), BUSY, evidence=sure).yes
-    assert not judge(PROMOTE, replace(FACTS, salience_ppm=549_999), BUSY, evidence=sure).yes
+    sure = Grounds(lambda *_: PPM, lambda *_: PPM, lambda *_: PPM, lambda *_: 0)
+    assert judge(PROMOTE, replace(FACTS, created=NOW - 60_000), BUSY, grounds=sure).yes
+    assert not judge(PROMOTE, replace(FACTS, created=NOW - 59_999), BUSY, grounds=sure).yes
+    assert judge(PROMOTE, replace(FACTS, salience_ppm=550_000), BUSY, grounds=sure).yes
+    assert not judge(PROMOTE, replace(FACTS, salience_ppm=549_999), BUSY, grounds=sure).yes
 
 
 @kinds

@@ -11,6 +11,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
+from memquorum.core.policy import number
 from memquorum.core.records import Accessed, Decided, Restored, Stored
 from memquorum.core.retrieval import explain, telling
 from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted, Waiting
@@ -193,7 +194,7 @@ def test_spans(ms: int, text: str) -> None:
 
 def test_moments_and_numbers() -> None:
     assert telling.moment(1_741_252_240_999) == "2025-03-06 09:10:40 UTC"
-    assert [telling.number(n) for n in (0.5, 1.0, 0.12345, 0.0, 100.0)] == ["0.5", "1", "0.1235", "0", "100"]
+    assert [number(n) for n in (0.5, 1.0, 0.12345, 0.0, 100.0)] == ["0.5", "1", "0.1235", "0", "100"]
 
 
 @pytest.mark.parametrize(

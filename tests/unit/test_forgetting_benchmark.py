@@ -12,7 +12,7 @@ import pytest
 
 from memquorum.core import decay
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy
-from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import needed_ppm
 from tests.benchmarks import plot

@@ -18,7 +18,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
 from memquorum.core.records import Standing
-from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.preview import Alive, Outlook, Vote, outlook, votes
 from memquorum.ports import Candidate
 from tests.unit import genesis

@@ -13,12 +13,13 @@ from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal.effects import ERASED, REPEATED, Rules
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
-from memquorum.core.journal.rows import GONE, Change, Dropped, ErasureRow, EventKey, Memory, Protection
+from memquorum.core.journal.rows import Change, Dropped, ErasureRow, EventKey, Memory, Protection
 from memquorum.core.journal.tombstones import Episode, Tombstone, Tombstones
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erasure import MEMORY, open_order
 from memquorum.core.orders.protection import HOLD
 from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored, Withheld
+from memquorum.core.tiers import GONE
 
 
 @dataclass(slots=True)

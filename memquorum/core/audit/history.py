@@ -31,7 +31,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
-from memquorum.core.journal.rows import SEALED, Change, Dropped, Memory, Rows, Strength
+from memquorum.core.journal.rows import Change, Dropped, Memory, Rows, Strength
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.records import (
     Accessed,
@@ -49,6 +49,7 @@ from memquorum.core.records import (
     Withheld,
 )
 from memquorum.core.salience import FAILED
+from memquorum.core.tiers import SEALED
 
 # Where the record that an entry applies stands, if not in the accepted stream.
 _SOURCES = {

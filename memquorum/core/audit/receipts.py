@@ -38,7 +38,7 @@ from memquorum.core.records import (
     Signed,
 )
 from memquorum.core.vote import attestation
-from memquorum.core.vote.kinds import ERASE
+from memquorum.core.vote.kinds import KINDS
 
 FORMAT = "memquorum/receipt/1"
 BYTES_MAX = 64 * 1024 * 1024
@@ -179,7 +179,7 @@ def _decision(codec: Codec, genesis: Genesis, proof: Proof, found: ErasureFound)
         raise BadReceipt(f"decision: {error}") from None
     if shown != found:
         raise BadReceipt("decision: it is about another order, or another place of it")
-    if checked.outcomes[0].outcome != ERASE.outcome:
+    if not (checked.outcomes[0].decided and KINDS[checked.outcomes[0].kind].attests):
         raise BadReceipt("decision: the members did not attest the order")
     return checked
 

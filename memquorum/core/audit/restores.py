@@ -12,10 +12,11 @@ from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import restores
 from memquorum.core.journal.effects import REPEATED, Rules
-from memquorum.core.journal.rows import GONE, SEALED, Change, Memory, Strength
+from memquorum.core.journal.rows import Change, Memory, Strength
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restoring import open_order
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested, Stored
+from memquorum.core.tiers import GONE, SEALED
 
 
 class Restores:

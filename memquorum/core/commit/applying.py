@@ -44,7 +44,7 @@ from memquorum.core.records import (
     Ticked,
 )
 from memquorum.core.salience import FAILED, UNREADABLE
-from memquorum.core.vote.kinds import KINDS, RESTORE
+from memquorum.core.vote.kinds import KINDS
 
 Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ProtectionAccepted | ClockTicked
 """What the accepted stream holds."""
@@ -172,7 +172,7 @@ def apply_decision(
         pre_prepare=checked.data,
         commits=tuple(commits),
         results=results,
-        restored=tuple(recalled[r.memory_id] for r in results if r.outcome == RESTORE.outcome),
+        restored=tuple(recalled[r.memory_id] for r in results if decisions.revives(r)),
     )
     return apply_entry(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
 

@@ -8,10 +8,8 @@ a namespace no decision takes more than its caps leave: what is beyond that is k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field, replace
 
 from memquorum.core import caps
 from memquorum.core.avro import Codec
@@ -20,22 +18,13 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import restores
 from memquorum.core.journal.protections import protects
-from memquorum.core.journal.rows import (
-    LONG_TERM,
-    SEALED,
-    Change,
-    DecisionRow,
-    LetGo,
-    Memory,
-    OutcomeRow,
-    Rows,
-    ShardState,
-    Strength,
-)
+from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, OutcomeRow, Rows, ShardState, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.quick import evolver, maker
 from memquorum.core.records import Decided, Proposal, Result
-from memquorum.core.vote.kinds import ERASE, KINDS, RESTORE
+from memquorum.core.tiers import ALIVE
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Found
 from memquorum.core.vote.nomination import rest_until
 from memquorum.core.vote.tally import KEPT, Outcome
 
@@ -45,10 +34,6 @@ _evolved, _moved = evolver(Memory), evolver(ShardState)
 VOIDED = "voided"
 
 UNKNOWN = "unknown memory"
-GONE_ALREADY = "gone already"
-PROMOTED_ALREADY = "promoted already"
-TOUCHED_SINCE = "touched since"
-PROTECTED = "protected"
 CAP = "cap"
 """Why a memory is kept that the ballots let go: its namespace has lost as much as may go."""
 
@@ -90,7 +75,7 @@ def _beyond(rows: Rows, checked: Checked, found: list[Result], policy: Policy) -
     takes: dict[str, list[int]] = {}
     for at, result in enumerate(found):
         kind = KINDS[result.kind]
-        if kind.capped and result.outcome == kind.outcome:
+        if kind.capped and passed(result):
             takes.setdefault(checked.nomination.proposals[at].namespace, []).append(at)
     beyond: list[int] = []
     for namespace, places in takes.items():
@@ -114,21 +99,34 @@ def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, 
 
 def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> str | None:
     """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
-    if proposal.kind not in _ABOUT_MEMORIES:
+    kind, memory = KINDS[proposal.kind], rows.memories.get(proposal.memory_id)
+    if kind.effect is None:
         return None
-    memory = rows.memories.get(proposal.memory_id)
     if memory is None or memory.namespace != proposal.namespace:
         return UNKNOWN
-    if proposal.kind == RESTORE.name:
-        return restores.void(memory, rows.state.as_of, recalled if outcome.decided else None)
-    strength = rows.strengths.get(proposal.memory_id)
-    if strength is None:
-        return GONE_ALREADY
-    if not outcome.decided:
-        return None
-    if KINDS[proposal.kind].capped and protects(rows.protected, proposal.memory_id):
-        return PROTECTED
-    return _EFFECTS[KINDS[proposal.kind].effect].void(strength, checked.nomination.accepted_offset)
+    found = _found(rows, memory, opened=memory.id in recalled)
+    absent = kind.absent(found, rows.state.as_of)
+    if absent is not None or not outcome.decided:
+        return absent
+    return kind.void(found, checked.nomination.accepted_offset)
+
+
+def _found(rows: Rows, memory: Memory, *, opened: bool) -> Found:
+    strength = rows.strengths.get(memory.id)
+    return Found(
+        tier=memory.tier,
+        alive=strength is not None,
+        confidence_ppm=memory.confidence_ppm,
+        sealed_until=memory.sealed_until,
+        touched=strength.touched if strength is not None else 0,
+        protected=protects(rows.protected, memory.id),
+        opened=opened,
+    )
+
+
+def revives(result: Result) -> bool:
+    """Whether it brings a memory back that rested sealed."""
+    return KINDS[result.kind].revives and passed(result)
 
 
 def do_decided(
@@ -137,47 +135,23 @@ def do_decided(
     """The rows after a decision. What happens to each memory stands in the detail's results; ballots and weights come
     from the certificate within. Raises BadCertificate where that does not hold, NotTheOutcome where they disagree.
     """
-    entry = change.entry
     checked = check_pre_prepare(codec, genesis, detail.pre_prepare, verified)
     _check_results(detail, checked)
-    memories: list[Memory] = []
-    strengths: list[Strength] = []
-    removed: list[str] = []
-    for result, outcome in zip(detail.results, checked.outcomes, strict=True):
-        if result.outcome == VOIDED or KINDS[result.kind].ordered:
-            continue  # what is restored comes below
-        strength = rows.strengths[result.memory_id]
-        if (result.outcome, result.reason) == (KEPT, CAP):
-            continue  # nobody wanted it kept: it does not rest
-        if result.outcome == KEPT:
-            strengths.append(_KEEP[result.kind](strength, detail.epoch, genesis.policy))
-            continue
-        changes, left = _EFFECTS[KINDS[result.kind].effect].do(strength, outcome, entry.as_of, genesis.policy)
-        if left is None:
-            changes["asks_after"] = checked.nomination.as_of
-            removed.append(result.memory_id)
-        else:
-            strengths.append(left)
-        memories.append(_evolved(rows.memories[result.memory_id], changed=entry.as_of, seq=entry.seq, **changes))
-    for memory, strength in _restored(rows, change, detail, checked, genesis.policy):
-        memories.append(memory)
-        strengths.append(strength)
-    attested = next((r.memory_id for r in detail.results if r.outcome == ERASE.outcome), None)
-    state = _moved(change.state, last_epoch=detail.epoch, decided_seq=detail.seq)
+    done = _carried_out(rows, change, detail, checked, genesis.policy)
+    attested = next((r.memory_id for r in detail.results if KINDS[r.kind].attests and passed(r)), None)
+    alive = change.state.alive + len(detail.restored) - len(done.removed)
+    state = _moved(change.state, last_epoch=detail.epoch, decided_seq=detail.seq, alive=alive)
     if attested is not None:
         state = _moved(state, unattested=state.unattested - 1)
-    if detail.restored:
-        state = _moved(state, alive=state.alive + len(detail.restored))
     if checked.nomination.order is None:
         # An epoch about an order was none about memories: that one is as due as before.
-        alive = change.state.alive - len(removed)
-        state = _moved(state, interactions=0, last_epoch_at=checked.nomination.as_of, alive=alive)
+        state = _moved(state, interactions=0, last_epoch_at=checked.nomination.as_of)
     return replace(
         change,
         state=state,
-        memories=tuple(memories),
-        strengths=tuple(strengths),
-        removed=tuple(removed),
+        memories=tuple(done.memories),
+        strengths=tuple(done.strengths),
+        removed=tuple(done.removed),
         decision=_row(change, detail, checked),
         configures=checked.configures,
         attested=attested,
@@ -186,35 +160,69 @@ def do_decided(
     )
 
 
+@dataclass(slots=True)
+class _Done:
+    """The rows of the memories that a decision spoke of, as they are afterwards."""
+
+    memories: list[Memory] = field(default_factory=list)
+    strengths: list[Strength] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+
+
+def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy) -> _Done:
+    """What becomes of each memory. Raises NotTheOutcome where the detail tells of other memories than come back."""
+    done, entry, nomination = _Done(), change.entry, checked.nomination
+    back = [r.memory_id for r in detail.results if revives(r)]
+    if [told.memory_id for told in detail.restored] != back:
+        raise NotTheOutcome(f"epoch {detail.epoch}: what is told of restored memories is not about the results")
+    restored = {told.memory_id: told for told in detail.restored}
+    for proposal, result, outcome in zip(nomination.proposals, detail.results, checked.outcomes, strict=True):
+        kind = KINDS[result.kind]
+        # What a cap held back nobody wanted to be kept: it does not rest.
+        if result.outcome == KEPT and kind.rests and result.reason != CAP:
+            done.strengths.append(_rested(kind.name, rows.strengths[result.memory_id], detail.epoch, policy))
+        if kind.effect is None or not passed(result):
+            continue
+        memory, strength = rows.memories[result.memory_id], rows.strengths.get(result.memory_id)
+        found = _found(rows, memory, opened=result.memory_id in restored)
+        fate = kind.effect(found, outcome.confidence_ppm, entry.as_of, policy)
+        alive = fate.tier in ALIVE
+        if not alive:
+            done.removed.append(memory.id)
+        elif strength is not None:
+            done.strengths.append(replace(strength, tier=fate.tier))
+        else:
+            told = restored[memory.id]
+            at = nomination.accepted_offset
+            done.strengths.append(restores.strength(memory, told, proposal, fate.tier, nominated_at=at, policy=policy))
+        after = None if alive else nomination.as_of
+        done.memories.append(_evolved(memory, **asdict(fate), changed=entry.as_of, asks_after=after, seq=entry.seq))
+    return done
+
+
+def passed(result: Result) -> bool:
+    """Whether it ended as its kind wants it."""
+    return result.outcome == KINDS[result.kind].outcome
+
+
+def _rested(kind: str, strength: Strength, epoch: int, policy: Policy) -> Strength:
+    """A memory that was refused, for one kind: the more often in a row, the longer it is not proposed again."""
+    kept = getattr(strength, f"{kind}_kept") + 1
+    return replace(strength, **{f"{kind}_kept": kept, f"{kind}_rest": rest_until(epoch, kept, policy)})
+
+
 def _let_go(change: Change, detail: Decided, checked: Checked) -> tuple[LetGo, ...]:
     forgotten, held_back = Counter[str](), Counter[str]()
     for result, proposal in zip(detail.results, checked.nomination.proposals, strict=True):
         if result.reason == CAP:
             held_back[proposal.namespace] += 1
-        elif KINDS[result.kind].capped and result.outcome == KINDS[result.kind].outcome:
+        elif KINDS[result.kind].capped and passed(result):
             forgotten[proposal.namespace] += 1
     entry = change.entry
     return tuple(
         LetGo(entry.shard, namespace, detail.epoch, entry.as_of, forgotten[namespace], held_back[namespace])
         for namespace in sorted(forgotten.keys() | held_back.keys())
     )
-
-
-def _restored(
-    rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy
-) -> list[tuple[Memory, Strength]]:
-    """The rows of what comes back. Raises NotTheOutcome where the detail tells of other memories than its results."""
-    back = [(at, r.memory_id) for at, r in enumerate(detail.results) if r.outcome == RESTORE.outcome]
-    if [told.memory_id for told in detail.restored] != [memory_id for _, memory_id in back]:
-        raise NotTheOutcome(f"epoch {detail.epoch}: what is told of restored memories is not about the results")
-    entry, nomination = change.entry, checked.nomination
-    return [
-        restores.rows(
-            rows.memories[told.memory_id], told, nomination.proposals[at],
-            as_of=entry.as_of, seq=entry.seq, nominated_at=nomination.accepted_offset, policy=policy,
-        )
-        for told, (at, _) in zip(detail.restored, back, strict=True)
-    ]  # fmt: skip
 
 
 def _check_results(detail: Decided, checked: Checked) -> None:
@@ -259,57 +267,7 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
             for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))
             # What is no UUID is no memory and has no row; the journal's entry tells of it all the same. Nor has what
             # somebody asked for who does not have it: it may be somebody else's.
-            if is_uuid(result.memory_id) and (result.kind, result.reason) != (RESTORE.name, UNKNOWN)
+            if is_uuid(result.memory_id) and not (KINDS[result.kind].ordered and result.reason == UNKNOWN)
         ),
         ballots=checked.ballots,
     )
-
-
-# What the kinds' effects do -----------------------------------------------------------------------------------------
-
-
-def _seal_void(strength: Strength, nominated_at: int) -> str | None:
-    return TOUCHED_SINCE if strength.touched > nominated_at else None
-
-
-def _seal(_: Strength, __: Outcome, as_of: int, policy: Policy) -> tuple[dict[str, Any], Strength | None]:
-    return {"tier": SEALED, "sealed_until": as_of + policy.forget.grace_ms}, None
-
-
-def _promote_void(strength: Strength, _: int) -> str | None:
-    return PROMOTED_ALREADY if strength.tier == LONG_TERM else None
-
-
-def _promote(strength: Strength, outcome: Outcome, _: int, __: Policy) -> tuple[dict[str, Any], Strength | None]:
-    return {"tier": LONG_TERM, "confidence_ppm": outcome.confidence_ppm}, replace(strength, tier=LONG_TERM)
-
-
-@dataclass(frozen=True, slots=True)
-class _Effect:
-    """`void`: (strength, accepted offset of the nomination's tick) → why not, or None. `do`: (strength, outcome, as_of,
-    policy) → what changes of the memory's row, and the strength afterwards."""
-
-    void: Callable[[Strength, int], str | None]
-    do: Callable[[Strength, Outcome, int, Policy], tuple[dict[str, Any], Strength | None]]
-
-
-_EFFECTS: Mapping[str, _Effect] = MappingProxyType(
-    {"seal": _Effect(_seal_void, _seal), "promote": _Effect(_promote_void, _promote)}
-)
-
-_ABOUT_MEMORIES = frozenset(name for name, kind in KINDS.items() if kind.effect in _EFFECTS or kind is RESTORE)
-
-
-def _keep_forget(strength: Strength, epoch: int, policy: Policy) -> Strength:
-    kept = strength.forget_kept + 1
-    return replace(strength, forget_kept=kept, forget_rest=rest_until(epoch, kept, policy))
-
-
-def _keep_promote(strength: Strength, epoch: int, policy: Policy) -> Strength:
-    kept = strength.promote_kept + 1
-    return replace(strength, promote_kept=kept, promote_rest=rest_until(epoch, kept, policy))
-
-
-_KEEP: Mapping[str, Callable[[Strength, int, Policy], Strength]] = MappingProxyType(
-    {"forget": _keep_forget, "promote": _keep_promote}
-)

@@ -23,20 +23,7 @@ from memquorum.core.decay import due_at
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, erasures, links, protections, repetitions, restores
-from memquorum.core.journal.rows import (
-    GONE,
-    SEALED,
-    SHORT_TERM,
-    Answered,
-    Change,
-    Dropped,
-    Event,
-    Keys,
-    Memory,
-    Rows,
-    ShardState,
-    Strength,
-)
+from memquorum.core.journal.rows import Answered, Change, Dropped, Event, Keys, Memory, Rows, ShardState, Strength
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
 from memquorum.core.quick import evolver, maker
@@ -57,6 +44,7 @@ from memquorum.core.records import (
     Withheld,
 )
 from memquorum.core.salience import FAILED
+from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 
 _memory, _strength, _event_row, _blank = maker(Memory), maker(Strength), maker(Event), maker(Change)
 _changed, _evolved, _stronger, _moved = evolver(Change), evolver(Memory), evolver(Strength), evolver(ShardState)

@@ -7,16 +7,11 @@ from dataclasses import replace
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.naming import LATE
-from memquorum.core.journal.rows import (
-    GONE,
-    Change,
-    ErasedRow,
-    ErasureRow,
-    Rows,
-)
+from memquorum.core.journal.rows import Change, ErasedRow, ErasureRow, Rows
 from memquorum.core.orders.erasure import open_order
 from memquorum.core.orders.protection import HOLD
 from memquorum.core.records import Erased, JournalEntry
+from memquorum.core.tiers import GONE
 
 
 class NotTheOrder(ValueError):

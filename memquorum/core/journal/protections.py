@@ -8,11 +8,12 @@ from dataclasses import replace
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.journal.erasures import NotTheOrder
-from memquorum.core.journal.rows import GONE, SEALED, Change, Guarded, Protection, Rows
+from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
 from memquorum.core.orders.erasure import open_order
 from memquorum.core.orders.protection import ENDS, GOAL, HOLD, NEED, PIN, kind_of, may_end, open_protection
 from memquorum.core.policy import ProtectionPolicy
 from memquorum.core.records import Lapsed, Protected, ProtectionOrdered, Withheld
+from memquorum.core.tiers import GONE, SEALED
 
 Standing = Mapping[tuple[str, str], Protection]
 """(memory id, pin, hold or a goal's) → the order that stands."""

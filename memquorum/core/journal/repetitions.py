@@ -7,10 +7,11 @@ shard's own rows say, by whoever applies the score, rebuilds or audits: a stage 
 from __future__ import annotations
 
 from memquorum.core import ids
-from memquorum.core.journal.rows import GONE, Memory, Provenance, Rows
+from memquorum.core.journal.rows import Memory, Provenance, Rows
 from memquorum.core.merging import marks, merges
 from memquorum.core.quick import maker
 from memquorum.core.records import JournalEntry, Stored
+from memquorum.core.tiers import GONE
 
 _provenance = maker(Provenance)
 

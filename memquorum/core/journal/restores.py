@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from memquorum.core.decay import due_at
-from memquorum.core.journal.rows import ALIVE, GONE, LONG_TERM, SEALED, SHORT_TERM, Memory, Strength
+from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.orders.restoring import RESTORE
 from memquorum.core.policy import Policy
-from memquorum.core.quick import evolver
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
-
-_evolved = evolver(Memory)
-
-NOT_SEALED = "not forgotten"
-KEY_GONE = "key gone"
-GRACE_OVER = "grace over"
-UNREADABLE = "unreadable"
-
-
-def void(memory: Memory, as_of: int, recalled: Collection[str] | None) -> str | None:
-    """Why a memory cannot come back whatever was voted; None if it can.
-
-    `recalled`: the memories whose content can be opened now; None where nobody has tried, because it was not decided.
-    """
-    if memory.tier == GONE:
-        return KEY_GONE
-    if memory.tier != SEALED or memory.sealed_until is None:
-        return NOT_SEALED
-    # From here on the key may go at any moment, or went before a crash.
-    if memory.sealed_until <= as_of:
-        return GRACE_OVER
-    return UNREADABLE if recalled is not None and memory.id not in recalled else None
+from memquorum.core.tiers import ALIVE
+from memquorum.core.vote.kinds import RESTORE as RESTORES
+from memquorum.core.vote.kinds.kind import Found
 
 
 def restorable(memory: Memory | None, namespace: str, as_of: int) -> bool:
     """Whether a request for this memory has anything to be voted on."""
-    return memory is not None and memory.namespace == namespace and void(memory, as_of, None) is None
+    if memory is None or memory.namespace != namespace:
+        return False
+    return RESTORES.absent(Found(memory.tier, alive=False, sealed_until=memory.sealed_until), as_of) is None
 
 
 def asks(memory: Memory | None, namespace: str, accessed_at: int, as_of: int) -> bool:
@@ -56,15 +38,14 @@ def votable(order: RestoreOrdered, memories: Mapping[str, Memory], as_of: int) -
     return any(one is not None and one.namespace == order.namespace and one.tier in ALIVE for one in named)
 
 
-def rows(
-    memory: Memory, told: Restored, proposal: Proposal, *, as_of: int, seq: int, nominated_at: int, policy: Policy
-) -> tuple[Memory, Strength]:
-    """The memory and its strength afterwards. Decay is counted from the request; what votes kept before is over.
+def strength(
+    memory: Memory, told: Restored, proposal: Proposal, tier: str, *, nominated_at: int, policy: Policy
+) -> Strength:
+    """The strength of a memory that comes back. Decay is counted from the request; what votes kept before is over.
 
     `told`: what the journal recalls of it; `nominated_at`: the accepted offset that the vote speaks of.
     """
-    tier = SHORT_TERM if memory.confidence_ppm is None else LONG_TERM
-    strength = Strength(
+    return Strength(
         memory_id=memory.id,
         shard=memory.shard,
         tier=tier,
@@ -76,4 +57,3 @@ def rows(
         accesses=told.accesses,
         reinforced=told.reinforced,
     )
-    return _evolved(memory, tier=tier, changed=as_of, sealed_until=None, asks_after=None, seq=seq), strength

@@ -15,13 +15,6 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
 from memquorum.core.vote.columns import Ballot
 
-SHORT_TERM = "short-term"
-LONG_TERM = "long-term"
-SEALED = "sealed"
-GONE = "gone"
-
-ALIVE = (SHORT_TERM, LONG_TERM)
-
 
 @dataclass(frozen=True, slots=True)
 class ShardState:

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from memquorum.core.journal.rows import GONE, EventKey, Memory
+from memquorum.core.journal.rows import EventKey, Memory
 from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.tiers import GONE
 
 
 @dataclass(frozen=True, slots=True)

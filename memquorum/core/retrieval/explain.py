@@ -19,10 +19,11 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, check_
 from memquorum.core.facets import Facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, read_signed
-from memquorum.core.journal.rows import ALIVE, Memory, Protection, Strength
+from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.policy import PPM
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
 from memquorum.core.retrieval.holding import Holds, holds
+from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import KINDS

@@ -13,6 +13,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import BadRequest, read_body, read_namespace
 from memquorum.core.retrieval.telling import WHY, moment
+from memquorum.core.vote.kinds import KINDS
 
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
 FORGOTTEN, KEPT = "forgotten", "kept"
@@ -112,7 +113,7 @@ def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE)
     why = WHY.get(reason, reason)
     if action == FORGET:
         return _left(memory_id, outcome, why)
-    if outcome == "restored":
+    if outcome == KINDS[action].outcome:
         return Restoring(memory_id, RESTORED, "it is served again, and decays from the request on")
     if outcome == "kept":
         return Restoring(memory_id, SEALED, f"the members did not agree ({why}): it stays sealed; ask again")
@@ -122,7 +123,7 @@ def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE)
 
 
 def _left(memory_id: str, outcome: str, why: str) -> Restoring:
-    if outcome == "forgotten":
+    if outcome == KINDS[FORGET].outcome:
         return Restoring(memory_id, FORGOTTEN, "it rests sealed for its grace time, and may be restored")
     if outcome == "kept":
         return Restoring(memory_id, KEPT, f"the members keep it: {why}")

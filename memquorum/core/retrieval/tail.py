@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.journal.decisions import CAP
+from memquorum.core.journal.decisions import CAP, passed, revives
 from memquorum.core.journal.effects import REPEATED, order_in
 from memquorum.core.orders import uses
+from memquorum.core.policy import share
 from memquorum.core.records import (
     Accessed,
     Decided,
@@ -32,8 +33,9 @@ from memquorum.core.records import (
     Stored,
     Withheld,
 )
-from memquorum.core.retrieval.telling import WHY, moment, share
+from memquorum.core.retrieval.telling import WHY, moment
 from memquorum.core.text.escaping import escaped
+from memquorum.core.vote.kinds import KINDS
 
 _KEPT = "kept"
 
@@ -128,9 +130,9 @@ class Tail:
         for result in results:
             if result.outcome == _KEPT and result.reason != CAP:
                 continue
-            if result.outcome == "forgotten":
+            if passed(result) and KINDS[result.kind].seals:
                 self._forgotten.add(result.memory_id)
-            elif result.outcome == "restored":
+            elif revives(result):
                 self._forgotten.discard(result.memory_id)
             proposal = proposals.get(result.memory_id)
             where = f" in {proposal.namespace}, proposed as {proposal.reason}" if proposal else ""

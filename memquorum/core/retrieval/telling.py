@@ -8,23 +8,18 @@ import numpy as np
 
 from memquorum.core.decay import Profile
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.orders import uses
 from memquorum.core.orders.protection import GOAL, HOLD, PIN
-from memquorum.core.policy import PPM, Policy
+from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.retrieval import holding
-from memquorum.core.retrieval.explain import Account, Birth, MemberOpinion, Vote
+from memquorum.core.retrieval.explain import Account, Birth, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
 _USES_SHOWN = 5
 
-_PROPOSED = {
-    "decayed": "because it had decayed",
-    "pressure": "because its shard held more than its capacity",
-    "early": "early, because it was salient from the start",
-    "salient": "because it is salient",
-    "requested": "because somebody asked for it back",
-    "asked": "because somebody wants it forgotten",
-}
 _TRIGGER = {
     "interactions": "opened after enough interactions",
     "interval": "opened after the interval",
@@ -34,19 +29,10 @@ WHY = {
     "quorum": "votes and weight suffice",
     "too_few_votes": "too few votes for it",
     "too_little_weight": "enough votes, but too little weight",
-    "validity": "votes and weight suffice, but the validity gate does not pass",
-    "protected": "it was protected from being forgotten",
-    "cap": "its namespace had lost as much as may go by then",
-    "touched since": "it was used after the vote began, so the vote does not count",
-    "gone already": "it was gone already",
-    "promoted already": "it was promoted already",
-    "unknown memory": "its shard does not know it",
-    "not forgotten": "it is not forgotten",
-    "key gone": "its key is destroyed: there is no way back",
-    "grace over": "its grace time was over before it was decided",
-    "unreadable": "its sealed copy could not be opened then: ask again",
-}
-_AIM = {"forget": "forget", "promote": "promote to long-term memory", "restore": "restore"}
+    CAP: "its namespace had lost as much as may go by then",
+    UNKNOWN: "its shard does not know it",
+} | {code: told for kind in KINDS.values() for code, told in kind.words.why.items()}
+"""Why a proposal ended so, by the codes of reasons."""
 
 
 def lines(account: Account, genesis: Genesis) -> list[str]:
@@ -160,11 +146,12 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
     if vote.complaint is not None:
         yield f"{where}: {vote.outcome}, but the certificate proves nothing: {vote.complaint}"
         return
-    yield f"{where}, {moment(vote.as_of)}: to {_AIM.get(vote.kind, vote.kind)}? {vote.outcome.capitalize()}"
-    proposed = _PROPOSED.get(vote.proposed_because, vote.proposed_because)
+    kind = KINDS[vote.kind]
+    yield f"{where}, {moment(vote.as_of)}: to {kind.words.aim}? {vote.outcome.capitalize()}"
+    proposed = kind.words.proposed.get(vote.proposed_because, vote.proposed_because)
     proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
     yield f"  Proposed {proposed}; the epoch was {_trigger(vote.trigger)}."
-    yield from _opinions(vote, genesis.policy)
+    yield from _opinions(vote, kind, genesis.policy)
     yield (
         f"  {vote.yes} of {vote.members} members are for it, {vote.quorum} are needed; their weight is "
         f"{share(vote.weight_ppm)} of {share(vote.total_ppm)}, {share(vote.needed_ppm)} is needed."
@@ -172,7 +159,7 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
     yield f"  {vote.tallied.capitalize()}: {WHY.get(vote.tallied_because, vote.tallied_because)}."
     if vote.outcome != vote.tallied:
         yield f"  {vote.outcome.capitalize()}: {WHY.get(vote.reason, vote.reason)}."
-    if vote.confidence_ppm is not None and vote.outcome == "promoted":
+    if vote.confidence_ppm is not None and vote.outcome == kind.outcome:
         yield f"  Consolidated confidence: {share(vote.confidence_ppm)}, the {_nth(vote.quorum)} best score for it."
     proof = vote.certificate
     if proof is not None:
@@ -190,7 +177,7 @@ def _trigger(trigger: str) -> str:
     return "opened by a use that came after the forgetting" if uses.is_one(name) else f"opened by request {name}"
 
 
-def _opinions(vote: Vote, policy: Policy) -> Iterator[str]:
+def _opinions(vote: Vote, kind: Kind, policy: Policy) -> Iterator[str]:
     profiles = {o.profile for o in vote.opinions}
     alike = next(iter(profiles)) if len(profiles) == 1 else None
     if alike is not None:
@@ -201,31 +188,8 @@ def _opinions(vote: Vote, policy: Policy) -> Iterator[str]:
         if opinion.profile is not None and alike is None:
             own = f"decay {share(opinion.profile.decay_ppm)} after {span(opinion.profile.age_ms)}"
             own += f"{_disagreement(opinion.profile)}; "
-        yield f"    {opinion.name:<{width}}  {own}{_score(vote.kind, opinion, policy)}"
-
-
-def _score(kind: str, opinion: MemberOpinion, policy: Policy) -> str:
-    terms, score = opinion.terms, share(opinion.score_ppm)
-    weight = f"(weight {share(opinion.voice_ppm)})"
-    if kind == "forget":
-        p = policy.forget
-        against, verb = ("<", "forget") if opinion.yes else ("≥", "keep")
-        return (
-            f"relevance {share(terms['relevance'])}: {share(p.omega_decay_ppm)}·{share(terms['decay'])} + "
-            f"{share(p.omega_relevance_ppm)}·{share(terms['relevance'])} = {score} {against} θ {share(p.theta_ppm)}: "
-            f"{verb} {weight}"
-        )
-    if kind == "restore":
-        if not terms["holds"]:
-            return f"does not know it, or the request, or cannot open it: leave it sealed {weight}"
-        against, verb = ("≥", "restore") if opinion.yes else ("<", "leave it sealed")
-        fresh = "the request is fresh" if score == "1" else f"relevance {share(terms['relevance'])}: {score}"
-        return f"{fresh} {against} θ {share(policy.forget.theta_ppm)}: {verb} {weight}"
-    parts = ", ".join(f"{name} {share(value)}" for name, value in terms.items())
-    if kind == "promote":
-        against, verb = ("≥", "promote") if opinion.yes else ("<", "not yet")
-        return f"{parts}: score {score} {against} {share(policy.promote.yes_ppm)}: {verb} {weight}"
-    return f"{parts}: score {score}: {'yes' if opinion.yes else 'no'} {weight}"
+        said = opinion_in_words(kind, opinion.terms, (opinion.yes, opinion.score_ppm), policy)
+        yield f"    {opinion.name:<{width}}  {own}{said} (weight {share(opinion.voice_ppm)})"
 
 
 def _decay(profile: Profile, policy: Policy) -> str:
@@ -314,16 +278,6 @@ def span(ms: int) -> str:
             rest = ms % size // small
             return f"{ms // size} {name}" + (f" {rest} {small_name}" if rest and small_name != "ms" else "")
     return f"{ms} ms"
-
-
-def share(ppm: int) -> str:
-    """Millionths as a decimal with up to four digits."""
-    return number(ppm / PPM)
-
-
-def number(value: float) -> str:
-    """A number with up to four decimals and no idle zeros."""
-    return f"{value:.4f}".rstrip("0").rstrip(".")
 
 
 def times(count: int) -> str:

@@ -24,8 +24,8 @@ from memquorum.core.records import (
 )
 from memquorum.core.vote import nomination
 from memquorum.core.vote.kinds import RESTORE
+from memquorum.core.vote.kinds.restore import REASON
 
-REASON = "requested"
 _BEFORE = "restore/"
 
 

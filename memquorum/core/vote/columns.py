@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from memquorum.core.policy import Policy
 from memquorum.core.quick import maker
 from memquorum.core.records import BallotCast, NominationProposed, Opinion
-from memquorum.core.vote.kinds import KINDS, Columns, Kind, Terms, all_sound, check_opinion
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Columns, Kind, Terms, all_sound, check_opinion
 
 Places = tuple[tuple[Kind, tuple[int, ...]], ...]
 """The kinds that a nomination has, in the order of `KINDS`, and where the proposals of each stand in it."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from memquorum.core.policy import Policy
 from memquorum.core.records import Opinion, Proposal
-from memquorum.core.vote.evidence import RULES, Evidence, MemberContext, MemoryFacts
-from memquorum.core.vote.kinds import Kind, Terms
+from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.kinds.kind import Kind, Terms
 
 __all__ = ["MemberContext", "MemoryFacts", "judged", "opinions"]
 
@@ -21,13 +21,13 @@ def opinions(
     *,
     as_of: int,
     policy: Policy,
-    evidence: Evidence = RULES,
+    grounds: Grounds = RULES,
 ) -> list[Opinion]:
     """What this member thinks of proposals of one kind, each with what it knows of the memory.
 
     Each opinion always passes `kinds.check_opinion`. For the rest see `judged`.
     """
-    terms = judged(kind, asked, context, as_of=as_of, policy=policy, evidence=evidence)
+    terms = judged(kind, asked, context, as_of=as_of, policy=policy, grounds=grounds)
     scores = kind.score(np.array(terms, np.int64).reshape(-1, len(kind.terms)).T, policy)
     votes = zip(kind.yes(scores, policy).tolist(), scores.tolist(), terms, strict=True)
     return [Opinion(yes, score, of_it) for yes, score, of_it in votes]
@@ -40,7 +40,7 @@ def judged(
     *,
     as_of: int,
     policy: Policy,
-    evidence: Evidence = RULES,
+    grounds: Grounds = RULES,
 ) -> list[Terms]:
     """The terms of a member's opinions; all at once, because numbers side by side cost a fraction of their sum.
 
@@ -52,7 +52,7 @@ def judged(
     known = [facts for _, facts in map(asked.__getitem__, places) if facts is not None]
     terms = [kind.abstain(as_of)] * len(asked)
     if known:
-        for at, found in zip(places, kind.judge(known, context, as_of, policy, evidence), strict=True):
+        for at, found in zip(places, kind.judge(known, context, as_of, policy, grounds), strict=True):
             terms[at] = terms[at] if found is None else found
     return terms
 

@@ -17,7 +17,8 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import DecayCrossed, MembersOrdered, NominationProposed, Proposal, Standing
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, FORGET, PROMOTE
+from memquorum.core.vote.kinds import CONFIGURE, KINDS
+from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
 INTERACTIONS = "interactions"
@@ -91,18 +92,19 @@ def build(
     unused ones, if there is pressure; `promotable`: what the schedule offers; each in its order of preference. `asked`:
     what somebody wants to be forgotten, which comes first. `rooms`:
     how many memories each of their namespaces may lose now (core/caps). Every predicate is evaluated here, on the
-    candidate as it is now. A memory is proposed once, rather to be forgotten than to be promoted.
+    candidate as it is now. A memory is proposed once, rather to be let go than to be promoted.
     """
-    wanted = {c.memory_id: _proposal(c, FORGET.name, ASKED) for c in asked}
-    due = _forget(crossed, unused, excess(standing.alive, policy), tick.as_of, policy)
-    forget = _within([*wanted.values(), *(p for p in due if p.memory_id not in wanted)], rooms)
-    taken = {proposal.memory_id for proposal in forget}
-    promote = [
-        _proposal(candidate, PROMOTE.name, reason)
+    falling = _falling(asked, crossed, unused, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
+    first = _within(falling, rooms)
+    taken = {proposal.memory_id for proposal in first}
+    rising = [
+        _proposal(candidate, kind, reason)
+        for kind in KINDS.values() if kind.offered is Offered.SALIENT
         for candidate in promotable
-        if candidate.memory_id not in taken and (reason := PROMOTE.eligible(candidate, tick.as_of, policy))
-    ]
-    proposals = _share(forget, promote, policy.epoch)
+        if candidate.memory_id not in taken
+        and (reason := kind.eligible(candidate, tick.as_of, policy))
+    ]  # fmt: skip
+    proposals = _share([*first, *rising], policy.epoch)
     if not proposals:
         return None
     return NominationProposed(
@@ -172,43 +174,64 @@ def latest(ticks: Iterable[DecayCrossed]) -> dict[int, DecayCrossed]:
     return found
 
 
-def _forget(
-    crossed: Sequence[Candidate], unused: Sequence[Candidate], over: int, as_of: int, policy: Policy
+def _falling(
+    asked: Sequence[Candidate],
+    crossed: Sequence[Candidate],
+    unused: Sequence[Candidate],
+    *,
+    over: int,
+    as_of: int,
+    policy: Policy,
 ) -> list[Proposal]:
-    found: dict[str, Proposal] = {}
+    """What somebody wants to be forgotten; then what decayed, and of the longest unused as many as make the excess."""
+    wanted = [_proposal(candidate, kind, ASKED) for candidate in asked if (kind := _lets_go(candidate)) is not None]
+    due: dict[str, Proposal] = {}
     for candidate in crossed:
-        reason = FORGET.eligible(candidate, as_of, policy)
-        if reason is not None:
-            found[candidate.memory_id] = _proposal(candidate, FORGET.name, reason)
+        kind = _lets_go(candidate)
+        reason = None if kind is None else kind.eligible(candidate, as_of, policy)
+        if kind is not None and reason is not None:
+            due[candidate.memory_id] = _proposal(candidate, kind, reason)
     for candidate in unused:
-        if len(found) >= over:
+        if len(due) >= over:
             break
-        found.setdefault(candidate.memory_id, _proposal(candidate, FORGET.name, PRESSURE))
-    return list(found.values())
+        if (kind := _lets_go(candidate)) is not None:
+            due.setdefault(candidate.memory_id, _proposal(candidate, kind, PRESSURE))
+    named = {proposal.memory_id for proposal in wanted}
+    return [*wanted, *(proposal for proposal in due.values() if proposal.memory_id not in named)]
 
 
-def _within(forget: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Proposal]:
-    """No more of each namespace than there is room for, the first of them."""
+def _lets_go(candidate: Candidate) -> Kind | None:
+    """The kind by which a memory of this tier goes."""
+    return next((k for k in KINDS.values() if k.offered is Offered.UNUSED and candidate.tier in k.tiers), None)
+
+
+def _within(proposals: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Proposal]:
+    """No more of each namespace than there is room for, the first of them. What no cap counts has room."""
     taken, found = Counter[str](), []
-    for proposal in forget:
-        taken[proposal.namespace] += 1
-        if taken[proposal.namespace] <= rooms.get(proposal.namespace, 0):
+    for proposal in proposals:
+        capped = KINDS[proposal.kind].capped
+        taken[proposal.namespace] += capped
+        if not capped or taken[proposal.namespace] <= rooms.get(proposal.namespace, 0):
             found.append(proposal)
     return found
 
 
-def _share(forget: list[Proposal], promote: list[Proposal], policy: EpochPolicy) -> list[Proposal]:
-    """Both within `proposals_max`; a quarter is for promotions, or a long line of the decayed would starve them."""
-    kept_free = min(len(promote), policy.proposals_max // 4)
-    first = forget[: policy.proposals_max - kept_free]
-    return first + promote[: policy.proposals_max - len(first)]
+def _share(proposals: Sequence[Proposal], policy: EpochPolicy) -> list[Proposal]:
+    """All within `proposals_max`, kind by kind: each leaves free what those after it need of their shares."""
+    most, found = policy.proposals_max, list[Proposal]()
+    by_kind = {kind: [one for one in proposals if one.kind == name] for name, kind in KINDS.items()}
+    free = {kind: min(len(of_kind), most * kind.share // 1) for kind, of_kind in by_kind.items()}
+    for kind, of_kind in by_kind.items():
+        del free[kind]
+        found += of_kind[: most - len(found) - sum(free.values())]
+    return found
 
 
-def _proposal(candidate: Candidate, kind: str, reason: str) -> Proposal:
+def _proposal(candidate: Candidate, kind: Kind, reason: str) -> Proposal:
     return Proposal(
         memory_id=candidate.memory_id,
         namespace=candidate.namespace,
-        kind=kind,
+        kind=kind.name,
         reason=reason,
         last_access=candidate.last_access,
         created=candidate.created,

@@ -21,7 +21,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, NominationProposed, Proposal, Standing
 from memquorum.core.vote import nomination
 from memquorum.core.vote.columns import Ballot, packed_columns, places_of, read
-from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import tally
 from memquorum.ports import Candidate

@@ -22,7 +22,8 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
 from memquorum.core.vote.columns import Ballot
-from memquorum.core.vote.kinds import KINDS, Kind
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Kind
 
 # Why a proposal of a kind without a gate is decided, and why one is kept that never came to its kind's gate; the gate's
 # own reasons stand in `kinds`.

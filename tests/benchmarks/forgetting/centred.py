@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM
-from memquorum.core.vote.evidence import TOP
+from memquorum.core.vote.grounds import TOP
 from memquorum.ports import Vector
 
 

@@ -23,7 +23,7 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import BallotCast, DecayCrossed, NominationProposed, Standing
 from memquorum.core.salience import REINFORCED, Episode, Judgement, Signals, Surroundings, as_kept
 from memquorum.core.vote import columns, nomination
-from memquorum.core.vote.evidence import MemberContext
+from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import needed_ppm, tally
 from memquorum.ports import Candidate, DueMemory, Vector

@@ -1,4 +1,4 @@
-"""The default evidence and relevance, on vectors whose cosines can be read off."""
+"""The default grounds and relevance, on vectors whose cosines can be read off."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memquorum.core.policy import PPM, Policy
-from memquorum.core.vote.evidence import (
+from memquorum.core.vote.grounds import (
     ALIKE,
     NEAR,
     RULES,

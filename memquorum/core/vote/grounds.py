@@ -1,7 +1,7 @@
-"""What a member knows when it votes, and the evidence it draws from that (SPEC B, Alg. 13; SPEC A, Alg. 3).
+"""What a member knows when it votes, and the grounds it draws from that (SPEC B, Alg. 13; SPEC A, Alg. 3).
 
 A member judges from its own view alone: the facts that it read itself from the accepted and scored streams, and the
-recent episodes of its own agents. Nothing comes from other members, so that opinions stay independent. Evidence is in
+recent episodes of its own agents. Nothing comes from other members, so that opinions stay independent. Grounds are in
 millionths.
 """
 
@@ -176,7 +176,7 @@ def _units(vectors: NDArray[np.float32]) -> NDArray[np.float64]:
 
 
 class Term(Protocol):
-    """One term of the evidence: a pure function of what the member knows, in millionths within [0, 1]."""
+    """One of the grounds: a pure function of what the member knows, in millionths within [0, 1]."""
 
     def __call__(self, facts: MemoryFacts, context: MemberContext, /) -> int:
         """The term for this memory."""
@@ -184,8 +184,8 @@ class Term(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """The evidence terms of a promotion (SPEC B, Alg. 13): four ports, each replaceable alone."""
+class Grounds:
+    """The grounds of a vote to promote (SPEC B, Alg. 13): four ports, each replaceable alone."""
 
     bfs: Term
     """Graph consistency: how well the memory fits what the member knows around it."""
@@ -197,8 +197,8 @@ class Evidence:
     """u_ep: how unsure the memory is of itself."""
 
 
-def rules(contradict: Callable[[Reading, Reading], bool]) -> Evidence:
-    """The default evidence: rules over similarity and text, no model. `contradict`: whether two like texts do.
+def rules(contradict: Callable[[Reading, Reading], bool]) -> Grounds:
+    """The default grounds: rules over similarity and text, no model. `contradict`: whether two like texts do.
 
     Weighed so that nothing is promoted on its own word: of a memory of which the member knows only that it was
     accepted, and that called itself certain, bfs is 0.5, grounded 0.4, consistency 1 and uncertainty 0, the score 0.59
@@ -232,7 +232,7 @@ def rules(contradict: Callable[[Reading, Reading], bool]) -> Evidence:
     def consistency(facts: MemoryFacts, context: MemberContext) -> int:
         return PPM - around(facts, context)[0]
 
-    return Evidence(bfs, grounded, consistency, uncertainty)
+    return Grounds(bfs, grounded, consistency, uncertainty)
 
 
 def grounded(facts: MemoryFacts, _: MemberContext) -> int:
@@ -253,4 +253,4 @@ def uncertainty(facts: MemoryFacts, _: MemberContext) -> int:
 
 
 RULES = rules(contradict)
-"""The evidence that a member votes by where nothing else was chosen."""
+"""The grounds that a member votes by where nothing else was chosen."""

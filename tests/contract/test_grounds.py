@@ -1,4 +1,4 @@
-"""What every evidence term must hold, whoever supplies it: the rules are the default, a model may take their place."""
+"""What every grounds term must hold, whoever supplies it: the rules are the default, a model may take their place."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memquorum.core.policy import PPM
-from memquorum.core.vote.evidence import RULES, Evidence, MemberContext, MemoryFacts, Term, rules
+from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts, Term, rules
 from memquorum.ports import Vector
 
 DIMENSIONS = 4
 TEXTS = ("the valve is at 3 bar", "the valve is at 4 bar", "the valve is not open", "it rained", "", None)
 
-ADAPTERS: dict[str, Evidence] = {
+ADAPTERS: dict[str, Grounds] = {
     "rules": RULES,
     "rules that see contradiction everywhere": rules(lambda a, b: a != b),
 }
 TERMS = [
-    (f"{name}: {term}", getattr(evidence, term)) for name, evidence in ADAPTERS.items() for term in evidence.__slots__
+    (f"{name}: {term}", getattr(grounds, term)) for name, grounds in ADAPTERS.items() for term in grounds.__slots__
 ]
 
 components = st.lists(st.floats(-1, 1, width=16), min_size=DIMENSIONS, max_size=DIMENSIONS)

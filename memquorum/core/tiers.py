@@ -1,0 +1,10 @@
+"""The tiers of a memory, as the store, the journal and the votes name them (SPEC B)."""
+
+SHORT_TERM = "short-term"
+LONG_TERM = "long-term"
+SEALED = "sealed"
+"""It was forgotten: its content is sealed, and its key exists until its grace time is over."""
+GONE = "gone"
+"""Its key is destroyed."""
+
+ALIVE = (SHORT_TERM, LONG_TERM)

@@ -1,0 +1,141 @@
+"""The vote to forget what has decayed: SPEC A, Alg. 2 and 3. What is forgotten rests sealed for its grace time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core.decay import crossed, decay_ppm, decays_ppm
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.tiers import ALIVE, SEALED
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, relevance
+from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Offered, Terms, Words, outside, within
+from memquorum.ports import Candidate
+
+GONE_ALREADY, PROTECTED, TOUCHED = "gone already", "protected", "touched since"
+
+
+def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+    return "decayed" if crossed(candidate.last_access, as_of, policy) else None
+
+
+def judge(
+    facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, _: Grounds
+) -> Sequence[Terms | None]:
+    """A member's terms of memories that it knows."""
+    context.compare(facts)
+    relevances = np.array([relevance(one, context) for one in facts], np.int64)
+    terms = fade(np.array([one.last_access for one in facts], np.int64), relevances, as_of, policy)
+    return list(zip(*terms.tolist(), strict=True))
+
+
+def fade(last_accesses: NDArray[np.int64], relevances: NDArray[np.int64], as_of: int, policy: Policy) -> Columns:
+    """The terms of many opinions: their decay, their relevance, their last access."""
+    # An access that lies after as_of counts as one at as_of: the decay is 1 either way, and the term stays checkable.
+    last_accesses = np.clip(last_accesses, 0, as_of)
+    return np.stack([decays_ppm(last_accesses, as_of, policy), relevances, last_accesses])
+
+
+def abstain(as_of: int) -> Terms:
+    """The terms of a member that cannot judge: nothing has decayed, and all of it matters."""
+    return PPM, PPM, as_of
+
+
+def check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    """What cannot be true of the terms: D has to follow from the last access that the member names."""
+    decay, relevant, last_access = terms
+    wrong = outside(("decay", "relevance"), (decay, relevant))
+    if wrong is not None:
+        return wrong
+    if not 0 <= last_access <= as_of:
+        return f"last_access {last_access} lies outside 0..{as_of}, the time that the vote speaks of"
+    follows = decay_ppm(last_access, as_of, policy)
+    return None if decay == follows else f"decay {decay} does not follow from last_access, which gives {follows}"
+
+
+def sound(terms: Columns, as_of: int, policy: Policy) -> bool:
+    """Whether `check` finds nothing wrong with any."""
+    decay, _, last_access = terms
+    if not (within(terms[:2]) and (last_access >= 0).all() and (last_access <= as_of).all()):
+        return False
+    return bool((decay == decays_ppm(last_access, as_of, policy)).all())
+
+
+def score(terms: Any, policy: Policy) -> Any:
+    """C = ω_D·D + ω_R·R (Alg. 3)."""
+    decay, relevant, _ = terms
+    return (policy.forget.omega_decay_ppm * decay + policy.forget.omega_relevance_ppm * relevant) // PPM
+
+
+def absent(found: Found, _: int) -> str | None:
+    """What is forgotten or erased is not there to be voted on."""
+    return None if found.alive else GONE_ALREADY
+
+
+def void(found: Found, nominated_at: int) -> str | None:
+    """A memory that was used meanwhile is left alone, and so is one that was protected."""
+    if found.protected:
+        return PROTECTED
+    return TOUCHED if found.touched > nominated_at else None
+
+
+def _effect(found: Found, _: int | None, as_of: int, policy: Policy) -> Fate:
+    return Fate(SEALED, found.confidence_ppm, as_of + policy.forget.grace_ms)
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    return f"{compared(terms, yes, score_ppm, policy)}: {'forget' if yes else 'keep'}"
+
+
+def compared(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    """C = ω_D·D + ω_R·R with its numbers, beside θ."""
+    given, near = policy.forget, share(terms["relevance"])
+    return (
+        f"relevance {near}: {share(given.omega_decay_ppm)}·{share(terms['decay'])} + "
+        f"{share(given.omega_relevance_ppm)}·{near} = {share(score_ppm)} {'<' if yes else '≥'} θ "
+        f"{share(given.theta_ppm)}"
+    )
+
+
+FORGET = Kind(
+    name="forget",
+    terms=("decay", "relevance", "last_access"),
+    widths=(4, 4, 8),
+    due=_due,
+    judge=judge,
+    fade=fade,
+    abstain=abstain,
+    check=check,
+    sound=sound,
+    score=score,
+    yes=lambda score, policy: score < policy.forget.theta_ppm,
+    needed=lambda policy: policy.forget.alpha,
+    gate=None,
+    outcome="forgotten",
+    words=Words(
+        aim="forget",
+        proposed={
+            "decayed": "because it had decayed",
+            "pressure": "because its shard held more than its capacity",
+            "asked": "because somebody wants it forgotten",
+        },
+        why={
+            PROTECTED: "it was protected from being forgotten",
+            TOUCHED: "it was used after the vote began, so the vote does not count",
+            GONE_ALREADY: "it was gone already",
+        },
+        opinion=_in_words,
+    ),
+    reads=False,
+    offered=Offered.UNUSED,
+    tiers=frozenset(ALIVE),
+    absent=absent,
+    void=void,
+    effect=_effect,
+    rests=True,
+    capped=True,
+    seals=True,
+)

@@ -1,0 +1,234 @@
+"""A kind of proposal as one object: whatever differs between forgetting, promoting and what else is voted on.
+
+The consensus, the journal and the words that people read ask a kind, and know none by its name. Each has a file of its
+own in this package, and stands in `KINDS`.
+
+Terms, scores and thresholds are integers in millionths. A score is a weighted sum of the terms divided by 1,000,000 and
+rounded down; as thresholds are whole millionths too, rounding never changes on which side of one a score lies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.records import Opinion, Proposal
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.ports import Candidate
+
+Terms = tuple[int, ...]
+Columns = NDArray[np.int64]
+"""The terms of n opinions of one kind: a row for each term, shape (len(kind.terms), n)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a kind's gate says of a proposal that has its quorum."""
+
+    passed: bool
+    reason: str
+    """Reason code of the result."""
+    confidence_ppm: int | None = None
+    """Consolidated confidence, where the kind has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A memory as a decision finds it. Times are milliseconds since the epoch, offsets those of the accepted stream."""
+
+    tier: str
+    alive: bool
+    confidence_ppm: int | None = None
+    sealed_until: int | None = None
+    touched: int = 0
+    """The offset of the last record that used it or said it again."""
+    protected: bool = False
+    """Whether an order keeps it from being forgotten."""
+    opened: bool = False
+    """Whether its sealed content could be opened: asked only where the decision brings it back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What becomes of a memory: what it is alive in, or that it rests sealed until its key goes."""
+
+    tier: str
+    confidence_ppm: int | None = None
+    sealed_until: int | None = None
+
+
+class Offered(Enum):
+    """From which memories a kind's proposals are taken."""
+
+    UNUSED = "unused"
+    """Those that decayed, that a full shard should let go, or that somebody wants to be forgotten."""
+    SALIENT = "salient"
+    """Those that are worth keeping."""
+    NONE = "none"
+    """Not the nomination service's choice: an order names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What people read of a kind. Of reasons, by their codes, those that are the kind's own."""
+
+    aim: str
+    """What the vote asks: to do what?"""
+    proposed: Mapping[str, str] = field(default_factory=dict)
+    """Why a memory was proposed."""
+    why: Mapping[str, str] = field(default_factory=dict)
+    """Why it ended so."""
+    opinion: Callable[[Mapping[str, int], bool, int, Policy], str] | None = None
+    """(terms, vote, score, policy) → a member's opinion; None: its terms and its score."""
+
+
+def opinion_in_words(kind: Kind, terms: Mapping[str, int], vote: tuple[bool, int], policy: Policy) -> str:
+    """A member's opinion as people read it. `vote`: whether it is for it, and its score."""
+    yes, score = vote
+    if kind.words.opinion is not None:
+        return kind.words.opinion(terms, yes, score, policy)
+    return f"{listed(terms)}: score {share(score)}: {'yes' if yes else 'no'}"
+
+
+def listed(terms: Mapping[str, int]) -> str:
+    """Terms by name, as people read them."""
+    return ", ".join(f"{name} {share(value)}" for name, value in terms.items())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind:
+    """One kind of proposal. All functions are pure and total over checked input."""
+
+    name: str
+    terms: tuple[str, ...]
+    """Names of an opinion's terms, in their order."""
+    widths: tuple[int, ...]
+    """How many bytes a ballot has for each."""
+    due: Callable[[Candidate, int, Policy], str | None]
+    """(candidate, as_of, policy) → the reason code to nominate it with, or None: the kind's predicate, of a memory in
+    one of its `tiers`."""
+    judge: Callable[[Sequence[MemoryFacts], MemberContext, int, Policy, Grounds], Sequence[Terms | None]]
+    """(facts, own context, as_of, policy, grounds) → a member's terms of each, or None where it sees no ground to
+    judge."""
+    fade: Callable[[NDArray[np.int64], NDArray[np.int64], int, Policy], Columns] | None
+    """(last accesses, relevances, as_of, policy) → the terms of many opinions, where a judgement needs nothing else of
+    its memory: the same as `judge`, in a fraction of its time. None: it needs more."""
+    abstain: Callable[[int], Terms]
+    """(as_of) → the terms of a member that cannot judge: they make the strongest possible 'no'."""
+    check: Callable[[Terms, int, Policy], str | None]
+    """(terms, as_of, policy) → what cannot be true of somebody's terms, or None. Their number is already right."""
+    sound: Callable[[Columns, int, Policy], bool]
+    """(terms, as_of, policy) → whether `check` finds nothing wrong with any of many opinions' terms."""
+    score: Callable[[Any, Policy], Any]
+    """(terms, policy) → the score; of columns those of all their opinions. In whole numbers, so both are exact."""
+    yes: Callable[[Any, Policy], Any]
+    """(score, policy) → whether that is a yes; of many scores for each."""
+    needed: Callable[[Policy], Fraction]
+    """The share of Σ w·c over all configured members that the yes-ballots must reach."""
+    gate: Callable[[Sequence[Opinion], int, Policy], Verdict] | None
+    """(yes-opinions, q, policy) → the last word on a proposal with q or more yes-ballots and weight enough; None: that
+    is enough.
+
+    Monotone: leaving yes-ballots out can turn a pass into a refusal, never the other way round; confidence only falls.
+    """
+    outcome: str
+    """How the result is called: forgotten, promoted."""
+    words: Words
+    reads: bool
+    """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
+    offered: Offered = Offered.NONE
+    tiers: frozenset[str] = frozenset()
+    """Those whose memories it is about."""
+    share: Fraction = Fraction(0)
+    """The share of an epoch's proposals that is free for it, if it needs so many. What is left goes to who comes first
+    in `KINDS`."""
+    absent: Callable[[Found, int], str | None] = lambda found, as_of: None
+    """(memory, as_of) → why there is nothing to be voted on, or None: the reason of the result, however it was
+    decided."""
+    void: Callable[[Found, int], str | None] = lambda found, nominated_at: None
+    """(memory, accepted offset that the nomination speaks of) → why what was decided must not be done, or None."""
+    effect: Callable[[Found, int | None, int, Policy], Fate] | None = None
+    """(memory, consolidated confidence, as_of, policy) → what becomes of it. None: it is about an order, and nothing
+    becomes of any memory."""
+    rests: bool = False
+    """Whether a memory that was refused rests for some epochs before it is proposed again."""
+    capped: bool = False
+    """Whether what it takes of a namespace counts against the namespace's caps, and spares what is protected."""
+    seals: bool = False
+    """Whether it takes memories from those that are alive."""
+    revives: bool = False
+    """Whether it brings memories back that rest sealed: who carries it out has to open them."""
+    attests: bool = False
+    """Whether it says of an erasure that it was ordered."""
+    configures: bool = False
+    """Whether it makes another configuration."""
+    ordered: bool = False
+    """Whether it is about an order: then the nomination holds that, and proposes nothing else."""
+    votes: Callable[[int, int], int] = lambda quorum, faulty: quorum
+    """(q, f) → how many distinct members have to say yes."""
+
+    def eligible(self, candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+        """The reason code to nominate a memory with, or None."""
+        return self.due(candidate, as_of, policy) if candidate.tier in self.tiers else None
+
+
+def check_opinion(kind: Kind, opinion: Opinion, proposal: Proposal, as_of: int, policy: Policy) -> str | None:
+    """What a replica checks about somebody's opinion before it prepares: None, or what is wrong with it.
+
+    An opinion is free in what its member saw (its context, its last-access times), and in nothing else: the score must
+    follow from the terms and the vote from the score. All arithmetic is exact, so honest members never fail this check.
+    """
+    if proposal.kind != kind.name:
+        return f"judged as {kind.name}, proposed as {proposal.kind}"
+    if len(opinion.terms) != len(kind.terms):
+        return f"{len(opinion.terms)} terms where {kind.name} has {len(kind.terms)} ({', '.join(kind.terms)})"
+    wrong = kind.check(opinion.terms, as_of, policy)
+    if wrong is not None:
+        return wrong
+    score = kind.score(opinion.terms, policy)
+    if opinion.score_ppm != score:
+        return f"score {opinion.score_ppm} does not follow from the terms, which give {score}"
+    if opinion.yes is not kind.yes(score, policy):
+        return f"vote {'yes' if opinion.yes else 'no'} does not follow from the score {score}"
+    return None
+
+
+def all_sound(kind: Kind, opinions: Sequence[Opinion], as_of: int, policy: Policy) -> bool:
+    """Whether `check_opinion` finds nothing wrong with any of these opinions on proposals of the kind.
+
+    All at once, in a tenth of the time. Whoever gets a no asks `check_opinion`, which alone says what is wrong.
+    """
+    if not opinions or any(len(opinion.terms) != len(kind.terms) for opinion in opinions):
+        return not opinions
+    columns = np.array([opinion.terms for opinion in opinions], np.int64).T
+    if not kind.sound(columns, as_of, policy):
+        return False
+    scores = kind.score(columns, policy)
+    follows = scores == np.array([opinion.score_ppm for opinion in opinions], np.int64)
+    votes = kind.yes(scores, policy) == np.array([opinion.yes for opinion in opinions])
+    return bool((follows & votes).all())
+
+
+def nth_highest(values: Sequence[int], n: int) -> int:
+    """The n-th highest value, 0 where there are fewer: leaving values out can only lower it."""
+    return sorted(values, reverse=True)[n - 1] if len(values) >= n else 0
+
+
+def outside(names: Sequence[str], values: Sequence[int]) -> str | None:
+    """Which of the values is no share of one, or None."""
+    for name, value in zip(names, values, strict=True):
+        if not 0 <= value <= PPM:
+            return f"{name} {value} lies outside 0..{PPM}"
+    return None
+
+
+def within(values: Columns) -> bool:
+    """Whether all values are shares of one."""
+    return bool(((values >= 0) & (values <= PPM)).all())

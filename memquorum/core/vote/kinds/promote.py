@@ -1,0 +1,130 @@
+"""The vote to promote a memory to long-term memory: SPEC B, Alg. 12 to 14 (CDCP)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.records import Opinion
+from memquorum.core.tiers import LONG_TERM, SHORT_TERM
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.kinds.forget import GONE_ALREADY, absent
+from memquorum.core.vote.kinds.kind import (
+    Fate,
+    Kind,
+    Offered,
+    Terms,
+    Verdict,
+    Words,
+    listed,
+    nth_highest,
+    outside,
+    within,
+)
+from memquorum.ports import Candidate
+
+_PROMOTED = "promoted already"
+
+
+def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+    if candidate.salience_ppm < policy.promote.salience_ppm or as_of - candidate.created < policy.promote.age_ms:
+        return None
+    return "early" if candidate.early else "salient"
+
+
+def _judge(
+    facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+) -> Sequence[Terms | None]:
+    context.compare(facts)
+    return [_terms(one, context, as_of, policy, grounds) for one in facts]
+
+
+def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> Terms | None:
+    if as_of - facts.created < policy.promote.age_ms or facts.salience_ppm < policy.promote.salience_ppm:
+        return None  # not eligible, as this member reads the streams
+    return (
+        grounds.bfs(facts, context),
+        grounds.grounded(facts, context),
+        grounds.consistency(facts, context),
+        grounds.uncertainty(facts, context),
+    )
+
+
+def _abstain(as_of: int) -> Terms:
+    return 0, 0, 0, PPM
+
+
+def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    return outside(PROMOTE.terms, terms)
+
+
+def _score(terms: Any, policy: Policy) -> Any:
+    bfs, grounded, consistency, uncertainty = terms
+    weights = policy.promote
+    return (
+        weights.bfs_ppm * bfs
+        + weights.grounded_ppm * grounded
+        + weights.consistency_ppm * consistency
+        + weights.certainty_ppm * (PPM - uncertainty)
+    ) // PPM
+
+
+def _gate(yes: Sequence[Opinion], quorum: int, policy: Policy) -> Verdict:
+    """The validity gate V ≥ 0.60 (SPEC B, Alg. 14; stages 4 and 5), V = min(stage 4, stage 5).
+
+    Stage 4, temporal consistency: the q-th highest consistency term among the yes-ballots, so at least q members found
+    no stronger contradiction than 1 - V among what they saw lately. Stage 5, consolidated confidence: the q-th highest
+    yes-score (SPEC B, decision). The minimum, not the mean: confidence must not buy off a contradiction.
+
+    Both stages are n-th highest values of a set that only shrinks when ballots are left out, and the minimum of two
+    falling numbers falls: a primary that picks among ballots can delay a promotion, never bring one about. The lowest
+    consistency among the yes-ballots would not do: leaving that one ballot out would raise it.
+    """
+    temporal = nth_highest([opinion.terms[2] for opinion in yes], quorum)
+    confidence = nth_highest([opinion.score_ppm for opinion in yes], quorum)
+    passed = min(temporal, confidence) >= policy.promote.validity_ppm
+    return Verdict(passed, "quorum" if passed else "validity", confidence)
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    against, verb = ("≥", "promote") if yes else ("<", "not yet")
+    return f"{listed(terms)}: score {share(score_ppm)} {against} {share(policy.promote.yes_ppm)}: {verb}"
+
+
+PROMOTE = Kind(
+    name="promote",
+    terms=("bfs", "grounded", "consistency", "uncertainty"),
+    widths=(4, 4, 4, 4),
+    due=_due,
+    judge=_judge,
+    fade=None,
+    abstain=_abstain,
+    check=_check,
+    sound=lambda terms, _, __: within(terms),
+    score=_score,
+    yes=lambda score, policy: score >= policy.promote.yes_ppm,
+    needed=lambda policy: policy.promote.tau,
+    gate=_gate,
+    outcome="promoted",
+    words=Words(
+        aim="promote to long-term memory",
+        proposed={"early": "early, because it was salient from the start", "salient": "because it is salient"},
+        why={
+            "validity": "votes and weight suffice, but the validity gate does not pass",
+            _PROMOTED: "it was promoted already",
+            GONE_ALREADY: "it was gone already",
+        },
+        opinion=_in_words,
+    ),
+    reads=True,
+    offered=Offered.SALIENT,
+    tiers=frozenset({SHORT_TERM}),
+    # Or a long line of the decayed would starve them.
+    share=Fraction(1, 4),
+    absent=absent,
+    void=lambda found, _: _PROMOTED if found.tier == LONG_TERM else None,
+    effect=lambda found, confidence, as_of, policy: Fate(LONG_TERM, confidence),
+    rests=True,
+)

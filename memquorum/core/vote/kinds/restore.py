@@ -1,0 +1,109 @@
+"""The vote to restore what was forgotten, when somebody asks for it back (core/vote/asking)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memquorum.core.policy import PPM, Policy, share
+from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.kinds import forget
+from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Terms, Words
+from memquorum.core.vote.kinds.ordered import whole_or_nothing
+
+REASON = "requested"
+_NOT_SEALED, _KEY_GONE, _GRACE_OVER, _UNREADABLE = "not forgotten", "key gone", "grace over", "unreadable"
+
+
+def _judge(
+    facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+) -> Sequence[Terms | None]:
+    """Of memories that the member knows; their last access is the request's time."""
+    return [(PPM, *terms) for terms in forget.judge(facts, context, as_of, policy, grounds) if terms is not None]
+
+
+def _fade(last_accesses: NDArray[np.int64], relevances: NDArray[np.int64], as_of: int, policy: Policy) -> Columns:
+    terms = forget.fade(last_accesses, relevances, as_of, policy)
+    return np.vstack([np.full(terms.shape[1], PPM, np.int64), terms])
+
+
+def _check(terms: Terms, as_of: int, policy: Policy) -> str | None:
+    if terms[0] == 0:
+        return "it does not hold, and has other terms" if any(terms) else None
+    return whole_or_nothing(terms, as_of, policy) or forget.check(terms[1:], as_of, policy)
+
+
+def _sound(terms: Columns, as_of: int, policy: Policy) -> bool:
+    holds = terms[0] == PPM
+    return not terms[:, ~holds].any() and forget.sound(terms[1:, holds], as_of, policy)
+
+
+def _score(terms: Any, policy: Policy) -> Any:
+    """What decay has not reached since the request would not even be nominated: that counts whole, the rest by C."""
+    holds, decay, relevant, last_access = terms
+    kept = forget.score((decay, relevant, last_access), policy)
+    return (kept + (PPM - kept) * (decay >= round(policy.decay.delta * PPM))) * (holds // PPM)
+
+
+def _absent(found: Found, as_of: int) -> str | None:
+    if found.tier == GONE:
+        return _KEY_GONE
+    if found.tier != SEALED or found.sealed_until is None:
+        return _NOT_SEALED
+    # From here on the key may go at any moment, or went before a crash.
+    return _GRACE_OVER if found.sealed_until <= as_of else None
+
+
+def _effect(found: Found, _: int | None, __: int, ___: Policy) -> Fate:
+    """It comes back into the tier that it was in."""
+    return Fate(SHORT_TERM if found.confidence_ppm is None else LONG_TERM, found.confidence_ppm)
+
+
+def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
+    if not terms["holds"]:
+        return "does not know it, or the request, or cannot open it: leave it sealed"
+    against, verb = ("≥", "restore") if yes else ("<", "leave it sealed")
+    fresh = "the request is fresh" if score_ppm == PPM else f"relevance {share(terms['relevance'])}: {share(score_ppm)}"
+    return f"{fresh} {against} θ {share(policy.forget.theta_ppm)}: {verb}"
+
+
+RESTORE = Kind(
+    name="restore",
+    terms=("holds", "decay", "relevance", "last_access"),
+    widths=(4, 4, 4, 8),
+    due=lambda candidate, as_of, policy: None,
+    judge=_judge,
+    fade=_fade,
+    abstain=lambda as_of: (0, 0, 0, 0),
+    check=_check,
+    sound=_sound,
+    score=_score,
+    yes=lambda score, policy: (score > 0) & (score >= policy.forget.theta_ppm),
+    needed=lambda policy: Fraction(1, 3),
+    gate=None,
+    outcome="restored",
+    words=Words(
+        aim="restore",
+        proposed={REASON: "because somebody asked for it back"},
+        why={
+            _NOT_SEALED: "it is not forgotten",
+            _KEY_GONE: "its key is destroyed: there is no way back",
+            _GRACE_OVER: "its grace time was over before it was decided",
+            _UNREADABLE: "its sealed copy could not be opened then: ask again",
+        },
+        opinion=_in_words,
+    ),
+    reads=False,
+    absent=_absent,
+    void=lambda found, _: None if found.opened else _UNREADABLE,
+    effect=_effect,
+    revives=True,
+    ordered=True,
+    # It can be undone by another vote, and a destroyed key by none: as few as may be, and one of them honest.
+    votes=lambda quorum, faulty: faulty + 1,
+)
