@@ -5,15 +5,17 @@ A worker never reads these: `infra/roles.py` hands it what it needs as arguments
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
-import typing
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
+import msgspec
 import psycopg
+from msgspec import Meta
 from psycopg.conninfo import conninfo_to_dict
 
 from memquorum.core import quota
@@ -29,6 +31,18 @@ FOREIGN = frozenset(
 )
 
 
+Count = Annotated[int, Meta(ge=0, description="a whole number ≥ 0")]
+Port = Annotated[int, Meta(ge=0, le=65_535, description="a port, 0 to 65535")]
+# Fewer members cannot bear a liar. More were not tried: what they check of each other grows as the square
+# (docs/scale.md).
+Members = Annotated[int, Meta(ge=4, le=100, description="a whole number, 4 to 100")]
+# Two or four brokers bear no more than one or three.
+if TYPE_CHECKING:
+    Brokers = int  # an installation that is there says its own number, as any int
+else:
+    Brokers = Annotated[Literal[1, 3, 5], Meta(description="1, 3 or 5")]
+
+
 class SettingsError(ValueError):
     """A setting that is unknown, missing or no such value; the message names it and where it came from."""
 
@@ -40,7 +54,7 @@ if TYPE_CHECKING:
 else:
     _Bounds = make_dataclass(
         "_Bounds",
-        [(f"retrieval_{one.name}", int, one.default) for one in fields(Bounds)],
+        [(f"retrieval_{one.name}", Count, one.default) for one in fields(Bounds)],
         frozen=True,
         slots=True,
         kw_only=True,
@@ -67,7 +81,7 @@ class Settings(_Bounds):
     memory_dsn: str = ""
     vault_dsn: str = ""
     # How many members a new genesis file names; f of 3f + 1 may lie. A genesis file that is there keeps its own number.
-    members: int = 4
+    members: Members = 4
     # Membership and policy; who holds the file can check every decision.
     genesis_file: Path = Path("genesis.json")
     # Folder with one <name>.key file for each member and service; a replica needs its own alone.
@@ -81,35 +95,35 @@ class Settings(_Bounds):
     # wall: ticks follow the machine's clock. driven: only ClockRequested records move time (tests, the demo).
     clock: Literal["wall", "driven"] = "wall"
     # How often a wall clock ticks: how late an epoch may open. Every tick is a row of every shard's journal.
-    tick_ms: int = 10_000
+    tick_ms: Count = 10_000
     # How far a tick may be ahead of a process's own clock before that waits to vote, or to destroy keys, by it. Only
     # where time follows the wall clock; a driven one is whoever's who drives it.
-    clock_tolerance_ms: int = 60_000
+    clock_tolerance_ms: Count = 60_000
     # How long what intake has let in still lies in the outside topics, as agents sent it, where this installation
     # provisioned them; their files go a minute or two later. 0: nothing is deleted before their retention is over.
-    outside_keep_ms: int = 120_000
+    outside_keep_ms: Count = 120_000
     # What a namespace may bring in within a minute, in each process of intake; what is over it lies in the dead letters
     # (over_quota). 0: as much as it likes. Bytes are those of the records as published, 1,000,000 at least.
-    ingest_episodes_per_minute: int = 0
-    ingest_bytes_per_minute: int = 0
+    ingest_episodes_per_minute: Count = 0
+    ingest_bytes_per_minute: Count = 0
     # How many memories a namespace may have in all before nothing more of it comes in; 0: as many as it likes. What is
     # beyond the policy's capacity comes in and is nominated to be forgotten; this is the door.
-    ingest_memories: int = 0
+    ingest_memories: Count = 0
     # Limits of their own: NAMESPACE=EPISODES/BYTES/MEMORIES, by blanks; `team-*` is each namespace that begins so.
     ingest_limits: str = ""
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
-    residue_ms: int = 2 * 24 * 3600 * 1000
+    residue_ms: Count = 2 * 24 * 3600 * 1000
     # How long commit and members wait for an episode's score before that is an alarm (log, /readyz, metrics); they wait
     # on all the same.
-    score_alarm_ms: int = 10_000
+    score_alarm_ms: Count = 10_000
     # How often the commit worker's process sweeps by itself, so that receipts need not rest on who runs it; 0: never.
-    sweep_hours: int = 24
+    sweep_hours: Count = 24
     # From so many memories of one encoder on a namespace is asked through indexes of its own, and no longer read whole;
     # they go where it has shrunk to half of that. 0: none are made or dropped.
-    crowd_least: int = 5_000
+    crowd_least: Count = 5_000
     # How long a primary waits for the ballots beyond N - f.
-    ballot_grace_ms: int = 250
+    ballot_grace_ms: Count = 250
     # minilm: the ONNX model of the lock file. hashing: words without meaning, for tests. torch: any Hugging Face
     # encoder out of the folder `encoder_path`, where the extra `torch` is installed (make torch).
     encoder: Literal["minilm", "hashing", "torch"] = "minilm"
@@ -121,16 +135,16 @@ class Settings(_Bounds):
     encoder_before_path: Path = Path("encoder-before")
     # Where retrieval listens; port 0 takes a free one when the fleet starts.
     retrieval_host: str = "127.0.0.1"
-    retrieval_port: int = 0
+    retrieval_port: Port = 0
     # So many memories of a namespace, its most used, have their vectors in retrieval's cache, 1.5 KB each of 384
     # numbers; all namespaces together have room for five times as many. 0: no cache.
-    cache_memories: int = 10_000
+    cache_memories: Count = 10_000
     # Copies of every partition, and how many must have a record before it counts.
-    replication: int = 1
-    min_isr: int = 1
+    replication: Count = 1
+    min_isr: Count = 1
     # How many Kafka brokers a new installation runs. With three, one may be gone at any time: of every partition there
     # are three copies then, of which two must have a record. An installation that is there keeps its own number.
-    brokers: int = 1
+    brokers: Brokers = 1
     # Which of several processes of one role this is: one that is started again under its name takes up its place in
     # the consumer group at once, and another under the same name drives it out. Empty: one among others.
     instance: str = ""
@@ -142,9 +156,9 @@ class Settings(_Bounds):
     log_format: Literal["auto", "json", "text"] = "auto"
     # Where every process answers /metrics, /livez and /readyz; port 0 takes a free one, told in the folder `watch`.
     watch_host: str = "127.0.0.1"
-    watch_port: int = 0
+    watch_port: Port = 0
     # So many traces a second may begin in each process that begins them; 0 records none.
-    trace_rate: int = 20
+    trace_rate: Count = 20
     # A collector's address for OTLP over HTTP, http://host:4318; without one traces are kept in the folder `traces`.
     otlp_endpoint: str = ""
 
@@ -234,46 +248,35 @@ def _from_file(file: Path) -> dict[str, Any]:
     return {name: _value(name, value, str(file)) for name, value in data.items()}
 
 
-_PORT_MAX = 65_535
-# Fewer members cannot bear a liar. More were not tried: what they check of each other grows as the square
-# (docs/scale.md). Two or four brokers bear no more than one or three.
-_NUMBERS = {"members": range(4, 101), "brokers": (1, 3, 5)}
-_TRUTH = {"true": True, "false": False}
-_KINDS: dict[str, Any] = typing.get_type_hints(Settings)
+_KINDS: dict[str, Any] = get_type_hints(Settings, include_extras=True)
 
 
 def _value(name: str, value: Any, where: str) -> Any:
-    """A text or JSON value as the setting's type."""
+    """A text or JSON value as the setting's type. Raises SettingsError."""
     kind = _KINDS.get(name)
     if kind is None:
-        raise SettingsError(f"{where}: there is no setting {name!r}; known are {', '.join(sorted(_KINDS))}")
-    choices = typing.get_args(kind)
+        near = difflib.get_close_matches(name, _KINDS, 1)
+        told = f"the nearest is {near[0]}" if near else f"known are {', '.join(sorted(_KINDS))}"
+        raise SettingsError(f"{where}: there is no setting {name!r}; {told}")
     try:
-        if choices:
-            if value not in choices:
-                raise ValueError
-            return value
-        if kind is bool:
-            return _TRUTH[str(value).lower()]
-        if kind is int:
-            if isinstance(value, bool) or not 0 <= int(value) <= (_PORT_MAX if name.endswith("_port") else int(value)):
-                raise ValueError
-            if int(value) not in _NUMBERS.get(name, (int(value),)):
-                raise ValueError
-            return int(value)
-        if not isinstance(value, str):
-            raise ValueError
-        if name.endswith("_dsn"):
-            conninfo_to_dict(value)
-        return kind(value)
+        found = msgspec.convert(value, str if kind is Path else kind, strict=False)
+    except msgspec.ValidationError:
+        raise SettingsError(f"{where}: {name} = {value!r}, wanted is {_wanted(kind)}") from None
+    if name.endswith("_dsn"):
+        _check_dsn(name, found, where)
+    return Path(found) if kind is Path else found
+
+
+def _wanted(kind: Any) -> str:
+    described = [one.description for one in getattr(kind, "__metadata__", ())]
+    names = {bool: "true or false", Path: "text", str: "text"}
+    return described[0] if described else names.get(kind) or " or ".join(get_args(kind))
+
+
+def _check_dsn(name: str, value: str, where: str) -> None:
+    try:
+        conninfo_to_dict(value)
     except psycopg.ProgrammingError as error:
         # Neither the value nor all of what libpq says of it: both may hold a password.
         said = str(error).strip() if str(error).startswith("invalid connection option") else "see its documentation"
         raise SettingsError(f"{where}: {name} is no connection string of libpq: {said}") from None
-    except (TypeError, ValueError, KeyError):
-        names = {int: "a whole number ≥ 0", bool: "true or false"}
-        wanted = " or ".join(choices) if choices else names.get(kind, "text")
-        wanted = f"a port, 0 to {_PORT_MAX}" if name.endswith("_port") else wanted
-        wanted = f"a whole number, {_NUMBERS[name][0]} to {_NUMBERS[name][-1]}" if name == "members" else wanted
-        wanted = "1, 3 or 5" if name == "brokers" else wanted
-        raise SettingsError(f"{where}: {name} = {value!r}, wanted is {wanted}") from None

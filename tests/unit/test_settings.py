@@ -37,7 +37,9 @@ def test_what_a_child_is_given_is_what_we_have(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "complaint"),
     [
-        ("MEMQUORUM_TIK_MS", "1", "MEMQUORUM_TIK_MS: there is no setting 'tik_ms'"),
+        ("MEMQUORUM_TIK_MS", "1", "MEMQUORUM_TIK_MS: there is no setting 'tik_ms'; the nearest is tick_ms$"),
+        ("MEMQUORUM_COLOUR", "red", "there is no setting 'colour'; known are .*bootstrap, brokers, "),
+        ("MEMQUORUM_THROWAWAY", "perhaps", "throwaway = 'perhaps', wanted is true or false"),
         ("MEMQUORUM_TICK_MS", "soon", "tick_ms = 'soon', wanted is a whole number"),
         ("MEMQUORUM_TICK_MS", "-1", "tick_ms = '-1'"),
         ("MEMQUORUM_CLOCK", "sundial", "clock = 'sundial', wanted is wall or driven"),
@@ -60,6 +62,8 @@ def test_a_wrong_variable_is_named(tmp_path: Path, name: str, value: str, compla
         ("{", "is not JSON"),
         ("[]", "holds no JSON object"),
         ('{"tick_ms": true}', "tick_ms = True"),
+        ('{"tick_ms": 5.7}', "tick_ms = 5.7, wanted is a whole number"),
+        ('{"brokers": 2}', "brokers = 2, wanted is 1, 3 or 5"),
         ('{"members": 2}', "members = 2, wanted is a whole number, 4 to 100"),
         ('{"bootstrap": 9092}', "bootstrap = 9092, wanted is text"),
         ('{"speed": 1}', "no setting 'speed'"),
