@@ -15,7 +15,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal.naming import Saying, stays
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.withheld import Again, again
-from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, JournalEntry, Signed, Withheld
 
 _SAID = {AGENT: "agent", SUBJECT: "subject", SOURCE: "source"}

@@ -44,11 +44,11 @@ from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
 from memquorum.core.orders import uses
-from memquorum.core.orders.erasure import MEMORY
-from memquorum.core.orders.protection import GOAL, HOLD
-from memquorum.core.orders.restoring import ACTIONS
+from memquorum.core.orders.erase import MEMORY
+from memquorum.core.orders.protect import GOAL, HOLD
+from memquorum.core.orders.restore import ACTIONS
 from memquorum.core.orders.turns import in_turn
-from memquorum.core.records import ErasedEpisode, ErasureFound, JournalAppended, JournalEntry
+from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 from memquorum.core.vote import asking
 from memquorum.core.vote.kinds import KINDS
@@ -396,7 +396,7 @@ class InMemorySchedule:
         """The erasures that the members have not attested yet; see the port."""
         open_ = [one for one in self._store.erasures.values() if one.shard == shard and one.epoch is None]
         return [
-            Unattested(ErasureFound(one.ordered, one.accepted_at, one.accepted_offset), self._kept(shard, one.order_id))
+            Unattested(OrderFound(one.ordered, one.accepted_at, one.accepted_offset), self._kept(shard, one.order_id))
             for one in sorted(open_, key=lambda one: one.first_seq)
         ]
 

@@ -9,7 +9,7 @@ from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
 from memquorum.core.orders import turns
-from memquorum.core.records import ErasureFound
+from memquorum.core.records import OrderFound
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
 
 
@@ -62,7 +62,7 @@ class PostgresSchedule:
         """The erasures that the members have not attested yet; see the port."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["erasures_unattested"], {"shard": shard}).fetchall()
-        return [Unattested(ErasureFound(*found), tuple(epochs)) for *found, epochs in rows]
+        return [Unattested(OrderFound(*found), tuple(epochs)) for *found, epochs in rows]
 
     def restores(self, shard: int, *, since: int, before: int, through: int) -> list[bytes]:
         """Requests to restore that are to be voted on; see the port."""

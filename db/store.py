@@ -42,7 +42,7 @@ from memquorum.core.journal.rows import (
 )
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.workset import Net
-from memquorum.core.orders.protection import HOLD
+from memquorum.core.orders.protect import HOLD
 from memquorum.core.quick import maker
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry
 from memquorum.ports import StoreUnavailable

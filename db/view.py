@@ -23,7 +23,7 @@ from memquorum.core.consensus.events import Progress, Reached
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.journal.rows import Guarded
 from memquorum.core.merging import Marks
-from memquorum.core.orders.protection import ENDS, GOAL, NEED, PIN, kind_of
+from memquorum.core.orders.protect import ENDS, GOAL, NEED, PIN, kind_of
 from memquorum.core.records import AccessAccepted, ProtectionOrdered
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.

@@ -22,15 +22,14 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import Protection
-from memquorum.core.orders import erasure as orders
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
-from memquorum.core.orders.protection import HOLD
+from memquorum.core.orders.erase import AGENT, ERASURE, MEMORY, NAMESPACE, SOURCE, SUBJECT, check
+from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.telling import moment
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers.orders import publish_erasure
+from workers.orders import publish
 
 UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
 
@@ -63,7 +62,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         ordered_at=time.time_ns() // 1_000_000, reference=parsed.reference,
     )  # fmt: skip
     try:
-        orders.check(order)
+        check(order)
     except BadOrder as wrong:
         raise SettingsError(f"erase: {wrong}") from None
     link = Link(settings.memory_dsn, READER, StoreUnavailable)
@@ -81,7 +80,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         if made.operator is None:
             raise SettingsError(f"{settings.genesis_file} names no operator: nobody can order as that")
         seed = genesis.signing_seed(settings, OPERATOR, made.operator)
-        publish_erasure(settings.bootstrap, order, orders.make(codec, made, OPERATOR, seed, order))
+        publish(settings.bootstrap, ERASURE, [(order, ERASURE.make(codec, made, OPERATOR, seed, order))])
         print(f"ordered as {order.order_id}", flush=True)
         return _wait(link, codec, order, parsed.wait)
     finally:

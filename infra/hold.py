@@ -17,14 +17,14 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import Memory, Protection
-from memquorum.core.orders import protection as orders
+from memquorum.core.orders import protect as orders
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.protection import ENDS, HOLD, PIN, RELEASE, UNPIN
+from memquorum.core.orders.protect import ENDS, HOLD, PIN, PROTECTION, RELEASE, UNPIN
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.tiers import GONE, SEALED
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers.orders import publish_protections
+from workers.orders import publish
 
 _LOOK_S = 0.2
 
@@ -65,11 +65,11 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
             for memory_id, ends in said.to_order.items()
         ]  # fmt: skip
         try:
-            signed = [(order, orders.make(codec, made, OPERATOR, seed, order)) for order in wanted]
+            signed = [(order, PROTECTION.make(codec, made, OPERATOR, seed, order)) for order in wanted]
         except BadOrder as wrong:
             raise SettingsError(f"hold: {wrong}") from None
         if signed:
-            publish_protections(settings.bootstrap, signed)
+            publish(settings.bootstrap, PROTECTION, signed)
         done = _wait(link, wanted, parsed.wait)
         if parsed.action == RELEASE:
             tell_withheld(link, codec)

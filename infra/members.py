@@ -102,7 +102,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     if parsed.step in ("add", "rotate"):
         wanted = _with_key(settings, wanted, parsed)
     seed = genesis.signing_seed(settings, OPERATOR, made.operator)
-    orders.publish(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
+    orders.publish_members(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
     console.print(f"ordered; {len(wanted)} shard(s) vote on it, each in its next epoch")
     return 0 if parsed.wait is None else _wait(settings, made, codec, wanted, parsed.wait)
 

@@ -22,14 +22,15 @@ from infra.settings import Settings, SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
-from memquorum.core.orders import restoring as orders
+from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval import restoring
 from memquorum.core.retrieval.restoring import Restoring
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers.orders import publish_restore
+from workers.orders import publish
 
 UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
 
@@ -73,7 +74,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         if made.operator is None:
             raise SettingsError(f"{settings.genesis_file} names no operator: nobody can ask as that")
         order, seed = replace(order, memory_ids=sealed), genesis.signing_seed(settings, OPERATOR, made.operator)
-        publish_restore(settings.bootstrap, order, orders.make(codec, made, OPERATOR, seed, order))
+        publish(settings.bootstrap, REQUEST, [(order, REQUEST.make(codec, made, OPERATOR, seed, order))])
         print(f"asked for by request {order.order_id}", flush=True)
         return _wait(link, codec, order, parsed.wait)
     finally:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota
 from memquorum.core.merging import Marks
-from memquorum.core.records import ErasureFound
+from memquorum.core.records import OrderFound
 
 Vector = NDArray[np.float32]
 
@@ -275,7 +275,7 @@ class OrderVote:
 class Unattested:
     """An erasure that was carried out, and the epochs in which the members did not attest it."""
 
-    found: ErasureFound
+    found: OrderFound
     epochs: tuple[int, ...] = ()
 
 

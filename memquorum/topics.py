@@ -5,6 +5,7 @@ from __future__ import annotations
 EPISODES = "memory.episode.recorded.v1"
 ACCESSES = "memory.access.recorded.v1"
 ERASURES = "memory.erasure.ordered.v1"
+PROTECTIONS = "memory.protection.ordered.v1"
 RESTORES = "memory.restore.ordered.v1"
 CLOCK = "memory.clock.requested.v1"
 ACCEPTED = "memory.intake.accepted.v1"
@@ -26,9 +27,9 @@ HEADS = "memory.journal.head.v1"
 
 # Their records bear the line's stamp (core/identity/stamps.py). All but the heads are signed by nobody.
 STAMPED = frozenset({ACCEPTED, REFUSED, SCORED, REENCODED, CROSSED, JOURNAL, HEADS})
-OUTSIDE = (EPISODES, ACCESSES, ERASURES, RESTORES, CLOCK)
+OUTSIDE = (EPISODES, ACCESSES, ERASURES, PROTECTIONS, RESTORES, CLOCK)
 # Read whoever drives the clock.
-FROM_AGENTS = (EPISODES, ACCESSES, ERASURES, RESTORES)
+FROM_AGENTS = (EPISODES, ACCESSES, ERASURES, PROTECTIONS, RESTORES)
 ALL = (
     *OUTSIDE,
     ACCEPTED,

@@ -24,19 +24,19 @@ from memquorum.core.decay import ambiguous
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.members import apply
-from memquorum.core.orders.restoring import FORGET, RESTORE
+from memquorum.core.orders.restore import FORGET, REQUEST, RESTORE
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
-from memquorum.core.vote import asking, attestation, kinds, nomination
+from memquorum.core.vote import asking, kinds, nomination
 from memquorum.core.vote.nomination import Attempt
 from memquorum.ports import Orders, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
 from streams.caps import Caps, Found
-from streams.erasures import Erasures
 from streams.members import Members
-from streams.restores import Restores
+from streams.orders import OpenOrders
 from streams.stage import Arrival, Begin, Output
 
 log = logging.getLogger(__name__)
@@ -66,8 +66,7 @@ class Nomination:
         self._schedule = schedule
         self._sent: dict[int, Attempt] = {}
         self._members = Members(codec, genesis, schedule, orders)
-        self._erasures = Erasures(codec, genesis, schedule)
-        self._restores = Restores(codec, genesis, schedule)
+        self._open = OpenOrders(codec, genesis, schedule)
         self._shown = shown or Telemetry().stage("nomination")
         self._caps = Caps(genesis.policy, schedule, self._shown)
 
@@ -132,21 +131,18 @@ class Nomination:
     def _plain(self, genesis: Genesis, standing: Standing, tick: DecayCrossed) -> NominationProposed | None:
         """What is nominated where there is no order about the members."""
         policy = self._genesis.policy
-        erasure = self._erasures.due(standing, tick)
-        if erasure is not None:
-            return attestation.build(self._codec, genesis, standing, tick, erasure)
         plain = nomination.trigger(standing, tick.as_of, policy)
         # A restore has an epoch alone, and who asks again and again would put off whatever else is due: while something
         # is, every second epoch is not for restores. By its number, so that a retry finds the same.
         put_off, others_turn = None, plain is not None and (standing.last_epoch + 1) % 2 == 0
-        for asked in self._restores.due(standing, tick):
-            if asked[1].action == RESTORE:
-                if others_turn:
+        for asked in self._open.due(standing, tick):
+            if asked[0] is ERASURE or asked[2].action == RESTORE:
+                if others_turn and asked[0] is REQUEST:
                     put_off = put_off or asked
                     continue
                 return asking.build(self._codec, genesis, standing, tick, asked)
-            why = asking.trigger(asked[1].order_id, FORGET)
-            found = self._caps.candidates(tick, standing, asked[1])
+            why = asking.trigger(asked[2].order_id, FORGET)
+            found = self._caps.candidates(tick, standing, asked[2])
             made = self._build(genesis, why, standing, tick, found) if found.asked else None
             # Of what rests, or is protected, or over its cap, nothing is nominated now; it may be at a later tick.
             if made is not None and any(proposal.reason == nomination.ASKED for proposal in made.proposals):

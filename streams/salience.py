@@ -25,8 +25,9 @@ from memquorum.core import letters, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.merging import marks
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.policy import Policy
-from memquorum.core.records import EpisodeAccepted, EpisodeScored, ErasureAccepted
+from memquorum.core.records import EpisodeAccepted, EpisodeScored, OrderAccepted
 from memquorum.core.salience import (
     BELOW_THRESHOLD,
     FAILED,
@@ -168,7 +169,7 @@ class Salience:
             # Without an id there is no outcome to write. The commit worker meets the same record and judges it.
             log.error("salience: shard %d offset %d left out: %s", arrival.partition, arrival.offset, error)
             return None
-        if isinstance(record, ErasureAccepted) and erased is not None:
+        if isinstance(record, OrderAccepted) and record.kind == ERASURE.name and erased is not None:
             erased.add((arrival.partition, record.namespace))
         return _Case(arrival, record) if isinstance(record, EpisodeAccepted) else None
 

@@ -16,10 +16,10 @@ from memquorum.core.orders import uses
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.members import RESIZES
 from memquorum.core.policy import PPM
-from memquorum.core.records import ErasureFound, MembersOrdered, Opinion, RestoreFound, Signed
+from memquorum.core.records import MembersOrdered, Opinion, OrderFound, Signed
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed
-from memquorum.core.vote.kinds import KINDS, RESTORE
+from memquorum.core.vote.kinds import KINDS
 from memquorum.ports import VaultUnavailable
 from workers.judge import Judge
 from workers.ownclock import OwnClock
@@ -150,28 +150,23 @@ class Casting:
         return BallotRefused(nominated.digest, why)
 
     def _opinions(self, nominated: Nominated) -> bytes | tuple[Opinion, ...]:
-        if asking.is_one(nominated.record):
-            found = self._codec.decode_as(RestoreFound, nominated.record.order or b"")
-            if not self._stands(found):
-                return packed([RESTORE.abstain(0)] * len(nominated.record.proposals), nominated.places)
-        elif nominated.record.order is not None:
-            return (self._on_order(nominated),)
-        return self._judge.opinions(nominated.record, nominated.places)
+        record = nominated.record
+        asked = asking.kind_of(record)
+        if asked is None:
+            order = nominated.makes
+            return self._judge.opinions(record, nominated.places) if order is None else (_whole(self._fits(nominated)),)
+        # Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know.
+        stands, kind = self._stands(self._codec.decode_as(OrderFound, record.order or b"")), KINDS[asked.name]
+        if kind.attests:
+            return (_whole(stands),)
+        if not stands:
+            return packed([kind.abstain(0)] * len(record.proposals), nominated.places)
+        return self._judge.opinions(record, nominated.places)
 
-    def _on_order(self, nominated: Nominated) -> Opinion:
-        """Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know
-        itself."""
-        if nominated.makes is None:
-            holds = self._stands(self._codec.decode_as(ErasureFound, nominated.record.order or b""))
-        else:
-            holds = self._fits(nominated)
-        score = PPM if holds else 0
-        return Opinion(holds, score, (score,))
-
-    def _stands(self, found: ErasureFound | RestoreFound) -> bool:
+    def _stands(self, found: OrderFound) -> bool:
         """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands; or
         a use as late as the one that is said to ask."""
-        if isinstance(found, RestoreFound) and (use := uses.use_of(self._codec, found)) is not None:
+        if (use := uses.use_of(self._codec, found)) is not None:
             return self._view.used_since(self._shard, use, offset=found.offset, digest=uses.digest(found, use))
         offset, *said = _stood(self._codec, found)
         return self._view.order_at(self._shard, offset) == tuple(said)
@@ -232,15 +227,18 @@ def answers(codec: Codec, checked: Checked) -> tuple[int, bytes, int] | None:
     A request to restore is answered either way. An order to erase has to be attested, so it may be voted on again until
     it is.
     """
-    data = checked.nomination.order or b""
-    if asking.is_one(checked.nomination):
-        return _stood(codec, codec.decode_as(RestoreFound, data))
-    if any(one.decided and KINDS[one.kind].attests for one in checked.outcomes):
-        return _stood(codec, codec.decode_as(ErasureFound, data))
-    return None
+    kind = asking.kind_of(checked.nomination)
+    if kind is None or (kind.insists and not any(one.decided for one in checked.outcomes)):
+        return None
+    return _stood(codec, codec.decode_as(OrderFound, checked.nomination.order or b""))
 
 
-def _stood(codec: Codec, found: ErasureFound | RestoreFound) -> tuple[int, bytes, int]:
-    if isinstance(found, RestoreFound) and (use := uses.use_of(codec, found)) is not None:
+def _whole(holds: bool) -> Opinion:
+    score = PPM if holds else 0
+    return Opinion(holds, score, (score,))
+
+
+def _stood(codec: Codec, found: OrderFound) -> tuple[int, bytes, int]:
+    if (use := uses.use_of(codec, found)) is not None:
         return found.offset, uses.digest(found, use), found.accepted_at
     return found.offset, order_digest(codec, found.order), found.accepted_at

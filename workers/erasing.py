@@ -20,8 +20,8 @@ from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Keys, ShardState
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.envelope import order_digest
-from memquorum.core.orders.erasure import open_order
-from memquorum.core.records import ErasedEpisode, ErasureAccepted
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.records import ErasedEpisode, OrderAccepted
 from workers.line import Batch, Line
 
 log = logging.getLogger("memquorum.commit")
@@ -46,7 +46,7 @@ class Erasing:
         self._rules, self._store, self._destroy = rules, store, destroy
         self._head, self._residue_ms = head, residue_ms
 
-    def carry_out(self, line: Line, batch: Batch, offset: int, record: ErasureAccepted) -> Net:
+    def carry_out(self, line: Line, batch: Batch, offset: int, record: OrderAccepted) -> Net:
         """Fills the batch with the order's entries, writes them, and answers what they leave.
 
         Raises what the store raises, and what `destroy` does."""
@@ -76,7 +76,7 @@ class Erasing:
         log.info("order %s: %d episodes erased", record.event_id, len(ids))
         return net
 
-    def _withhold(self, line: Line, batch: Batch, offset: int, record: ErasureAccepted, held: Keys) -> Net:
+    def _withhold(self, line: Line, batch: Batch, offset: int, record: OrderAccepted, held: Keys) -> Net:
         """What a law asks to keep is not erased: the order is journalled, and nothing of it is done. It is answered by
         that: after the release it takes a new order. `held`: the memories, and the order."""
         place = applying.Place(topics.ACCEPTED, line.state.shard, offset)
@@ -91,11 +91,11 @@ class Erasing:
         log.error(told, record.event_id, len(held.protected))
         return net
 
-    def _named(self, line: Line, record: ErasureAccepted, digest: bytes) -> Sequence[ErasedEpisode] | None:
+    def _named(self, line: Line, record: OrderAccepted, digest: bytes) -> Sequence[ErasedEpisode] | None:
         """What is to be erased; None where the order was answered before: carried out, or withheld."""
         if self._store.answered(line.state.shard, [digest]):
             return None
-        _, order = open_order(self._rules.codec, self._rules.genesis, record.order)
+        _, order = ERASURE.open(self._rules.codec, self._rules.genesis, record.order)
         return self._store.named(order.namespace, order.selector, order.value)
 
     def _with_heads(self, net: Net, genesis: Genesis) -> Net:

@@ -22,15 +22,14 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Net, Workset
+from memquorum.core.orders.table import ORDERS
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
-    ErasureAccepted,
     MemoryReencoded,
-    ProtectionAccepted,
-    RestoreAccepted,
+    OrderAccepted,
     Restored,
 )
 from memquorum.core.vote.kinds import KINDS
@@ -73,10 +72,11 @@ class Batch:
     reencoded: dict[str, Vector] = field(default_factory=dict)
 
     @property
-    def erasure(self) -> tuple[int, ErasureAccepted] | None:
+    def erasure(self) -> tuple[int, OrderAccepted] | None:
         """The order to erase that it is, and its offset."""
         first = self.items[0] if self.items else None
-        return (first.offset, first.record) if first and isinstance(first.record, ErasureAccepted) else None
+        order = _alone(first) if first else None
+        return (first.offset, order) if first and order else None
 
     def keys(self, codec: Codec, tombstones: Tombstones, since: int) -> Keys:
         """The rows that it may touch. `since`: see applying.touches."""
@@ -210,7 +210,7 @@ class Line:
         """What can be applied now, or None."""
         certified = self.decisions.next(self.spine.next_offset)
         items = _up_to_an_order(self.spine.ready(most), alone=certified is None)
-        if certified is None and items and isinstance(items[0].record, ErasureAccepted):
+        if certified is None and items and _alone(items[0]):
             return Batch(None, items)
         # What the fleet does comes first: embeddings anew are many, and nobody waits for one of them.
         anew = list(itertools.islice(self._anew, _ANEW_MOST))
@@ -343,9 +343,15 @@ def _remembered(item: Item) -> str | None:
     return score.memory_id if score is not None and score.outcome in ("stored", "reinforced") else None
 
 
+def _alone(item: Item) -> OrderAccepted | None:
+    """The order that is to be carried out in a transaction of its own, if it is one."""
+    record = item.record
+    return record if isinstance(record, OrderAccepted) and ORDERS[record.kind].alone else None
+
+
 def _up_to_an_order(items: list[Item], *, alone: bool) -> list[Item]:
     """What stands before the first order to erase; or that order, where it stands first and may be applied alone."""
-    at = next((at for at, item in enumerate(items) if isinstance(item.record, ErasureAccepted)), len(items))
+    at = next((at for at, item in enumerate(items) if _alone(item)), len(items))
     return items[:1] if at == 0 and alone else items[:at]
 
 
@@ -363,9 +369,7 @@ def _judge(rules: Rules, rows: Rows, item: Item, contents: Mapping[str, Clear], 
         )  # fmt: skip
     if isinstance(record, AccessAccepted):
         return applying.apply_access(rules, rows, place, record)
-    if isinstance(record, RestoreAccepted):
-        return ordering.apply_restore(rules, rows, place, record)
-    if isinstance(record, ProtectionAccepted):
-        return ordering.apply_protection(rules, rows, place, record)
+    if isinstance(record, OrderAccepted):
+        return ordering.apply_order(rules, rows, place, record)
     assert isinstance(record, ClockTicked)
     return applying.apply_tick(rules, rows, place, record)

@@ -1,4 +1,4 @@
-"""The operator's orders of another membership: read from their topic as they come, and written there."""
+"""The operator's orders: those of another membership are read from their topic as they come, and all are written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from memquorum import topics
-from memquorum.core.records import ErasureOrdered, MembersOrdered, ProtectionOrdered, RestoreOrdered
+from memquorum.core.orders.envelope import Order, OrderKind
+from memquorum.core.records import MembersOrdered
 from workers import loop
 
 _LOG = logging.getLogger(__name__)
@@ -63,7 +64,7 @@ class KafkaOrders:
             at = self._next[shard] = max(at, reached.get(place, 0))
 
 
-def publish(bootstrap: str, orders: Sequence[tuple[MembersOrdered, bytes]]) -> None:
+def publish_members(bootstrap: str, orders: Sequence[tuple[MembersOrdered, bytes]]) -> None:
     """Writes signed orders, each to the partition of its shard. Raises KafkaException where one was not taken."""
     names = [f"order/{order.shard}/{order.config}/{order.action}" for order, _ in orders]
     _publish(bootstrap, topics.ORDERS, [
@@ -72,19 +73,9 @@ def publish(bootstrap: str, orders: Sequence[tuple[MembersOrdered, bytes]]) -> N
     ])  # fmt: skip
 
 
-def publish_erasure(bootstrap: str, order: ErasureOrdered, data: bytes) -> None:
-    """Writes a signed order to erase. Raises KafkaException where it was not taken."""
-    _publish(bootstrap, topics.ERASURES, [(order.order_id, {"value": data, "key": order.namespace.encode()})])
-
-
-def publish_restore(bootstrap: str, order: RestoreOrdered, data: bytes) -> None:
-    """Writes a signed request to restore. Raises KafkaException where it was not taken."""
-    _publish(bootstrap, topics.RESTORES, [(order.order_id, {"value": data, "key": order.namespace.encode()})])
-
-
-def publish_protections(bootstrap: str, orders: Sequence[tuple[ProtectionOrdered, bytes]]) -> None:
-    """Writes signed orders to protect. Raises KafkaException where one was not taken."""
-    _publish(bootstrap, topics.ERASURES, [
+def publish(bootstrap: str, kind: OrderKind[Order], orders: Sequence[tuple[Order, bytes]]) -> None:
+    """Writes signed orders of one kind. Raises KafkaException where one was not taken."""
+    _publish(bootstrap, kind.topic, [
         (order.order_id, {"value": data, "key": order.namespace.encode()}) for order, data in orders
     ])  # fmt: skip
 

@@ -19,16 +19,13 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.protections import within
 from memquorum.core.merging import Marks, marks, merges
 from memquorum.core.orders.envelope import order_digest
-from memquorum.core.orders.incoming import Ordered
-from memquorum.core.orders.protection import ENDS, kind_of, open_protection
+from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
-    ErasureAccepted,
-    ProtectionAccepted,
-    RestoreAccepted,
+    OrderAccepted,
 )
 from memquorum.core.salience import REINFORCED
 
@@ -106,7 +103,7 @@ class Walk:
             case ClockTicked(as_of=as_of):
                 self._view.ticked(self._shard, item.offset, as_of, self._stream)
                 self._view.lapse(self._shard, as_of - self._genesis.policy.protection.lapse_ms)
-            case ErasureAccepted() | RestoreAccepted() | ProtectionAccepted() as ordered:
+            case OrderAccepted() as ordered:
                 self._order(item.offset, ordered)
             case AccessAccepted() as access:
                 if not self._view.touch(access.memory_id, access.namespace, at=access.accessed_at, offset=item.offset):
@@ -116,14 +113,14 @@ class Walk:
                 self._next_scored = max(self._next_scored, item.scored.offset + 1)
                 self._take_episode(item.offset, episode, item.scored.record)
 
-    def _order(self, offset: int, record: Ordered) -> None:
+    def _order(self, offset: int, record: OrderAccepted) -> None:
         """An order counts where it stands for the first time, and if whoever applies it has to follow it."""
         if unfit(self._codec, self._genesis, record) is not None:
             return
         first = self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at)
-        if not first or not isinstance(record, ProtectionAccepted):
+        if not first or record.kind != PROTECTION.name:
             return
-        signed, order = open_protection(self._codec, self._genesis, record.order)
+        signed, order = PROTECTION.open(self._codec, self._genesis, record.order)
         limits, there = self._genesis.policy.protection, self._view.guarded(order.namespace)
         begins = order.action not in ENDS
         stands = self._view.protects(order.memory_id, kind_of(order))

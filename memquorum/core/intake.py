@@ -15,7 +15,7 @@ What a record may hold:
 - `source`: as an agent's name; `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
-for signatures (`core.identity.signatures`). Orders to erase and requests to restore are Avro, and signed in themselves.
+for signatures (`core.identity.signatures`). Orders are Avro, and signed in themselves.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from memquorum.core import facets, ids, jsontext, names, sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders import incoming
+from memquorum.core.orders import table
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
@@ -39,6 +39,7 @@ from memquorum.core.records import (
     ClockRequested,
     EpisodeAccepted,
     EpisodeRecorded,
+    OrderAccepted,
     Signed,
 )
 
@@ -112,8 +113,8 @@ class TickIntent:
 
 
 Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
-Intent = EpisodeIntent | AccessAccepted | incoming.Ordered | TickIntent
-LetIn = EpisodeAccepted | AccessAccepted | incoming.Ordered
+Intent = EpisodeIntent | AccessAccepted | OrderAccepted | TickIntent
+LetIn = EpisodeAccepted | AccessAccepted | OrderAccepted
 
 
 class _Refused(Exception):
@@ -209,8 +210,7 @@ _EXPECTED: dict[str, type[Outside]] = {
     topics.EPISODES: EpisodeRecorded,
     topics.ACCESSES: AccessRecorded,
     topics.CLOCK: ClockRequested,
-    topics.ERASURES: Signed,
-    topics.RESTORES: Signed,
+    **dict.fromkeys(table.BY_TOPIC, Signed),
 }
 
 
@@ -225,8 +225,7 @@ def _record(codec: Codec, data: bytes | None, topic: str) -> Outside:
         return _from_avro(codec, data, expected)
     if data.lstrip(b" \t\r\n")[:1] == b"{":
         if expected is Signed:
-            what = "restore" if topic == topics.RESTORES else "erase"
-            told = f"an order is signed, and so is Avro: use `memquorum {what}` or `python -m infra {what}`"
+            told = f"an order is signed, and so is Avro: use {table.BY_TOPIC[topic].command}"
             raise _Refused(Reason.UNSIGNED, None, told)
         try:
             return jsontext.parse(data, expected)
@@ -306,14 +305,14 @@ def _tick(record: ClockRequested, origin: Origin, clock: _Clock) -> TickIntent:
     return TickIntent(event_id=_event_id(record.event_id, origin), as_of=record.as_of)
 
 
-def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> incoming.Ordered:
+def _ordered(codec: Codec, genesis: Genesis | None, data: bytes, origin: Origin, clock: _Clock) -> OrderAccepted:
     """An order, or a request, of whoever may give it. It counts from when it comes in, whatever time it says itself."""
     if genesis is None:
         raise _Refused(Reason.NOT_ENTITLED, None, "nobody may order anything here: no genesis file says who may")
     # Before its first tick a driven clock says nothing.
     at = clock.now_ms if clock.now_ms >= OLDEST_MS else clock.time("accepted_at", None)
     try:
-        return incoming.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
+        return table.let_in(codec, genesis, data, at, (origin.topic, origin.partition, origin.offset))
     except BadOrder as wrong:
         raise _Refused(Reason(wrong.code), wrong.field, wrong.detail) from None
 

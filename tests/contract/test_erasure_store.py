@@ -13,7 +13,7 @@ from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.journal.rows import EventKey, GoalDue, Guarded, Keys
 from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.records import ErasedEpisode, ErasureAccepted, ErasureFound, ErasureOrdered, Signed
+from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted, OrderFound, Signed
 from memquorum.ports import Unattested
 from tests.contract.stores import KINDS, World, make
 from tests.unit import genesis, protections, votes
@@ -101,7 +101,7 @@ def test_another_namespaces_is_never_named(world: World, shard: Shard) -> None:
     assert of("agent", "reviewer", world, BESIDE) == {}
 
 
-def carry_out(world: World, shard: Shard, codec: Codec, found: list[ErasedEpisode], **changes: Any) -> ErasureAccepted:
+def carry_out(world: World, shard: Shard, codec: Codec, found: list[ErasedEpisode], **changes: Any) -> OrderAccepted:
     said = ordered(GENESIS, **changes)
     record = accepted(said, signed(codec, GENESIS, said), 5_000)
     shard.erase(record, found, most=2)
@@ -129,7 +129,7 @@ def test_what_was_erased_is_not_there_and_not_named_again(world: World, shard: S
 def test_what_is_not_attested_is_told_until_it_is(world: World, shard: Shard, codec: Codec) -> None:
     record = carry_out(world, shard, codec, world.store.named(NAMESPACE, "subject", "ada"))
     said = codec.decode_as(ErasureOrdered, codec.decode_as(Signed, record.order).body)
-    found = ErasureFound(record.order, 5_000, shard.offset)
+    found = OrderFound(record.order, 5_000, shard.offset)
     assert world.schedule.erasures(0) == [Unattested(found)]
     assert world.schedule.erasures(1) == []
     for vote, left in ((lambda *_: False, [Unattested(found, (2,))]), (votes.everybody, [])):

@@ -14,7 +14,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.ids import memory_id, shard_of
-from memquorum.core.records import EpisodeAccepted, Erased, ErasureAccepted, JournalHead, Signed, Stored
+from memquorum.core.records import EpisodeAccepted, Erased, JournalHead, OrderAccepted, Signed, Stored
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.test_audit import database
@@ -49,7 +49,7 @@ def beside(flow: Flow) -> str:
     return next(n for n in (f"t{i}" for i in range(99)) if shard_of(n, GENESIS.shards) == SHARD and n != mine)
 
 
-def order(flow: Flow, selector: str = "subject", value: str = "ada", at: int = AT, **said: Any) -> ErasureAccepted:
+def order(flow: Flow, selector: str = "subject", value: str = "ada", at: int = AT, **said: Any) -> OrderAccepted:
     said = {"namespace": flow.namespace(SHARD)} | said
     wanted = erasures.ordered(GENESIS, selector, value, **said)
     record = erasures.accepted(wanted, erasures.signed(flow.codec, GENESIS, wanted), at)
@@ -201,7 +201,9 @@ def test_an_order_that_does_not_hold_is_passed_over(
     forged = erasures.signed(flow.codec, GENESIS, wanted, seed=b"x" * 32)
     flow.accepted(SHARD, erasures.accepted(wanted, forged, AT))
     sound = flow.codec.decode_as(Signed, erasures.signed(flow.codec, GENESIS, wanted))
-    elsewhere = ErasureAccepted(wanted.order_id, beside(flow), flow.codec.encode(sound), AT, topics.ERASURES, 0, 0)
+    elsewhere = OrderAccepted(
+        wanted.order_id, "erase", beside(flow), (), flow.codec.encode(sound), AT, topics.ERASURES, 0, 0
+    )
     flow.accepted(SHARD, elsewhere)
     flow.access(SHARD, names["d"], 3_000)
     flow.flush()

@@ -80,7 +80,7 @@ class Shard:
 
     def order(self, genesis: Genesis, action: str, **changes: Any) -> None:
         wanted = order(genesis, action, **changes)
-        orders.publish(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
+        orders.publish_members(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
 
     def nominate(self, epoch: int) -> bool:
         """A tick at which nothing is due; whether there was an order to be voted on, and it was nominated."""

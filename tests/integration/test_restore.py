@@ -20,12 +20,12 @@ from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.core.records import (
     DecayCrossed,
     MemoryReencoded,
-    RestoreAccepted,
-    RestoreFound,
+    OrderAccepted,
+    OrderFound,
     RestoreOrdered,
     Standing,
 )
-from streams.restores import Restores
+from streams.orders import OpenOrders
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow
 from tests.integration.test_audit import database
@@ -54,18 +54,19 @@ def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
         yield worker
 
 
-def ask(flow: Flow, at: int, *ids: str, number: str = "1") -> tuple[RestoreOrdered, RestoreFound]:
+def ask(flow: Flow, at: int, *ids: str, number: str = "1") -> tuple[RestoreOrdered, OrderFound]:
     """A request of the operator's, and the tick after it."""
     order = votes.restore(GENESIS, *ids, namespace=flow.namespace(SHARD), order_id=memory_id("requests", number))
     data = votes.signed(flow.codec, GENESIS, "operator", order)
     offset = flow.accepted(
-        SHARD, RestoreAccepted(order.order_id, order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 0)
+        SHARD,
+        OrderAccepted(order.order_id, "restore", order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 0),
     )
     flow.tick(SHARD, at)
-    return order, RestoreFound(data, at, offset)
+    return order, OrderFound(data, at, offset)
 
 
-def decide(flow: Flow, asked: tuple[RestoreOrdered, RestoreFound], **more: Any) -> None:
+def decide(flow: Flow, asked: tuple[RestoreOrdered, OrderFound], **more: Any) -> None:
     order, found = asked
     flow.epoch[SHARD] += 1
     flow.certificate(SHARD, *votes.restoring(
@@ -202,7 +203,7 @@ def test_a_use_that_came_after_its_memory_was_forgotten_brings_it_back_by_a_vote
     schedule = PostgresSchedule(databases[0])
     standing = Standing(1, 5_000, 2, 0, 0, 5_000)
     tick = DecayCrossed(SHARD, 6_000, accepted_offset=ticked_at, journal_seq=7, crossed=(), standing=standing)
-    ((found, order),) = Restores(flow.codec, GENESIS, schedule).due(standing, tick)
+    ((_, found, order),) = OpenOrders(flow.codec, GENESIS, schedule).due(standing, tick)
     schedule.close()
     assert (order.memory_ids, found.accepted_at) == ((a,), 5_001)
     flow.epoch[SHARD] += 1

@@ -13,6 +13,7 @@ from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.ids import memory_id
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.members import (
     RESIZES,
     ROTATE_SERVICE,
@@ -21,18 +22,18 @@ from memquorum.core.orders.members import (
     next_id,
     order_id,
 )
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
     DecayCrossed,
-    ErasureFound,
     ErasureOrdered,
     MembersOrdered,
     NominationProposed,
-    RestoreFound,
+    OrderFound,
     RestoreOrdered,
     Signed,
     Standing,
 )
-from memquorum.core.vote import asking, attestation, nomination
+from memquorum.core.vote import asking, nomination
 from memquorum.core.vote.kinds import CONFIGURE
 from tests.simulation.dice import Dice
 from tests.simulation.signatures import next_key
@@ -41,8 +42,6 @@ from workers.casting import answers
 if TYPE_CHECKING:
     from tests.simulation.node import Node
     from tests.simulation.world import World
-
-Found = ErasureFound | RestoreFound
 
 FURTHER = ("add", "rotate", ROTATE_SERVICE, "reliability", "erase", "restore", "again")
 """What may be ordered of an epoch beside weights and removals. `again`: a nomination service that lies has an order
@@ -66,7 +65,7 @@ class Desk:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._asked: list[tuple[Found, ErasureOrdered | RestoreOrdered]] = []
+        self._asked: list[asking.Asked] = []
 
     def nominated(self, epoch: int, as_of: int) -> NominationProposed | None:
         """What is nominated of an order in an epoch, if there is any and it may be."""
@@ -146,32 +145,29 @@ class Desk:
         if action == "again":
             if not self._asked:
                 return None
-            found, order = self._asked[world.dice.roll(number, "which again", tick.journal_seq)]
+            kind, found, order = self._asked[world.dice.roll(number, "which again", tick.journal_seq)]
             world.tell(None, f"An order of before, {order.order_id[:8]}, is nominated again.")
         else:
-            found, order = (self._erasure if action == "erase" else self._restore)(number)
-            self._asked.append((found, order))
+            kind, found, order = (self._erasure if action == "erase" else self._restore)(number)
+            self._asked.append((kind, found, order))
             world.tell(None, f"Somebody has ordered to {action}: {order.order_id[:8]}.")
-        if isinstance(order, ErasureOrdered):
-            return attestation.build(world.codec, world.genesis, standing, tick, (found, order))  # type: ignore[arg-type]
-        return asking.build(world.codec, world.genesis, standing, tick, (found, order))  # type: ignore[arg-type]
+        return asking.build(world.codec, world.genesis, standing, tick, (kind, found, order))
 
-    def _erasure(self, number: int) -> tuple[ErasureFound, ErasureOrdered]:
+    def _erasure(self, number: int) -> asking.Asked:
         world, name = self._world, memory_id("orders", str(number))
         order = ErasureOrdered(world.first.cluster, name, world.namespace, "subject", "ada", "ops", 1_000_000)
-        return ErasureFound(world.signed("operator", order), world.as_of - 1_000, 0), order
+        return ERASURE, OrderFound(world.signed("operator", order), world.as_of - 1_000, 0), order
 
-    def _restore(self, number: int) -> tuple[RestoreFound, RestoreOrdered]:
+    def _restore(self, number: int) -> asking.Asked:
         world, name = self._world, memory_id("orders", str(number))
         wanted = tuple(memory_id("wanted", f"{number}/{at}") for at in range(1 + number % 2))
         order = RestoreOrdered(world.first.cluster, name, world.namespace, wanted, "ops", 1_000_000)
-        return RestoreFound(world.signed("operator", order), world.as_of, 0), order
+        return REQUEST, OrderFound(world.signed("operator", order), world.as_of, 0), order
 
 
-def asked_in(codec: Any, record: NominationProposed) -> Found:
+def asked_in(codec: Any, record: NominationProposed) -> OrderFound:
     """What a nomination that is about an erasure or a request says of it."""
-    kind = RestoreFound if asking.is_one(record) else ErasureFound
-    found: Found = codec.decode_as(kind, record.order or b"")
+    found: OrderFound = codec.decode_as(OrderFound, record.order or b"")
     return found
 
 

@@ -9,7 +9,7 @@ from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.records import ErasedEpisode, ErasureAccepted, ErasureOrdered
+from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted
 from tests.unit.genesis import public_key, seed_of
 
 NAMESPACE = "greenhouse"  # of shard 0, where there are four
@@ -50,5 +50,5 @@ def among(namespace: str, episodes: Mapping[str, str], *, commitment: bytes = b"
     ]
 
 
-def accepted(order: ErasureOrdered, data: bytes, at: int) -> ErasureAccepted:
-    return ErasureAccepted(order.order_id, order.namespace, data, at, "memory.erasure.ordered.v1", 0, 0)
+def accepted(order: ErasureOrdered, data: bytes, at: int) -> OrderAccepted:
+    return OrderAccepted(order.order_id, "erase", order.namespace, (), data, at, "memory.erasure.ordered.v1", 0, 0)

@@ -8,8 +8,8 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.identity import messages
-from memquorum.core.orders.protection import ENDS
-from memquorum.core.records import ProtectionAccepted, ProtectionOrdered
+from memquorum.core.orders.protect import ENDS
+from memquorum.core.records import OrderAccepted, ProtectionOrdered
 from tests.unit.genesis import seed_of
 from tests.unit.shard import NAMESPACE
 
@@ -34,8 +34,16 @@ def signed(codec: Codec, order: ProtectionOrdered, signer: str = "operator", clu
     return codec.encode(messages.sign(cluster or order.cluster, signer, seed_of(signer), body))
 
 
-def accepted(codec: Codec, action: str, about: str, number: int = 1, **changes: Any) -> ProtectionAccepted:
+def accepted(codec: Codec, action: str, about: str, number: int = 1, **changes: Any) -> OrderAccepted:
     order = wanted(action, about, number, **changes)
-    return ProtectionAccepted(
-        order.order_id, order.namespace, order.memory_id, signed(codec, order), 5_000, topics.ERASURES, 0, 0
+    return OrderAccepted(
+        order.order_id,
+        "protect",
+        order.namespace,
+        (order.memory_id,),
+        signed(codec, order),
+        5_000,
+        topics.PROTECTIONS,
+        0,
+        0,
     )

@@ -18,9 +18,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.journal.rows import Guarded
-from memquorum.core.orders import restoring
-from memquorum.core.orders.erasure import open_order
-from memquorum.core.orders.protection import ENDS, kind_of, open_protection, protects
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import ErasedEpisode, ProtectionOrdered
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.forgetting import Used
@@ -209,13 +209,13 @@ class Served(Service):
             self._restore(event_id, namespace, data)
             return
         store: Any = self.reads
-        if protects(self.codec, data):
-            signed, wanted = open_protection(self.codec, self.genesis, data)
+        if topic == topics.PROTECTIONS:
+            signed, wanted = PROTECTION.open(self.codec, self.genesis, data)
             assert (wanted.order_id, wanted.namespace) == (event_id, namespace)
             if self.carries_out:
                 store.protect(wanted, signed.signer)
             return
-        _, order = open_order(self.codec, self.genesis, data)
+        _, order = ERASURE.open(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)
         if self.carries_out:
             said = (order.selector, order.value, order.ordered_by)
@@ -224,7 +224,7 @@ class Served(Service):
 
     def _restore(self, order_id: str, namespace: str, data: bytes) -> None:
         """All but the last of the memories come back."""
-        _, asked = restoring.open_order(self.codec, self.genesis, data)
+        _, asked = REQUEST.open(self.codec, self.genesis, data)
         assert (asked.order_id, asked.namespace) == (order_id, namespace)
         if self.carries_out:
             *back, last = asked.memory_ids

@@ -20,18 +20,17 @@ from memquorum.core.journal.rows import Change, Rows
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import uses
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
     ErasedEpisode,
-    ErasureAccepted,
+    OrderAccepted,
+    OrderFound,
     Proposal,
-    ProtectionAccepted,
-    RestoreAccepted,
     Restored,
-    RestoreFound,
     RestoreOrdered,
 )
 from tests.unit import votes
@@ -173,14 +172,14 @@ class Shard:
         rows = replace(self.rows, quotas=self.quotas)
         return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits))
 
-    def protect(self, record: ProtectionAccepted) -> Change:
-        return self._absorb(ordering.apply_protection(self.rules, self.rows, self._place(record), record))
+    def protect(self, record: OrderAccepted) -> Change:
+        return self._absorb(ordering.apply_order(self.rules, self.rows, self._place(record), record))
 
-    def withhold(self, record: ErasureAccepted, *held: str) -> Change:
+    def withhold(self, record: OrderAccepted, *held: str) -> Change:
         return self._absorb(ordering.apply_withheld(self.rules, self.rows, self._place(record), record, held))
 
     def erase(
-        self, record: ErasureAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000
+        self, record: OrderAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000
     ) -> list[Change]:
         """An order, of which somebody said what it names."""
         place, done = self._place(record), []
@@ -197,18 +196,20 @@ class Shard:
     def ask(self, order: RestoreOrdered, at: int) -> Change:
         """A request to restore."""
         data = votes.signed(self.rules.codec, self.rules.genesis, "operator", order)
-        record = RestoreAccepted(order.order_id, order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 7)
-        return self._absorb(ordering.apply_restore(self.rules, self.rows, self._place(record), record))
+        record = OrderAccepted(
+            order.order_id, "restore", order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 7
+        )
+        return self._absorb(ordering.apply_order(self.rules, self.rows, self._place(record), record))
 
     def restore(
         self, order: RestoreOrdered, *told: Restored, vote: votes.Vote = votes.everybody, offset: int | None = None
     ) -> Change:
         """What was asked for last is decided; `told`: what could be opened."""
-        at = max(i for i, one in enumerate(self.accepted) if isinstance(one, RestoreAccepted))
+        at = max(i for i, one in enumerate(self.accepted) if isinstance(one, OrderAccepted) and one.kind == "restore")
         record = self.accepted[at]
-        assert isinstance(record, RestoreAccepted)
+        assert isinstance(record, OrderAccepted)
         state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
-        found = RestoreFound(record.order, record.accepted_at, at if offset is None else offset)
+        found = OrderFound(record.order, record.accepted_at, at if offset is None else offset)
         pre_prepare, commits = votes.restoring(
             codec, genesis, found, order, vote,
             epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
@@ -221,11 +222,11 @@ class Shard:
         )
         return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
 
-    def restore_used(self, found: RestoreFound, *told: Restored, vote: votes.Vote = votes.everybody) -> Change:
+    def restore_used(self, found: OrderFound, *told: Restored, vote: votes.Vote = votes.everybody) -> Change:
         """A use that came late is decided on; `told`: what could be opened."""
         state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
         pre_prepare, commits = votes.restoring(
-            codec, genesis, found, uses.opened(codec, genesis, found), vote,
+            codec, genesis, found, uses.opened(codec, genesis, REQUEST, found), vote,
             epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
             accepted_offset=max(self.offset, found.offset + 1),
         )  # fmt: skip

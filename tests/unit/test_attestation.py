@@ -9,18 +9,19 @@ from pathlib import Path
 import pytest
 
 from memquorum import topics
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.records import (
     ClockTicked,
     DecayCrossed,
-    ErasureAccepted,
-    ErasureFound,
     ErasureOrdered,
     NominationProposed,
+    OrderAccepted,
+    OrderFound,
     Standing,
 )
-from memquorum.core.vote import attestation
+from memquorum.core.vote import asking
 from memquorum.ports import Unattested
-from streams.erasures import Erasures
+from streams.orders import OpenOrders
 from tests.unit import votes
 from tests.unit.genesis import make
 from tests.unit.seats import AS_OF, CODEC, Fleet
@@ -28,8 +29,8 @@ from tests.unit.seats import AS_OF, CODEC, Fleet
 GENESIS = make(4)
 ORDER = votes.erasure(GENESIS)
 SIGNED = votes.signed(CODEC, GENESIS, "operator", ORDER)
-ACCEPTED = ErasureAccepted(ORDER.order_id, ORDER.namespace, SIGNED, AS_OF, topics.ERASURES, 0, 7)
-STANDS = ErasureFound(SIGNED, AS_OF, 1)
+ACCEPTED = OrderAccepted(ORDER.order_id, "erase", ORDER.namespace, (), SIGNED, AS_OF, topics.ERASURES, 0, 7)
+STANDS = OrderFound(SIGNED, AS_OF, 1)
 TICK = DecayCrossed(0, AS_OF, 2, 9, (), Standing(0, 0, 0, 0, 1))
 
 
@@ -44,9 +45,9 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
     made.close()
 
 
-def nomination(found: ErasureFound, order: ErasureOrdered = ORDER) -> NominationProposed:
+def nomination(found: OrderFound, order: ErasureOrdered = ORDER) -> NominationProposed:
     assert TICK.standing is not None
-    return attestation.build(CODEC, GENESIS, TICK.standing, TICK, (found, order))
+    return asking.build(CODEC, GENESIS, TICK.standing, TICK, (ERASURE, found, order))
 
 
 def decide(fleet: Fleet, proposed: NominationProposed) -> None:
@@ -71,7 +72,7 @@ def test_what_was_attested_is_not_again_and_what_was_not_may_be(fleet: Fleet) ->
     for epoch in (1, 2):
         standing = replace(TICK, standing=Standing(epoch, AS_OF, 0, 0, 1))
         assert standing.standing is not None
-        decide(fleet, attestation.build(CODEC, GENESIS, standing.standing, standing, (STANDS, ORDER)))
+        decide(fleet, asking.build(CODEC, GENESIS, standing.standing, standing, (ERASURE, STANDS, ORDER)))
     assert outcome(fleet) == ["kept", "attested", "kept"]
 
 
@@ -83,7 +84,7 @@ def test_what_was_attested_is_not_again_and_what_was_not_may_be(fleet: Fleet) ->
         replace(STANDS, order=votes.signed(CODEC, GENESIS, "operator", replace(ORDER, value="another"))),
     ],
 )
-def test_what_nobody_has_read_there_is_not(fleet: Fleet, found: ErasureFound) -> None:
+def test_what_nobody_has_read_there_is_not(fleet: Fleet, found: OrderFound) -> None:
     order = replace(ORDER, value="another") if found.order != SIGNED else ORDER
     decide(fleet, nomination(found, order))
     assert outcome(fleet) == ["kept"] and set(fleet.standing().values()) == {(0, 2)}
@@ -118,9 +119,10 @@ class Shelf:
         return self._erasures
 
 
-def due(shelf: Shelf, standing: Standing, at: int = 2) -> ErasureFound | None:
-    found = Erasures(CODEC, GENESIS, shelf).due(standing, replace(TICK, accepted_offset=at))  # type: ignore[arg-type]
-    return found and found[0]
+def due(shelf: Shelf, standing: Standing, at: int = 2) -> OrderFound | None:
+    orders = OpenOrders(CODEC, GENESIS, shelf)  # type: ignore[arg-type]
+    found = next(orders.due(standing, replace(TICK, accepted_offset=at)), None)
+    return None if found is None else found[1]
 
 
 def test_a_tick_asks_only_where_something_is_to_be_attested() -> None:

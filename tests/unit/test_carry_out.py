@@ -13,7 +13,7 @@ from memquorum.core.commit.spine import Item
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.records import Erased, ErasureAccepted
+from memquorum.core.records import Erased, OrderAccepted
 from tests.unit import genesis, protections
 from tests.unit.erasures import NAMESPACE, accepted, entitled, ordered, signed
 from tests.unit.shard import Shard, memory_id
@@ -49,7 +49,7 @@ def line_of(store: InMemoryStore, codec: Codec) -> Line:
     return Line(Rules(codec, GENESIS), store.start(GENESIS.cluster, GENESIS.shards)[0])
 
 
-def order(codec: Codec) -> ErasureAccepted:
+def order(codec: Codec) -> OrderAccepted:
     said = ordered(GENESIS)
     return accepted(said, signed(codec, GENESIS, said), 5_000)
 
@@ -131,7 +131,7 @@ def test_an_order_waits_for_what_stands_before_it_and_goes_alone(store: InMemory
     while (batch := line.batch(100)) is not None:
         kinds.append([type(item.record).__name__ for item in batch.items])
         line.spine.applied(batch.items[-1].offset)
-    assert kinds == [["AccessAccepted"], ["ErasureAccepted"], ["AccessAccepted"]]
+    assert kinds == [["AccessAccepted"], ["OrderAccepted"], ["AccessAccepted"]]
 
 
 def test_an_order_that_does_not_hold_is_refused_with_its_reason(store: InMemoryStore, codec: Codec) -> None:

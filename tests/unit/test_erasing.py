@@ -17,7 +17,7 @@ from memquorum.core.journal.effects import redo
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import ErasureRow, Rows
 from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.records import Erased, ErasureAccepted, Stored
+from memquorum.core.records import Erased, OrderAccepted, Stored
 from tests.unit import genesis, votes
 from tests.unit.erasures import NAMESPACE, ORDER, accepted, among, entitled, ordered, signed
 from tests.unit.genesis import seed_of
@@ -34,7 +34,7 @@ def shard(codec: Codec) -> Shard:
     return Shard(codec, GENESIS)
 
 
-def order(codec: Codec, selector: str = "subject", value: str = "ada", at: int = AT, **changes: Any) -> ErasureAccepted:
+def order(codec: Codec, selector: str = "subject", value: str = "ada", at: int = AT, **changes: Any) -> OrderAccepted:
     said = ordered(GENESIS, selector, value, **changes)
     return accepted(said, signed(codec, GENESIS, said), at)
 

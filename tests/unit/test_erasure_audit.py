@@ -9,7 +9,7 @@ import pytest
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.records import Erased, ErasureAccepted
+from memquorum.core.records import Erased, OrderAccepted
 from tests.unit import genesis
 from tests.unit.erasures import NAMESPACE, among, ordered, signed
 from tests.unit.published import Published, kinds, publish
@@ -93,7 +93,7 @@ def test_what_an_order_does_not_say_is_found(
 def test_the_accepted_stream_has_to_hold_the_order(public: Published) -> None:
     codec = public.rules.codec
     at = public.entry(ERASED).source_offset
-    there = codec.decode_as(ErasureAccepted, public.accepted[at] or b"")
+    there = codec.decode_as(OrderAccepted, public.accepted[at] or b"")
     public.accepted[at] = codec.encode(replace(there, accepted_at=AT + 1))
     assert Kind.RECORD_CONTRADICTED in kinds(public.audit(accepted=True))
     public.accepted[at] = None

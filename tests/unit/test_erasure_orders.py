@@ -12,10 +12,10 @@ from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import GenesisError
 from memquorum.core.intake import Origin, Refusal
-from memquorum.core.orders import erasure as orders
 from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.reasons import Reason
-from memquorum.core.records import ErasureAccepted, Signed
+from memquorum.core.records import OrderAccepted, Signed
 from tests.unit import genesis
 from tests.unit.erasures import NAMESPACE, entitled, ordered, signed
 
@@ -39,8 +39,8 @@ NOW = 1_760_000_000_000
 )
 def test_who_may_order_is_followed(codec: Codec, signer: str, selector: str, value: str) -> None:
     order = ordered(GENESIS, selector, value)
-    data = orders.make(codec, GENESIS, signer, genesis.seed_of(signer), order)
-    envelope, opened = orders.open_order(codec, GENESIS, data)
+    data = ERASURE.make(codec, GENESIS, signer, genesis.seed_of(signer), order)
+    envelope, opened = ERASURE.open(codec, GENESIS, data)
     assert (envelope.signer, opened) == (signer, order)
 
 
@@ -77,7 +77,7 @@ def test_who_may_not_is_not(  # noqa: PLR0917
 ) -> None:
     data = signed(codec, GENESIS, ordered(GENESIS, selector, value, **changes), signer)
     with pytest.raises(BadOrder) as refused:
-        orders.open_order(codec, GENESIS, data)
+        ERASURE.open(codec, GENESIS, data)
     assert (refused.value.code, refused.value.field) == wrong
 
 
@@ -88,13 +88,13 @@ def test_nobody_orders_with_another_key_or_of_other_bytes(codec: Codec) -> None:
     moved = codec.encode(replace(codec.decode_as(Signed, signed(codec, GENESIS, order)), body=other))
     for data in (forged, moved):
         with pytest.raises(BadOrder, match="signature"):
-            orders.open_order(codec, GENESIS, data)
+            ERASURE.open(codec, GENESIS, data)
 
 
 def test_a_file_of_before_names_no_service_and_is_read_as_ever(codec: Codec) -> None:
     for signer in ("operator", "service:erasure"):
         with pytest.raises(BadOrder, match="names no"):
-            orders.open_order(codec, OLD, signed(codec, OLD, ordered(OLD), signer))
+            ERASURE.open(codec, OLD, signed(codec, OLD, ordered(OLD), signer))
     with pytest.raises(GenesisError, match="services must be"):
         genesis.make(services={**OLD.services, "baking": genesis.public_key("service:baking")})
 
@@ -107,7 +107,7 @@ def accept(codec: Codec, data: bytes, **more: Any) -> Any:
 def test_intake_lets_an_order_in_at_its_own_time(codec: Codec) -> None:
     order = ordered(GENESIS)
     data = signed(codec, GENESIS, order)
-    expected = ErasureAccepted(order.order_id, NAMESPACE, data, NOW, topics.ERASURES, 2, 17)
+    expected = OrderAccepted(order.order_id, "erase", NAMESPACE, (), data, NOW, topics.ERASURES, 2, 17)
     assert accept(codec, data, genesis=GENESIS) == expected
     # Driven, it is the last tick; before the first, what Kafka says.
     assert accept(codec, data, genesis=GENESIS, driven=True, now_ms=NOW - 9_000).accepted_at == NOW - 9_000

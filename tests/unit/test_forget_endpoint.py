@@ -13,7 +13,7 @@ from memquorum.core import access
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm, span_ms
-from memquorum.core.orders.restoring import open_order
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
 from memquorum.core.retrieval.forgetting import Used, standing
 from memquorum.core.retrieval.restoring import Resting, Restore, Restoring, decided
@@ -61,7 +61,7 @@ def test_what_is_alive_is_proposed_and_the_decision_waited_for(
     assert (answer.status_code, told["status"], told["dry_run"], told["epoch"]) == (200, "decided", False, 7)
     assert [one["status"] for one in told["memories"]] == ["forgotten", "unknown"]
     ((_, _, data),) = service.sent
-    order = open_order(codec, GENESIS, data)[1]
+    order = REQUEST.open(codec, GENESIS, data)[1]
     assert (order.action, order.memory_ids, order.reference) == ("forget", (HERS,), "spring cleaning")
     assert client.get(f"/restores/{order.order_id}").json()["action"] == "forget"
 

@@ -12,7 +12,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.merging import Marks, merges
-from memquorum.core.orders.erasure import MEMORY
+from memquorum.core.orders.erase import MEMORY
 from memquorum.core.policy import SaliencePolicy
 from memquorum.core.salience import Episode, Signals, Surroundings
 from memquorum.encoders.hashing import HashingEncoder

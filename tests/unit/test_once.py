@@ -32,14 +32,13 @@ from memquorum.core.journal.replay import CannotReplay, Replay
 from memquorum.core.journal.rows import DecisionRow
 from memquorum.core.journal.withheld import again
 from memquorum.core.orders.envelope import order_digest
-from memquorum.core.orders.protection import ENDS
+from memquorum.core.orders.protect import ENDS
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import (
     ClockTicked,
     EpisodeAccepted,
-    ErasureFound,
+    OrderFound,
     Protected,
-    RestoreFound,
     Signed,
 )
 from tests.unit import erasures, genesis, protections, votes
@@ -200,7 +199,7 @@ class History(Cluster):
         order = protections.wanted(
             action, memory_id(name), self.number, cluster=GENESIS.cluster, ends=ends, reference="sow"
         )
-        self.order(topics.ERASURES, protections.signed(self.codec, order, signer))
+        self.order(topics.PROTECTIONS, protections.signed(self.codec, order, signer))
 
     def erase(self, selector: str, value: str) -> None:
         self.number += 1
@@ -237,12 +236,12 @@ class History(Cluster):
         for entry in asked:
             detail = codec.decode(entry.detail)
             order = codec.decode(codec.decode_as(Signed, detail.order).body)
-            found = RestoreFound(detail.order, detail.accepted_at, entry.source_offset)
+            found = OrderFound(detail.order, detail.accepted_at, entry.source_offset)
             if order.action == "restore":
                 self.decide(votes.restoring(codec, rules.genesis, found, order, **self.turn()))
         for row in [row for row in self.store.erasures.values() if row.epoch is None][:1]:
             order = codec.decode(codec.decode_as(Signed, row.ordered).body)
-            found_ = ErasureFound(row.ordered, row.accepted_at, row.accepted_offset)
+            found_ = OrderFound(row.ordered, row.accepted_at, row.accepted_offset)
             self.decide(votes.attesting(codec, rules.genesis, found_, order, **self.turn()))
 
     def members(self, weight: int) -> None:

@@ -25,9 +25,9 @@ from memquorum.core.journal.links import BrokenChain
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import Change, GoalDue, Keys
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.protection import make, open_protection
+from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.policy import ForgetPolicy, Policy, ProtectionPolicy
-from memquorum.core.records import ClockTicked, Decided, Protected, ProtectionAccepted, ProtectionOrdered
+from memquorum.core.records import ClockTicked, Decided, OrderAccepted, Protected, ProtectionOrdered
 from memquorum.core.retrieval.telling import WHY
 from tests.unit import erasures, genesis, protections, votes
 from tests.unit.erasures import NAMESPACE, among, entitled, ordered
@@ -53,7 +53,7 @@ def wanted(action: str = "pin", about: str = A, number: int = 1, **changes: Any)
     return protections.wanted(action, about, number, **{"cluster": GENESIS.cluster} | changes)
 
 
-def accepted(codec: Codec, action: str = "pin", about: str = A, number: int = 1, **changes: Any) -> ProtectionAccepted:
+def accepted(codec: Codec, action: str = "pin", about: str = A, number: int = 1, **changes: Any) -> OrderAccepted:
     return protections.accepted(codec, action, about, number, **{"cluster": GENESIS.cluster} | changes)
 
 
@@ -88,18 +88,18 @@ def forget(shard: Shard, *about: str, **more: Any) -> list[tuple[str, str]]:
 def test_who_may_order_what(codec: Codec, signer: str, action: str, fault: str | None) -> None:
     data = signed(codec, wanted(action), signer)
     if fault is None:
-        assert open_protection(codec, GENESIS, data)[1].action == action
+        assert PROTECTION.open(codec, GENESIS, data)[1].action == action
         return
     with pytest.raises(BadOrder) as wrong:
-        open_protection(codec, GENESIS, data)
+        PROTECTION.open(codec, GENESIS, data)
     assert wrong.value.field == fault
 
 
 def test_an_agent_pins_where_its_name_is_proven_and_holds_nothing(codec: Codec) -> None:
     order = replace(wanted(), cluster=STRICT.cluster)
-    assert make(codec, STRICT, "agent:planner", seed_of("agent:planner"), order)
+    assert PROTECTION.make(codec, STRICT, "agent:planner", seed_of("agent:planner"), order)
     with pytest.raises(BadOrder, match="only the operator"):
-        make(codec, STRICT, "agent:planner", seed_of("agent:planner"), replace(order, action="hold"))
+        PROTECTION.make(codec, STRICT, "agent:planner", seed_of("agent:planner"), replace(order, action="hold"))
 
 
 @pytest.mark.parametrize(
@@ -113,13 +113,13 @@ def test_an_agent_pins_where_its_name_is_proven_and_holds_nothing(codec: Codec) 
 )  # fmt: skip
 def test_what_no_order_may_say(codec: Codec, changes: dict[str, Any]) -> None:
     with pytest.raises(BadOrder):
-        open_protection(codec, GENESIS, signed(codec, wanted(**changes), cluster=GENESIS.cluster))
+        PROTECTION.open(codec, GENESIS, signed(codec, wanted(**changes), cluster=GENESIS.cluster))
 
 
 def test_intake_lets_in_what_holds_and_refuses_the_rest(codec: Codec) -> None:
-    origin = Origin(topics.ERASURES, 2, 17, NOW - 5)
+    origin = Origin(topics.PROTECTIONS, 2, 17, NOW - 5)
     data = signed(codec, wanted())
-    expected = ProtectionAccepted(wanted().order_id, NAMESPACE, A, data, NOW, topics.ERASURES, 2, 17)
+    expected = OrderAccepted(wanted().order_id, "protect", NAMESPACE, (A,), data, NOW, topics.PROTECTIONS, 2, 17)
     assert intake.accept(codec, data, origin, NOW, False, genesis=GENESIS) == expected
     forged = codec.encode(messages.sign(GENESIS.cluster, "operator", seed_of("member:1"), codec.encode(wanted())))
     refused = intake.accept(codec, forged, origin, NOW, False, genesis=GENESIS)
@@ -257,7 +257,7 @@ def test_members_follow_an_order_once_and_end_what_it_names(
     assert (members(codec, [accepted(codec, action, A, number) for action, number in orders]) == {A}) == stands
 
 
-def members(codec: Codec, records: list[ProtectionAccepted]) -> set[str]:
+def members(codec: Codec, records: list[OrderAccepted]) -> set[str]:
     """What a member takes for protected that reads these records."""
     view = View(Path(":memory:"), GENESIS.cluster, 1)
     walk = Walk(codec, view, GENESIS, me=1, shard=0)
@@ -271,7 +271,7 @@ def members(codec: Codec, records: list[ProtectionAccepted]) -> set[str]:
     return found
 
 
-def by(codec: Codec, signer: str, action: str, number: int, **changes: Any) -> ProtectionAccepted:
+def by(codec: Codec, signer: str, action: str, number: int, **changes: Any) -> OrderAccepted:
     record = accepted(codec, action, A, number, **changes)
     return replace(record, order=signed(codec, wanted(action, A, number, **changes), signer))
 
@@ -330,7 +330,7 @@ def test_an_erasure_goes_over_goals(shard: Shard, codec: Codec) -> None:
 SMALL = genesis.make(policy=Policy(protection=ProtectionPolicy(pins_max=2, needs_max=2)), **entitled(signed=()))
 
 
-def of_small(codec: Codec, action: str, about: str, number: int, signer: str = "service:erasure") -> ProtectionAccepted:
+def of_small(codec: Codec, action: str, about: str, number: int, signer: str = "service:erasure") -> OrderAccepted:
     order = wanted(action, about, number, cluster=SMALL.cluster, reference=f"goal {number}")
     record = protections.accepted(codec, action, about, number, cluster=SMALL.cluster)
     return replace(record, order=signed(codec, order, signer))
@@ -368,7 +368,7 @@ LAPSE = Policy(protection=ProtectionPolicy(lapse_ms=1_000), forget=ForgetPolicy(
 LAPSING = genesis.make(policy=LAPSE, **entitled(signed=()))
 
 
-def need(codec: Codec, name: str, number: int, at: int, goal: str = "sow") -> ProtectionAccepted:
+def need(codec: Codec, name: str, number: int, at: int, goal: str = "sow") -> OrderAccepted:
     said = {"cluster": LAPSING.cluster, "reference": goal}
     return replace(protections.accepted(codec, "need", memory_id(name), number, **said), accepted_at=at)
 
@@ -471,7 +471,7 @@ def test_a_pin_is_ordered_and_waited_for(client: TestClient, service: Served) ->
     asked = {"namespace": "greenhouse", "memory_id": HERS}
     told = client.post("/pin", json=asked | {"reference": "case-3"}).json()
     assert (told["status"], [one["kind"] for one in told["protected_by"]]) == ("pinned", ["pin"])
-    assert [(topic, namespace) for topic, namespace, _ in service.sent] == [(topics.ERASURES, "greenhouse")]
+    assert [(topic, namespace) for topic, namespace, _ in service.sent] == [(topics.PROTECTIONS, "greenhouse")]
     again = client.post("/pin", json=asked).json()
     assert (again["status"], again["order_id"], len(service.sent)) == ("pinned already", told["order_id"], 1)
     assert "no other pin was made, and whoever unpins it ends it for all" in again["detail"]
@@ -522,10 +522,10 @@ def test_what_a_goal_needs_is_kept_until_it_ends(client: TestClient, service: Se
     early = client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]})
     assert (early.status_code, early.json()["status"], len(service.sent)) == (202, "not yet", sent + 1)
     store: Any = service.reads
-    _, begun = open_protection(service.codec, service.genesis, service.sent[-1][2])
+    _, begun = PROTECTION.open(service.codec, service.genesis, service.sent[-1][2])
     store.protect(begun)
     assert client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]}).json()["status"] == "ordered"
-    _, last = open_protection(service.codec, service.genesis, service.sent[-1][2])
+    _, last = PROTECTION.open(service.codec, service.genesis, service.sent[-1][2])
     assert (last.action, last.memory_id, last.reference, last.ends) == ("spare", HERS, "sow", begun.order_id)
 
 

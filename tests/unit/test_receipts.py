@@ -16,7 +16,7 @@ from memquorum.core.audit.receipts import BadReceipt, Proof
 from memquorum.core.consensus.certificate import BadCertificate, check_decision
 from memquorum.core.journal import links
 from memquorum.core.journal.rows import ShardState
-from memquorum.core.records import Erased, ErasedEpisode, ErasureFound, JournalAppended, JournalEntry, JournalHead
+from memquorum.core.records import Erased, ErasedEpisode, JournalAppended, JournalEntry, JournalHead, OrderFound
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, public_key
 from tests.unit.votes import GREENHOUSE, attesting, configuring, erasure, everybody, nobody, order, signed
@@ -26,7 +26,7 @@ MEMORY, OTHER = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11", "1b8f6f2e-64b2-5c3a-9d2f
 EPISODES = (ErasedEpisode(MEMORY, "long-term", b"c" * 32), ErasedEpisode(OTHER, "dropped"))
 ORDER = erasure(GENESIS)
 SIGNED = signed(CODEC, GENESIS, "operator", ORDER)
-FOUND = ErasureFound(SIGNED, 2_000_000, 41)
+FOUND = OrderFound(SIGNED, 2_000_000, 41)
 BEFORE = ShardState(shard=0, seq=6, hash=b"h" * 32, as_of=1_999_000)
 
 

@@ -13,15 +13,16 @@ from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.consensus.certificate import check_pre_prepare
 from memquorum.core.orders import uses
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
     AccessAccepted,
     ClockTicked,
     DecayCrossed,
     Decided,
     NominationProposed,
+    OrderAccepted,
+    OrderFound,
     Proposal,
-    RestoreAccepted,
-    RestoreFound,
     Signed,
     Standing,
 )
@@ -39,7 +40,7 @@ KEY = bytes(range(32))
 ORDER = votes.restore(GENESIS, MINE)
 SIGNED = votes.signed(CODEC, GENESIS, "operator", ORDER)
 # The accepted stream: a tick, the episode, a tick, the request, a tick.
-STANDS = RestoreFound(SIGNED, AS_OF, 3)
+STANDS = OrderFound(SIGNED, AS_OF, 3)
 
 
 class Keys:
@@ -64,7 +65,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
     score = replace(
         scored(episode, 1), sealed_embedding=sealing.seal_vector(KEY, bytes(12), np.ones(4, np.float32), MINE)
     )
-    request = RestoreAccepted(ORDER.order_id, ORDER.namespace, (MINE,), SIGNED, AS_OF, topics.RESTORES, 0, 7)
+    request = OrderAccepted(ORDER.order_id, "restore", ORDER.namespace, (MINE,), SIGNED, AS_OF, topics.RESTORES, 0, 7)
     later = ClockTicked("later", AS_OF)
     made.logs[topics.ACCEPTED] += [CODEC.encode(record) for record in (episode, later, request, later)]
     made.logs[topics.SCORED] = [CODEC.encode(score)]
@@ -84,9 +85,9 @@ def decide(fleet: Fleet, proposed: NominationProposed) -> None:
     fleet.run()
 
 
-def asks(found: RestoreFound = STANDS) -> NominationProposed:
+def asks(found: OrderFound = STANDS) -> NominationProposed:
     tick = DecayCrossed(0, AS_OF, 4, 9, ())
-    return asking.build(CODEC, GENESIS, Standing(1, AS_OF, 0, 0), tick, (found, ORDER))
+    return asking.build(CODEC, GENESIS, Standing(1, AS_OF, 0, 0), tick, (REQUEST, found, ORDER))
 
 
 def outcomes(fleet: Fleet) -> list[Outcome]:
@@ -107,7 +108,7 @@ def test_what_everybody_knows_to_rest_is_restored_by_all(fleet: Fleet) -> None:
 
 
 @pytest.mark.parametrize("found", [replace(STANDS, offset=2), replace(STANDS, accepted_at=AS_OF - 1)])
-def test_what_was_not_read_where_it_is_said_to_stand_is_not_restored(fleet: Fleet, found: RestoreFound) -> None:
+def test_what_was_not_read_where_it_is_said_to_stand_is_not_restored(fleet: Fleet, found: OrderFound) -> None:
     decide(fleet, asks(found))
     last = outcomes(fleet)[-1]
     assert (last.outcome, last.yes) == ("kept", ()) and known(fleet) == [False] * 4
@@ -131,7 +132,9 @@ def test_a_request_that_was_answered_is_not_voted_for_again(fleet: Fleet) -> Non
     fleet.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("much later", late)))
     decide(fleet, NominationProposed(GENESIS.cluster, 0, 0, 3, late, 5, "interval", (forget,)))
     assert [one.outcome for one in outcomes(fleet)] == ["forgotten", "restored", "forgotten"]
-    again = asking.build(CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (STANDS, ORDER))
+    again = asking.build(
+        CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (REQUEST, STANDS, ORDER)
+    )
     decide(fleet, again)
     last = outcomes(fleet)[-1]
     assert (last.outcome, last.yes) == ("kept", ()) and known(fleet) == [False] * 4
@@ -167,7 +170,9 @@ def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered
             seat.follow(decided)
     assert fleet.views[3].progress(0).seq == 4
     fleet.seats.pop(1)  # so that the others need its ballot
-    again = asking.build(CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (STANDS, ORDER))
+    again = asking.build(
+        CODEC, GENESIS, Standing(3, AS_OF, 0, 0), DecayCrossed(0, AS_OF, 4, 9, ()), (REQUEST, STANDS, ORDER)
+    )
     decide(fleet, again)
     assert fleet.views[3].order_at(0, STANDS.offset) is None
     last = check_pre_prepare(CODEC, GENESIS, fleet.logs[topics.PRE_PREPARES][-1])
@@ -178,19 +183,19 @@ def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered
 # Late uses -----------------------------------------------------------------------------------------------------------
 
 
-def used(fleet: Fleet, at: int = AS_OF, memory: str = MINE) -> RestoreFound:
+def used(fleet: Fleet, at: int = AS_OF, memory: str = MINE) -> OrderFound:
     """A use that comes in now, and a tick."""
     use = AccessAccepted(f"use at {at}", memory, votes.GREENHOUSE, "reviewer", at)
     offset = len(fleet.logs[topics.ACCEPTED])
     fleet.logs[topics.ACCEPTED] += [CODEC.encode(use), CODEC.encode(ClockTicked("after", AS_OF))]
     fleet.run()
-    return RestoreFound(CODEC.encode(use), at, offset)
+    return OrderFound(CODEC.encode(use), at, offset)
 
 
-def nominate(fleet: Fleet, found: RestoreFound, epoch: int = 2) -> Outcome:
+def nominate(fleet: Fleet, found: OrderFound, epoch: int = 2) -> Outcome:
     at = len(fleet.logs[topics.ACCEPTED]) - 1
-    tick, order = DecayCrossed(0, AS_OF, at, 9, ()), uses.opened(CODEC, GENESIS, found)
-    built = asking.build(CODEC, GENESIS, Standing(epoch - 1, AS_OF, 0, 0), tick, (found, order))
+    tick, order = DecayCrossed(0, AS_OF, at, 9, ()), uses.opened(CODEC, GENESIS, REQUEST, found)
+    built = asking.build(CODEC, GENESIS, Standing(epoch - 1, AS_OF, 0, 0), tick, (REQUEST, found, order))
     decide(fleet, replace(built, accepted_offset=at))
     return outcomes(fleet)[-1]
 
@@ -225,7 +230,7 @@ def test_a_use_is_not_one_that_nobody_read(after: Fleet) -> None:
 
 def test_without_a_late_use_nobody_restores(after: Fleet) -> None:
     use = AccessAccepted("in time", MINE, votes.GREENHOUSE, "reviewer", AS_OF - 7)
-    last = nominate(after, RestoreFound(CODEC.encode(use), use.accessed_at, 2))
+    last = nominate(after, OrderFound(CODEC.encode(use), use.accessed_at, 2))
     assert (last.outcome, last.yes) == ("kept", ())
 
 

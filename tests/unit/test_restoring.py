@@ -19,23 +19,24 @@ from memquorum.core.journal.effects import redo
 from memquorum.core.journal.recall import recall
 from memquorum.core.journal.rows import Keys
 from memquorum.core.journal.workset import Workset
-from memquorum.core.orders import restoring as orders
+from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
     DecayCrossed,
     ErasedEpisode,
     JournalEntry,
     NominationProposed,
-    RestoreAccepted,
+    OrderAccepted,
+    OrderFound,
     Restored,
-    RestoreFound,
     RestoreOrdered,
     Signed,
     Standing,
 )
 from memquorum.core.vote import asking
-from streams.restores import Restores
+from streams.orders import OpenOrders
 from tests.unit import erasures, genesis, votes
 from tests.unit.genesis import seed_of
 from tests.unit.shard import NAMESPACE, Shard, memory_id
@@ -183,7 +184,7 @@ def test_the_journal_recalls_what_use_had_made_of_a_memory(shard: Shard, codec: 
 # Late uses -----------------------------------------------------------------------------------------------------------
 
 
-def open_requests(shard: Shard, codec: Codec) -> list[tuple[RestoreFound, RestoreOrdered]]:
+def open_requests(shard: Shard, codec: Codec) -> list[tuple[OrderFound, RestoreOrdered]]:
     """What would be nominated at the next tick, of what the journal tells."""
     store = InMemoryStore()
     shard_rows = store.start(GENESIS.cluster, GENESIS.shards)[0]
@@ -191,7 +192,8 @@ def open_requests(shard: Shard, codec: Codec) -> list[tuple[RestoreFound, Restor
         transaction.write([shard.work.net()], {i: Clear("", np.ones(3, np.float32)) for i in shard.rows.strengths}, {})
     state = shard.rows.state
     tick = DecayCrossed(0, state.as_of, shard.offset + 1, state.seq, (), state.standing)
-    return list(Restores(codec, GENESIS, InMemorySchedule(store)).due(state.standing, tick))
+    due = OpenOrders(codec, GENESIS, InMemorySchedule(store)).due(state.standing, tick)
+    return [(found, order) for _, found, order in due]
 
 
 def test_a_use_that_comes_after_its_memory_was_forgotten_is_put_to_the_vote_once(shard: Shard, codec: Codec) -> None:
@@ -260,7 +262,7 @@ def test_a_nomination_of_a_late_use_says_nothing_else_than_the_use(
     shard.access(A, 1_001)
     ((found, order),) = open_requests(shard, codec)
     tick = DecayCrossed(0, 1_000, 9, 20, ())
-    sound = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (found, order))
+    sound = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (REQUEST, found, order))
     assert asking.check(codec, GENESIS, sound) == (found, order)
     use = codec.decode(found.order)
     told = {name: value for name, value in changes.items() if hasattr(found, name)}
@@ -274,30 +276,30 @@ def test_a_nomination_of_a_late_use_says_nothing_else_than_the_use(
 
 
 def test_who_may_ask(codec: Codec) -> None:
-    made = {name: orders.make(codec, GENESIS, name, seed_of(name), ORDER) for name in ("operator", "service:erasure")}
+    made = {name: REQUEST.make(codec, GENESIS, name, seed_of(name), ORDER) for name in ("operator", "service:erasure")}
     for name, data in made.items():
-        signed, order = orders.open_order(codec, GENESIS, data)
+        signed, order = REQUEST.open(codec, GENESIS, data)
         assert (signed.signer, order) == (name, ORDER)
     for name, code in (("member:1", "not_entitled"), ("service:journal", "not_entitled"), ("agent:x", "not_entitled")):
         with pytest.raises(BadOrder) as refused:
-            orders.make(codec, GENESIS, name, seed_of(name), ORDER)
+            REQUEST.make(codec, GENESIS, name, seed_of(name), ORDER)
         assert refused.value.code == code
 
 
 def test_nobody_asks_with_another_key_or_in_other_words(codec: Codec) -> None:
     with pytest.raises(BadOrder, match="signature"):
-        orders.make(codec, GENESIS, "operator", seed_of("service:journal"), ORDER)
-    sound = codec.decode_as(Signed, orders.make(codec, GENESIS, "operator", seed_of("operator"), ORDER))
+        REQUEST.make(codec, GENESIS, "operator", seed_of("service:journal"), ORDER)
+    sound = codec.decode_as(Signed, REQUEST.make(codec, GENESIS, "operator", seed_of("operator"), ORDER))
     other = codec.encode(replace(ORDER, memory_ids=(B,)))
     with pytest.raises(BadOrder, match="signature"):
-        orders.open_order(codec, GENESIS, codec.encode(replace(sound, body=other)))
+        REQUEST.open(codec, GENESIS, codec.encode(replace(sound, body=other)))
 
 
 def test_an_agent_may_ask_where_its_name_is_proven(codec: Codec) -> None:
-    orders.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), ORDER)
+    REQUEST.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), ORDER)
     with pytest.raises(BadOrder, match="name proven"):
         unsigned = replace(ORDER, namespace="elsewhere")
-        orders.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), unsigned)
+        REQUEST.make(codec, GENESIS, "agent:reviewer", seed_of("agent:reviewer"), unsigned)
 
 
 @pytest.mark.parametrize(
@@ -316,7 +318,7 @@ def test_an_agent_may_ask_where_its_name_is_proven(codec: Codec) -> None:
 )
 def test_what_no_request_may_say(codec: Codec, changes: dict[str, Any], field: str) -> None:
     with pytest.raises(BadOrder) as refused:
-        orders.make(codec, GENESIS, "operator", seed_of("operator"), replace(ORDER, **changes))
+        REQUEST.make(codec, GENESIS, "operator", seed_of("operator"), replace(ORDER, **changes))
     assert refused.value.field == field
 
 
@@ -330,7 +332,7 @@ def test_a_request_names_no_more_than_an_epoch_takes() -> None:
 def test_intake_lets_a_request_in_and_nothing_else(codec: Codec) -> None:
     data = votes.signed(codec, GENESIS, "operator", ORDER)
     origin, now = Origin(topics.RESTORES, 2, 17), 1_750_000_000_000
-    expected = RestoreAccepted(ORDER.order_id, NAMESPACE, (A,), data, now, topics.RESTORES, 2, 17)
+    expected = OrderAccepted(ORDER.order_id, "restore", NAMESPACE, (A,), data, now, topics.RESTORES, 2, 17)
     assert accept(codec, data, origin, now, False, genesis=GENESIS) == expected
     erasure = votes.signed(codec, GENESIS, "operator", erasures.ordered(GENESIS))
     for wrong in (b"{}", erasure, votes.signed(codec, GENESIS, "member:1", ORDER), b""):
@@ -341,7 +343,7 @@ def test_intake_lets_a_request_in_and_nothing_else(codec: Codec) -> None:
 def nominated(codec: Codec, **changes: Any) -> NominationProposed:
     data = votes.signed(codec, GENESIS, "operator", ORDER)
     tick = DecayCrossed(0, 1_200, 9, 9, ())
-    made = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (RestoreFound(data, 1_100, 8), ORDER))
+    made = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (REQUEST, OrderFound(data, 1_100, 8), ORDER))
     return replace(made, **changes)
 
 
@@ -350,7 +352,7 @@ def test_a_nomination_of_a_request_is_the_request_and_nothing_else(codec: Codec)
     assert asking.check(codec, GENESIS, sound)[1] == ORDER
     check_nomination(codec, GENESIS, votes.signed(codec, GENESIS, "service:nomination", sound))
     (one,) = sound.proposals
-    forged = codec.encode(RestoreFound(votes.signed(codec, GENESIS, "member:1", ORDER), 1_100, 8))
+    forged = codec.encode(OrderFound(votes.signed(codec, GENESIS, "member:1", ORDER), 1_100, 8))
     for wrong in (
         {"proposals": (replace(one, last_access=1_101),)},
         {"proposals": (one, replace(one, memory_id=B))},
@@ -386,12 +388,12 @@ def test_the_first_request_that_nobody_has_voted_on_is_nominated(shard: Shard, c
     shelf, tick = Shelf(shard), DecayCrossed(0, 1_200, 9, 9, ())
     standing = shard.rows.state.standing
     assert standing.asked_at == 1_000
-    (found,) = Restores(codec, GENESIS, shelf).due(standing, tick)  # type: ignore[arg-type]
-    assert found[1] == ORDER
-    assert (found[0].accepted_at, found[0].offset) == (1_100, shard.offset)
+    (found,) = OpenOrders(codec, GENESIS, shelf).due(standing, tick)  # type: ignore[arg-type]
+    assert found[2] == ORDER
+    assert (found[1].accepted_at, found[1].offset) == (1_100, shard.offset)
     assert shelf.asked == [(700, 9, 2)]
     for late in (replace(standing, asked_at=0), replace(standing, asked_at=699)):
-        assert list(Restores(codec, GENESIS, shelf).due(late, tick)) == []  # type: ignore[arg-type]
+        assert list(OpenOrders(codec, GENESIS, shelf).due(late, tick)) == []  # type: ignore[arg-type]
     assert len(shelf.asked) == 1
 
 
@@ -404,8 +406,8 @@ def test_a_request_that_nobody_would_vote_on_keeps_nobody_waiting(
     entry = codec.decode_as(JournalEntry, shard.changes[-2].appended.entry)
     shelf = Shelf(shard)
     shelf._entries.insert(0, codec.encode(replace(entry, effect="requested")))
-    (found,) = Restores(codec, GENESIS, shelf).due(shard.rows.state.standing, DecayCrossed(0, 1_200, 9, 9, ()))  # type: ignore[arg-type]
-    assert found[1] == ORDER
+    (found,) = OpenOrders(codec, GENESIS, shelf).due(shard.rows.state.standing, DecayCrossed(0, 1_200, 9, 9, ()))  # type: ignore[arg-type]
+    assert found[2] == ORDER
     assert "cannot be voted on" in caplog.text
 
 
@@ -425,6 +427,6 @@ def test_a_request_to_forget_makes_no_epoch_of_kind_restore(codec: Codec) -> Non
     order = replace(ORDER, action="forget")
     data = votes.signed(codec, GENESIS, "operator", order)
     tick = DecayCrossed(0, 1_200, 9, 9, ())
-    made = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (RestoreFound(data, 1_100, 8), order))
-    with pytest.raises(BadOrder, match="names another request"):
+    made = asking.build(codec, GENESIS, Standing(0, 0, 0, 0), tick, (REQUEST, OrderFound(data, 1_100, 8), order))
+    with pytest.raises(BadOrder, match="names another order"):
         asking.check(codec, GENESIS, made)

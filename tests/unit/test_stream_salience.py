@@ -23,8 +23,8 @@ from memquorum.core.records import (
     ClockTicked,
     EpisodeAccepted,
     EpisodeScored,
-    ErasureAccepted,
     IntakeRefused,
+    OrderAccepted,
 )
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import (
@@ -231,7 +231,7 @@ def test_assignment_forgets_the_shard(line: Line) -> None:
 def test_an_order_to_erase_forgets_what_is_in_memory_of_its_namespace_alone(line: Line) -> None:
     line.process(line.episode("The valve is stuck again.", "a"))
     line.process(line.episode("The valve is stuck again.", "x", namespace="other"))
-    order = ErasureAccepted(ids.memory_id("orders", "1"), "n", b"signed", NOW, topics.ERASURES, 0, 0)
+    order = OrderAccepted(ids.memory_id("orders", "1"), "erase", "n", (), b"signed", NOW, topics.ERASURES, 0, 0)
     # What is judged in the same batch is in memory no more either.
     line.process(line.arrival(order), line.episode("The valve is stuck once more.", "b"))
     before = len(line.journal.asked)

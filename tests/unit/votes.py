@@ -13,18 +13,18 @@ from memquorum.core.decay import decay_ppm
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.orders.members import apply, configuration_digest, order_id
+from memquorum.core.orders.restore import REASON
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     BallotCast,
     Commit,
-    ErasureFound,
     ErasureOrdered,
     MembersOrdered,
     NominationProposed,
     Opinion,
+    OrderFound,
     PrePrepare,
     Proposal,
-    RestoreFound,
     RestoreOrdered,
 )
 from memquorum.core.vote import asking
@@ -79,13 +79,15 @@ def erasure(genesis: Genesis, selector: str = "subject", value: str = "planner",
 
 
 def attesting(
-    codec: Codec, genesis: Genesis, found: ErasureFound, order: ErasureOrdered, vote: Vote | None = None, **more: Any
+    codec: Codec, genesis: Genesis, found: OrderFound, order: ErasureOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
     """As `decision`, of an erasure that stands somewhere."""
     wanted = [Proposal(order.order_id, order.namespace, "erase", order.selector, 0, found.accepted_at, 0)]
     more = {"accepted_offset": found.offset + 1} | more
     data = codec.encode(found)
-    return decision(codec, genesis, wanted, vote or everybody, order=data, trigger="erasure", **more)
+    return decision(
+        codec, genesis, wanted, vote or everybody, order=data, trigger=asking.trigger(order.order_id, "erase"), **more
+    )
 
 
 def restore(genesis: Genesis, *memory_ids: str, **changes: Any) -> RestoreOrdered:
@@ -95,11 +97,11 @@ def restore(genesis: Genesis, *memory_ids: str, **changes: Any) -> RestoreOrdere
 
 
 def restoring(
-    codec: Codec, genesis: Genesis, found: RestoreFound, order: RestoreOrdered, vote: Vote | None = None, **more: Any
+    codec: Codec, genesis: Genesis, found: OrderFound, order: RestoreOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
     """As `decision`, of a request that stands somewhere."""
     at = found.accepted_at
-    wanted = [Proposal(i, order.namespace, "restore", asking.REASON, at, at, 0) for i in order.memory_ids]
+    wanted = [Proposal(i, order.namespace, "restore", REASON, at, at, 0) for i in order.memory_ids]
     more = {"accepted_offset": found.offset + 1} | more
     why = asking.trigger(order.order_id)
     return decision(codec, genesis, wanted, vote or everybody, order=codec.encode(found), trigger=why, **more)

@@ -15,9 +15,8 @@ from starlette.responses import JSONResponse, Response
 
 from db import erasure_rows
 from db.erasure_rows import Found
-from memquorum import topics
 from memquorum.core.access import AUDIT, ERASE, Caller, Sight
-from memquorum.core.orders import erasure as orders
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.retrieval import erasing, query
 from memquorum.core.retrieval.erasing import Asked
 from workers.retrieval import ordering, pins
@@ -46,7 +45,7 @@ async def erase(service: Service, request: Request, caller: Caller) -> Response:
     seed = ordering.seed(service, "order", "dry_run", _INSTEAD)
     genesis, order_id = service.genesis, str(uuid.uuid4())
     order = erasing.order(asked, genesis.cluster, order_id, ordering.by(caller), ordering.now_ms())
-    await ordering.publish(service, topics.ERASURES, orders.make, seed, order)
+    await ordering.publish(service, ERASURE, seed, order)
     done = await _done(service, sight, order_id, seconds)
     if done is None:
         done = Erasure(asked.namespace, asked.selector, asked.value, False, "ordered", order_id=order_id)

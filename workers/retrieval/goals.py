@@ -15,10 +15,8 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memquorum import topics
 from memquorum.core.access import FORGET, Caller
-from memquorum.core.orders import protection as orders
-from memquorum.core.orders.protection import NEED, SPARE
+from memquorum.core.orders.protect import NEED, PROTECTION, SPARE
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval import forgetting
 from memquorum.core.retrieval.pinning import Goal, read_goal, read_need
@@ -83,7 +81,7 @@ async def _order(service: Service, caller: Caller, goal: Goal, action: str, want
             service.genesis.cluster, str(uuid.uuid4()), goal.namespace, memory_id, action, by, now, goal.name,
             wanted[memory_id],
         )  # fmt: skip
-        await ordering.publish(service, topics.ERASURES, orders.make, seed, order)
+        await ordering.publish(service, PROTECTION, seed, order)
 
     # In slices: each is signed, and others are answered in between.
     memory_ids = list(wanted)

@@ -12,9 +12,7 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from memquorum.core.access import Caller
-from memquorum.core.avro import Codec
-from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders.envelope import SERVICE, Order
+from memquorum.core.orders.envelope import SERVICE, Order, OrderKind
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.service import Service
@@ -23,7 +21,6 @@ WAIT_MS = 10_000
 _LOOK_S = 0.05
 _NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
 Found = TypeVar("Found")
-Make = Callable[[Codec, Genesis, str, bytes, Order], bytes]
 
 
 def wait_s(service: Service, request: Request) -> float:
@@ -38,10 +35,10 @@ def seed(service: Service, verb: str, field: str | None, instead: str = "") -> b
     return service.erasure_seed
 
 
-async def publish(service: Service, topic: str, make: Make[Order], seed: bytes, order: Order) -> None:
-    """Signs an order and sends it. Raises what `make` raises, BadOrder, and KafkaUnavailable."""
-    data = make(service.codec, service.genesis, SERVICE, seed, order)
-    await service.send(topic, "Signed", order.order_id, order.namespace, data)
+async def publish(service: Service, kind: OrderKind[Order], seed: bytes, order: Order) -> None:
+    """Signs an order and sends it to its topic. Raises BadOrder and KafkaUnavailable."""
+    data = kind.make(service.codec, service.genesis, SERVICE, seed, order)
+    await service.send(kind.topic, "Signed", order.order_id, order.namespace, data)
 
 
 def by(caller: Caller) -> str:

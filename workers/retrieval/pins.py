@@ -13,11 +13,9 @@ from dataclasses import asdict, replace
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memquorum import topics
 from memquorum.core.access import FORGET, Caller, Sight
-from memquorum.core.orders import protection as orders
 from memquorum.core.orders.envelope import SERVICE
-from memquorum.core.orders.protection import HOLD, PIN, UNPIN, may_end
+from memquorum.core.orders.protect import HOLD, PIN, PROTECTION, UNPIN, may_end
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval.forgetting import shield
 from memquorum.core.retrieval.pinning import read_pin
@@ -67,7 +65,7 @@ async def _order(service: Service, request: Request, caller: Caller, action: str
             told = f"the operator pinned it ({stands.ordered_by}), and ends it alone: `python -m infra hold --unpin`"
             raise BadRequest("not_entitled", "memory_id", told)
         order = replace(order, action=UNPIN, ends=stands.order_id)
-    await ordering.publish(service, topics.ERASURES, orders.make, seed, order)
+    await ordering.publish(service, PROTECTION, seed, order)
 
     def holds(protecting: list[Protector]) -> bool:
         return any(one.kind == PIN for one in protecting) == (action == PIN)

@@ -12,9 +12,9 @@ from dataclasses import asdict, replace
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from memquorum import topics
 from memquorum.core.access import AUDIT, FORGET, Caller, Sight
-from memquorum.core.orders import restoring as orders
+from memquorum.core.orders.restore import FORGET as TO_FORGET
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval import query, restoring
 from memquorum.core.retrieval.restoring import Restore, Restoring
@@ -50,7 +50,7 @@ async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrd
     genesis, order_id = service.genesis, str(uuid.uuid4())
     by, now = ordering.by(caller), ordering.now_ms()
     order = replace(wanted, cluster=genesis.cluster, order_id=order_id, ordered_by=by, ordered_at=now)
-    await ordering.publish(service, topics.RESTORES, orders.make, seed, order)
+    await ordering.publish(service, REQUEST, seed, order)
     done = await _decided(service, sight, order_id, seconds)
     return done or Restore(wanted.namespace, "asked", (), order_id, action=wanted.action)
 
@@ -70,7 +70,7 @@ async def restored(service: Service, request: Request, caller: Caller) -> Respon
 async def _waiting(service: Service, sight: Sight, asked: Restore) -> tuple[Restoring, ...]:
     """Where the memories stand of a request that nobody has voted on yet."""
     ids = [one.memory_id for one in asked.memories]
-    if asked.action == orders.FORGET:
+    if asked.action == TO_FORGET:
         now, _ = await leaving(service, sight, asked.namespace, ids)
         return tuple(Restoring(one.memory_id, one.status, one.detail) for one in now)
     return restoring.standing(ids, await service.reads.resting(sight, asked.namespace, ids))

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import READ, Caller, Sight
-from memquorum.core.orders.protection import goal_kind
+from memquorum.core.orders.protect import goal_kind
 from memquorum.core.retrieval import packing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed

@@ -8,6 +8,7 @@ wrote the caller leaves out. Both come in rising offsets, so one pass holds them
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from memquorum import topics
 from memquorum.core.audit.chain import Link, Record, Source
@@ -15,21 +16,16 @@ from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.commit.applying import Accepted, unfit
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.orders.table import answered_by
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
     ClockTicked,
     EpisodeAccepted,
-    Erased,
-    ErasureAccepted,
     JournalEntry,
-    Protected,
-    ProtectionAccepted,
-    RestoreAccepted,
-    RestoreRequested,
+    OrderAccepted,
     Stored,
     Ticked,
-    Withheld,
 )
 
 
@@ -138,16 +134,12 @@ def _stands(record: Accepted) -> tuple[object, ...]:
         return "episode", record.event_id, record.namespace, *about, *made
     if isinstance(record, AccessAccepted):
         return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
-    if isinstance(record, ErasureAccepted):
-        return "erasure", record.event_id, record.namespace, record.order.hex(), record.accepted_at
-    if isinstance(record, RestoreAccepted):
-        return "restore", record.event_id, record.namespace, record.order.hex(), record.accepted_at
-    if isinstance(record, ProtectionAccepted):
-        return "protection", record.event_id, record.namespace, record.order.hex(), record.accepted_at
+    if isinstance(record, OrderAccepted):
+        return "order", record.kind, record.event_id, record.namespace, record.order.hex(), record.accepted_at
     return "tick", record.event_id, record.as_of
 
 
-def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
+def _told(detail: Any, entry: JournalEntry) -> tuple[object, ...] | None:
     """The same, as the entry says it; None for what the history judges."""
     if isinstance(detail, Stored):
         about = (detail.agent, detail.subject, detail.occurred_at, detail.commitment.hex())
@@ -155,12 +147,8 @@ def _told(detail: object, entry: JournalEntry) -> tuple[object, ...] | None:
         return "episode", entry.event_id, entry.namespace, *about, *made
     if isinstance(detail, Accessed):
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
-    if isinstance(detail, Protected):
-        return "protection", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
-    if isinstance(detail, Erased | Withheld):
-        return "erasure", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
-    if isinstance(detail, RestoreRequested):
-        return "restore", entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
+    if (kind := answered_by(detail)) is not None:
+        return "order", kind.name, entry.event_id, entry.namespace, detail.order.hex(), detail.accepted_at
     if isinstance(detail, (Ticked, ClockTicked)):
         return "tick", entry.event_id, detail.as_of
     return None

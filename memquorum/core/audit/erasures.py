@@ -16,8 +16,8 @@ from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
 from memquorum.core.journal.rows import Change, Dropped, ErasureRow, EventKey, Memory, Protection
 from memquorum.core.journal.tombstones import Episode, Tombstone, Tombstones
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.erasure import MEMORY, open_order
-from memquorum.core.orders.protection import HOLD
+from memquorum.core.orders.erase import ERASURE, MEMORY
+from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import Erased, ErasureOrdered, JournalEntry, Stored, Withheld
 from memquorum.core.tiers import GONE
 
@@ -133,7 +133,7 @@ class Erasures:
 
     def _order(self, entry: JournalEntry, detail: Erased | Withheld) -> ErasureOrdered:
         try:
-            _, order = open_order(self._rules.codec, self._rules.genesis, detail.order)
+            _, order = ERASURE.open(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
             raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
         shard = ids.shard_of(order.namespace, self._rules.genesis.shards)

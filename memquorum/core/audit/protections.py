@@ -10,7 +10,7 @@ from memquorum.core.journal import protections
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.protection import GOAL, HOLD, open_protection
+from memquorum.core.orders.protect import GOAL, HOLD, PROTECTION
 from memquorum.core.records import Destroyed, JournalEntry, Lapsed, Protected
 
 
@@ -30,7 +30,7 @@ class Protections:
     def judge(self, entry: JournalEntry, detail: Protected, rows: Rows) -> None:
         """An order to protect. Raises Impossible."""
         try:
-            signed, order = open_protection(self._rules.codec, self._rules.genesis, detail.order)
+            signed, order = PROTECTION.open(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
             raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
         shard = ids.shard_of(order.namespace, self._rules.genesis.shards)

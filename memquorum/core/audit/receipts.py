@@ -26,18 +26,18 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, open_any
 from memquorum.core.journal.links import entry_hash
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.erasure import open_order
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.records import (
     Erased,
     ErasedEpisode,
-    ErasureFound,
     ErasureOrdered,
     JournalAppended,
     JournalEntry,
     JournalHead,
+    OrderFound,
     Signed,
 )
-from memquorum.core.vote import attestation
+from memquorum.core.vote import asking
 from memquorum.core.vote.kinds import KINDS
 
 FORMAT = "memquorum/receipt/1"
@@ -110,12 +110,12 @@ def check(codec: Codec, genesis: Genesis, proof: Proof) -> Found:
     first, detail = entries[0], details[0]
     head = _head(codec, genesis, proof, entries[-1])
     try:
-        signed, order = open_order(codec, genesis, detail.order)
+        signed, order = ERASURE.open(codec, genesis, detail.order)
     except BadOrder as error:
         raise BadReceipt(f"order: {error}") from None
     if (first.namespace, first.event_id) != (order.namespace, order.order_id):
         raise BadReceipt("entries: they are about another order than they hold")
-    found = ErasureFound(detail.order, detail.accepted_at, first.source_offset)
+    found = OrderFound(detail.order, detail.accepted_at, first.source_offset)
     return Found(
         signed=signed,
         order=order,
@@ -166,15 +166,15 @@ def _head(codec: Codec, genesis: Genesis, proof: Proof, last: JournalEntry) -> J
     return head
 
 
-def _decision(codec: Codec, genesis: Genesis, proof: Proof, found: ErasureFound) -> Checked:
+def _decision(codec: Codec, genesis: Genesis, proof: Proof, found: OrderFound) -> Checked:
     assert proof.decision is not None
     pre_prepare, commits = proof.decision
     try:
         members = decider(codec, follow(codec, genesis, proof.configurations), pre_prepare)
         checked = check_decision(codec, members, pre_prepare, commits)
-        if checked.nomination.trigger != attestation.TRIGGER:
+        if asking.kind_of(checked.nomination) is not ERASURE:
             raise BadReceipt("decision: it is about no erasure")
-        shown, _ = attestation.check(codec, members, checked.nomination)
+        shown, _ = asking.check(codec, members, checked.nomination)
     except (BadCertificate, BadOrder) as error:
         raise BadReceipt(f"decision: {error}") from None
     if shown != found:

@@ -14,7 +14,7 @@ from memquorum.core.journal import restores
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, Memory, Strength
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.restoring import open_order
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import Decided, JournalEntry, RestoreRequested, Stored
 from memquorum.core.tiers import GONE, SEALED
 
@@ -31,7 +31,7 @@ class Restores:
     def judge(self, entry: JournalEntry, detail: RestoreRequested, memories: Mapping[str, Memory], as_of: int) -> None:
         """A request is one, and it is voted on if there is anything to vote on. Raises Impossible."""
         try:
-            _, order = open_order(self._rules.codec, self._rules.genesis, detail.order)
+            _, order = REQUEST.open(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, "a request of who may ask", error) from None
         told = (entry.event_id, entry.namespace, entry.memory_id)

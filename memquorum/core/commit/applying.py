@@ -14,7 +14,6 @@ from typing import Any
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
-from memquorum.core.commit.fitness import unfit_protection, unfit_request
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.facets import BadFacet, check
 from memquorum.core.identity.membership import Genesis
@@ -22,9 +21,8 @@ from memquorum.core.journal import decisions, links, repetitions, restores
 from memquorum.core.journal.effects import ERASED, Rules, perform
 from memquorum.core.journal.rows import Change, Keys, Rows
 from memquorum.core.journal.tombstones import Episode
-from memquorum.core.orders.envelope import BadOrder, order_digest
-from memquorum.core.orders.erasure import open_order
-from memquorum.core.orders.incoming import Ordered
+from memquorum.core.orders import table
+from memquorum.core.orders.envelope import order_digest
 from memquorum.core.records import (
     AccessAccepted,
     Accessed,
@@ -33,12 +31,10 @@ from memquorum.core.records import (
     Destroyed,
     EpisodeAccepted,
     EpisodeScored,
-    ErasureAccepted,
     JournalEntry,
     MemoryReencoded,
-    ProtectionAccepted,
+    OrderAccepted,
     Reencoded,
-    RestoreAccepted,
     Restored,
     Stored,
     Ticked,
@@ -46,7 +42,7 @@ from memquorum.core.records import (
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.vote.kinds import KINDS
 
-Accepted = EpisodeAccepted | AccessAccepted | ErasureAccepted | RestoreAccepted | ProtectionAccepted | ClockTicked
+Accepted = EpisodeAccepted | AccessAccepted | OrderAccepted | ClockTicked
 """What the accepted stream holds."""
 
 
@@ -299,13 +295,10 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
     forgotten counts (core/caps)."""
     if isinstance(record, ClockTicked):
         return Keys()
-    if isinstance(record, Ordered):
-        orders = frozenset({order_digest(codec, record.order)})
-        if isinstance(record, ErasureAccepted):
-            return Keys(orders=orders)
-        if isinstance(record, RestoreAccepted):
-            return Keys(frozenset(record.memory_ids), orders=orders)
-        memories = frozenset(filter(ids.is_uuid, [record.memory_id]))
+    if isinstance(record, OrderAccepted):
+        memories, orders = frozenset(record.memory_ids), frozenset({order_digest(codec, record.order)})
+        if not table.ORDERS[record.kind].guards:
+            return Keys(memories, orders=orders)
         return Keys(memories, protected=memories, orders=orders, guarded=frozenset({record.namespace}))
     if isinstance(record, Checked):
         proposals = record.nomination.proposals
@@ -327,19 +320,9 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
 def unfit(codec: Codec, genesis: Genesis, record: Accepted) -> str | None:
     """What keeps a record from being applied, or None: it cannot be stored, or is an order that does not hold."""
     wrong = storable(record)
-    if wrong is not None or not isinstance(record, Ordered):
+    if wrong is not None or not isinstance(record, OrderAccepted):
         return wrong
-    if isinstance(record, RestoreAccepted):
-        return unfit_request(codec, genesis, record)
-    if isinstance(record, ProtectionAccepted):
-        return unfit_protection(codec, genesis, record)
-    try:
-        _, order = open_order(codec, genesis, record.order)
-    except BadOrder as error:
-        return f"an order to erase that does not hold: {error}"
-    if (record.event_id, record.namespace) != (order.order_id, order.namespace):
-        return f"an order to erase that is not {record.event_id[:40]!r} in {record.namespace!r}"
-    return None
+    return table.unfit(codec, genesis, record)
 
 
 def storable(record: Accepted) -> str | None:

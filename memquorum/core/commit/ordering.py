@@ -5,8 +5,9 @@ Each is answered once, whatever the answer was: what comes again is `repeated`, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
@@ -14,24 +15,22 @@ from memquorum.core.journal import protections, restores
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.naming import PART_MOST
 from memquorum.core.journal.rows import Change, GoalDue, Guarded, Rows
-from memquorum.core.orders import restoring
 from memquorum.core.orders.envelope import order_digest
-from memquorum.core.orders.protection import open_protection
+from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import (
     Erased,
     ErasedEpisode,
-    ErasureAccepted,
     Lapsed,
+    OrderAccepted,
     Protected,
-    ProtectionAccepted,
-    RestoreAccepted,
     RestoreRequested,
     Withheld,
 )
 
 
 def apply_erasure(
-    rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, *, part: Part, residue_until: int
+    rules: Rules, rows: Rows, place: Place, record: OrderAccepted, *, part: Part, residue_until: int
 ) -> Change:
     """One entry of an order whose keys are destroyed: the vault comes first. Naming nothing, it has one too."""
     effect = REPEATED if part.repeated else "erased"
@@ -41,9 +40,9 @@ def apply_erasure(
     )
 
 
-def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionAccepted) -> Change:
+def _protection(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
     """An order to protect a memory, or to protect it no longer."""
-    signed, order = open_protection(rules.codec, rules.genesis, record.order)
+    signed, order = PROTECTION.open(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     guarded = rows.guarded.get(order.namespace, Guarded())
     takes = protections.takes(rows, guarded, rules.genesis.policy.protection, signed.signer, order)
@@ -57,7 +56,7 @@ def apply_protection(rules: Rules, rows: Rows, place: Place, record: ProtectionA
         detail=detail,
         event_id=record.event_id,
         namespace=record.namespace,
-        memory_id=record.memory_id,
+        memory_id=order.memory_id,
     )
 
 
@@ -69,7 +68,7 @@ def apply_lapsed(rules: Rules, rows: Rows, goal: GoalDue) -> Change:
     return apply_entry(rules, rows, place, effect="lapsed", detail=detail, event_id=event_id, namespace=goal.namespace)
 
 
-def apply_withheld(rules: Rules, rows: Rows, place: Place, record: ErasureAccepted, held: Sequence[str]) -> Change:
+def apply_withheld(rules: Rules, rows: Rows, place: Place, record: OrderAccepted, held: Sequence[str]) -> Change:
     """An order to erase that names what is held: nothing of it is carried out, now or after the release."""
     detail = Withheld(record.order, record.accepted_at, tuple(sorted(held)))
     return apply_entry(
@@ -96,11 +95,21 @@ def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part
     return [Part(at, len(starts), tuple(ordered[first : first + most])) for at, first in enumerate(starts)]
 
 
-def apply_restore(rules: Rules, rows: Rows, place: Place, record: RestoreAccepted) -> Change:
+def _request(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
     """A request to restore, or to forget: it changes nothing before it is voted on."""
-    _, order = restoring.open_order(rules.codec, rules.genesis, record.order)
+    _, order = REQUEST.open(rules.codec, rules.genesis, record.order)
     effect = "requested" if restores.votable(order, rows.memories, rows.state.as_of) else "declined"
     if order_digest(rules.codec, record.order) in rows.answered:
         effect = REPEATED
     detail, namespace = RestoreRequested(record.order, record.accepted_at), record.namespace
     return apply_entry(rules, rows, place, effect=effect, detail=detail, event_id=record.event_id, namespace=namespace)
+
+
+_JUDGED: Mapping[str, Callable[[Rules, Rows, Place, OrderAccepted], Change]] = MappingProxyType(
+    {PROTECTION.name: _protection, REQUEST.name: _request}
+)
+
+
+def apply_order(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
+    """One entry of an order that is applied among other records; what erases has a transaction of its own."""
+    return _JUDGED[record.kind](rules, rows, place, record)

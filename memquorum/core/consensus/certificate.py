@@ -32,7 +32,7 @@ from memquorum.core.identity.messages import (
 from memquorum.core.ids import sha256, shard_of
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import BallotCast, Commit, NominationProposed, PrePrepare, Signed
-from memquorum.core.vote import asking, attestation, columns, tally
+from memquorum.core.vote import asking, columns, tally
 from memquorum.core.vote.columns import BadBallot, Ballot, Places
 from memquorum.core.vote.configuring import check_order
 from memquorum.core.vote.kinds import KINDS
@@ -154,8 +154,8 @@ def check_nominated(
         makes = _check_order(codec, genesis, nomination)
         _verify_nomination(makes or genesis, signed)
         return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination), makes)
-    if asking.is_one(nomination):
-        raise BadCertificate("nomination: it is about a request to restore, and the request is not there")
+    if asking.kind_of(nomination) is not None:
+        raise BadCertificate("nomination: it is about an order, and the order is not there")
     for namespace in {p.namespace for p in nomination.proposals}:
         if shard_of(namespace, genesis.shards) != nomination.shard:
             raise BadCertificate(f"nomination: namespace {namespace[:40]!r} is not of shard {nomination.shard}")
@@ -178,10 +178,7 @@ def _verify_nomination(genesis: Genesis, signed: Signed) -> None:
 def _check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) -> Genesis | None:
     """The configuration that an order makes, if it is one about that. Raises BadCertificate for one that is not fit."""
     try:
-        if nomination.trigger == attestation.TRIGGER:
-            attestation.check(codec, genesis, nomination)
-            return None
-        if asking.is_one(nomination):
+        if asking.kind_of(nomination) is not None:
             asking.check(codec, genesis, nomination)
             return None
         return check_order(codec, genesis, nomination)

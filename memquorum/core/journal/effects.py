@@ -26,6 +26,7 @@ from memquorum.core.journal import decisions, erasures, links, protections, repe
 from memquorum.core.journal.rows import Answered, Change, Dropped, Event, Keys, Memory, Rows, ShardState, Strength
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
+from memquorum.core.orders.table import DETAILS
 from memquorum.core.quick import evolver, maker
 from memquorum.core.records import (
     Accessed,
@@ -102,7 +103,8 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
 
 def order_in(detail: Any) -> bytes | None:
     """The order, or the request, that an entry with this detail answers: the Signed as received; None of any other."""
-    return detail.order if isinstance(detail, _ORDERS) else None
+    data: bytes | None = detail.order if isinstance(detail, DETAILS) else None
+    return data
 
 
 def destroyed(codec: Codec, entry: JournalEntry) -> list[str]:
@@ -367,10 +369,6 @@ def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Ch
     return _changed(change, memories=(changed,), reencoded=memory.id)
 
 
-_ORDERS = (Erased, Withheld, Protected, RestoreRequested)
-"""The details of entries that answer an order."""
-
-
 @dataclass(frozen=True, slots=True)
 class Effect:
     """The records that an effect's detail may be, and what the effect does."""
@@ -387,7 +385,7 @@ EFFECTS: Mapping[str, Effect] = MappingProxyType(
         "accessed": Effect((Accessed,), _do_accessed),
         "asked": Effect((Accessed,), _do_asked),
         "ticked": Effect((Ticked, ClockTicked), _do_nothing),
-        REPEATED: Effect((Stored, Accessed, *_ORDERS), _do_nothing),
+        REPEATED: Effect((Stored, Accessed, *DETAILS), _do_nothing),
         "decided": Effect((Decided,), _do_decided),
         "destroyed": Effect((Destroyed,), _do_destroyed),
         "reencoded": Effect((Reencoded,), _do_reencoded),

@@ -8,8 +8,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.naming import LATE
 from memquorum.core.journal.rows import Change, ErasedRow, ErasureRow, Rows
-from memquorum.core.orders.erasure import open_order
-from memquorum.core.orders.protection import HOLD
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import Erased, JournalEntry
 from memquorum.core.tiers import GONE
 
@@ -25,7 +25,7 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
     follow the order, NotTheOrder where the entry is not about it, or takes another namespace's memory.
     """
     entry = change.entry
-    signed, order = open_order(codec, genesis, detail.order)
+    signed, order = ERASURE.open(codec, genesis, detail.order)
     if (entry.event_id, entry.namespace) != (order.order_id, order.namespace):
         raise NotTheOrder(f"order {order.order_id} in {order.namespace!r}, not {entry.event_id}")
     if not 0 <= detail.part < detail.parts:

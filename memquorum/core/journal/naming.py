@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memquorum.core.journal.rows import Memory, Provenance
-from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.tiers import GONE
 
 # Episodes that one journal entry names: some 100 bytes each.

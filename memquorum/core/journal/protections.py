@@ -9,8 +9,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.journal.erasures import NotTheOrder
 from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
-from memquorum.core.orders.erasure import open_order
-from memquorum.core.orders.protection import ENDS, GOAL, HOLD, NEED, PIN, kind_of, may_end, open_protection
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.protect import ENDS, GOAL, HOLD, NEED, PIN, PROTECTION, kind_of, may_end
 from memquorum.core.policy import ProtectionPolicy
 from memquorum.core.records import Lapsed, Protected, ProtectionOrdered, Withheld
 from memquorum.core.tiers import GONE, SEALED
@@ -71,7 +71,7 @@ def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     """The rows after an order to protect. Raises BadOrder where nobody had to follow it, NotTheOrder where the entry is
     not about it, or says that it does what it cannot."""
     entry = change.entry
-    signed, order = open_protection(codec, genesis, detail.order)
+    signed, order = PROTECTION.open(codec, genesis, detail.order)
     if (entry.event_id, entry.namespace, entry.memory_id) != (order.order_id, order.namespace, order.memory_id):
         raise NotTheOrder(f"order {order.order_id} about {order.memory_id}, not {entry.event_id}")
     if not detail.applied:
@@ -105,7 +105,7 @@ def do_lapsed(genesis: Genesis, rows: Rows, change: Change, detail: Lapsed) -> C
 
 def do_withheld(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Withheld) -> Change:
     """An order to erase that is not carried out. Raises BadOrder, and NotTheOrder where nothing of it is held."""
-    _, order = open_order(codec, genesis, detail.order)
+    _, order = ERASURE.open(codec, genesis, detail.order)
     if (change.entry.event_id, change.entry.namespace) != (order.order_id, order.namespace):
         raise NotTheOrder(f"order {order.order_id} in {order.namespace!r}, not {change.entry.event_id}")
     if not detail.held or any((memory_id, HOLD) not in rows.protected for memory_id in detail.held):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from memquorum.core.decay import due_at
 from memquorum.core.journal.rows import Memory, Strength
-from memquorum.core.orders.restoring import RESTORE
+from memquorum.core.orders.restore import RESTORE
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
 from memquorum.core.tiers import ALIVE

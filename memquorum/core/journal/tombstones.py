@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memquorum.core.journal.rows import EventKey, Memory
-from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.tiers import GONE
 
 

@@ -1,5 +1,5 @@
-"""What orders to erase, to protect and to restore have in common: a Signed around a record that says for which cluster
-it is, in which namespace, by whom and when. Each kind adds what it asks for and who may.
+"""Every order is a Signed around a record that says for which cluster it is, in which namespace, by whom and when. Each
+kind adds, as an `OrderKind`, what it asks for and who may.
 
 An order applies once. `order_digest` names it by its signed bytes: the journal, the store, every member's view and the
 audit keep the names of those that were answered, so that whoever publishes one again, however often, changes nothing.
@@ -11,14 +11,16 @@ unsigned. Elsewhere a name is only a name, and may be another tenant's agent of 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 from memquorum.core import names
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import OPERATOR, Genesis
-from memquorum.core.records import ErasureOrdered, ProtectionOrdered, RestoreOrdered, Signed
+from memquorum.core.policy import Policy
+from memquorum.core.records import Proposal, Signed
 
 SERVICE = "service:erasure"
 AGENT = "agent:"
@@ -47,36 +49,97 @@ def order_digest(codec: Codec, data: bytes) -> bytes:
     return hashlib.sha256(len(signer).to_bytes(4, "big") + signer + signed.body).digest()
 
 
-Order = TypeVar("Order", ErasureOrdered, ProtectionOrdered, RestoreOrdered)
+class Body(Protocol):
+    """What the record of every order says, whatever it asks for."""
+
+    @property
+    def cluster(self) -> bytes:
+        """The cluster that it is for."""
+
+    @property
+    def order_id(self) -> str:
+        """Its id, a UUID in lower case."""
+
+    @property
+    def namespace(self) -> str:
+        """The namespace."""
+
+    @property
+    def ordered_by(self) -> str:
+        """Who asked for it."""
+
+    @property
+    def ordered_at(self) -> int:
+        """When, in milliseconds since the epoch."""
+
+    @property
+    def reference(self) -> str | None:
+        """What the one who asked calls it."""
 
 
-def seal(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: Order) -> bytes:
-    """The order in its envelope. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte Ed25519
-    seed."""
-    return codec.encode(messages.sign(genesis.cluster, signer, seed, codec.encode(order)))
+Order = TypeVar("Order", bound=Body)
 
 
-def open_sealed(
-    codec: Codec, genesis: Genesis, data: bytes, kind: type[Order], rules: Callable[[str, Order], None]
-) -> tuple[Signed, Order]:
-    """An order and its envelope: for this cluster, sound, by who may give it, and signed. `rules`: what this kind asks
-    of (signer, order), and raises as this does: BadOrder."""
-    try:
-        signed = codec.decode_as(Signed, data)
-        order = codec.decode_as(kind, signed.body)
-    except DecodeError as error:
-        raise BadOrder("bad_avro", None, str(error)) from None
-    if order.cluster != genesis.cluster:
-        raise BadOrder("bad_order", "cluster", "for another cluster: sign it with this one's genesis file")
-    rules(signed.signer, order)
-    try:
-        messages.verify(genesis, signed)
-    except messages.BadMessage as error:
-        raise BadOrder("bad_signature", "signature", str(error)) from None
-    return signed, order
+@dataclass(frozen=True, slots=True)
+class OrderKind(Generic[Order]):
+    """One kind of order: everything in which it differs from the others on its way in. `table` holds them all.
+
+    What one does stands in higher rooms, under its name or its effects: `commit.ordering`, `journal.effects`, `audit`.
+    """
+
+    name: str
+    """Also of the kind of decision by which members vote on it, if they do (`vote.kinds`)."""
+    body: type[Order]
+    topic: str
+    """Where it comes in. Each kind has a topic of its own, so nobody has to guess what a record is."""
+    told: str
+    """How people call it: 'an order to erase'."""
+    command: str
+    """What to use who wants to give one."""
+    check: Callable[[Order, Policy], None]
+    """Raises BadOrder unless what it says is sound."""
+    entitled: Callable[[Genesis, str, Order], None]
+    """(genesis, signer, order) raises BadOrder unless that signer may give it."""
+    effects: Mapping[str, type]
+    """The journal's effects that answer it, each with the record of its detail."""
+    named: Callable[[Order], tuple[str, ...]] = lambda _: ()
+    """The memories that it names by their ids; none where it is for the store to find them."""
+    guards: bool = False
+    """Whether carrying it out asks what is protected of the memories, and how much of the namespace is."""
+    alone: bool = False
+    """Whether it is carried out in a transaction of its own: it destroys keys, or asks for more than its own rows."""
+    proposals: Callable[[Order, int], tuple[Proposal, ...]] | None = None
+    """(order, accepted_at) → what members vote on, none where this one asks for another vote; None: there is none."""
+    insists: bool = False
+    """Whether it is voted on again until members agree; else a decision answers it either way."""
+
+    def make(self, codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: Order) -> bytes:
+        """The order as it is published. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte
+        Ed25519 seed. Raises BadOrder for what would be refused."""
+        data = codec.encode(messages.sign(genesis.cluster, signer, seed, codec.encode(order)))
+        self.open(codec, genesis, data)
+        return data
+
+    def open(self, codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, Order]:
+        """An order and its envelope: for this cluster, sound, by who may give it, and signed. Everybody who meets an
+        order checks it here: intake, the commit worker, the rebuild, the audit, the members. Raises BadOrder."""
+        try:
+            signed = codec.decode_as(Signed, data)
+            order = codec.decode_as(self.body, signed.body)
+        except DecodeError as error:
+            raise BadOrder("bad_avro", None, str(error)) from None
+        if order.cluster != genesis.cluster:
+            raise BadOrder("bad_order", "cluster", "for another cluster: sign it with this one's genesis file")
+        self.check(order, genesis.policy)
+        self.entitled(genesis, signed.signer, order)
+        try:
+            messages.verify(genesis, signed)
+        except messages.BadMessage as error:
+            raise BadOrder("bad_signature", "signature", str(error)) from None
+        return signed, order
 
 
-def check_said(order: Order) -> None:
+def check_said(order: Body) -> None:
     """Raises BadOrder unless where, by whom and when is sound."""
     check_name("namespace", names.namespace_fault(order.namespace))
     check_name("ordered_by", names.name_fault(order.ordered_by))
@@ -92,7 +155,7 @@ def check_name(field: str, fault: names.Fault | None) -> None:
         raise BadOrder(fault.code, field, fault.detail)
 
 
-def check_proven(genesis: Genesis, signer: str, order: Order) -> None:
+def check_proven(genesis: Genesis, signer: str, order: Body) -> None:
     """Raises BadOrder for an agent whose name nothing proves in the namespace."""
     if signer.startswith(AGENT) and order.namespace not in genesis.signed:
         told = "only where everything is signed is an agent's name proven; ask the operator or the service"

@@ -9,13 +9,14 @@ there, once for each forgetting (`journal.restores.asks`), and members look whet
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 from memquorum.core import ids
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.restoring import open_order
-from memquorum.core.records import AccessAccepted, Accessed, JournalEntry, RestoreFound, RestoreOrdered
+from memquorum.core.orders.envelope import BadOrder, OrderKind
+from memquorum.core.orders.restore import REQUEST
+from memquorum.core.records import AccessAccepted, Accessed, JournalEntry, OrderFound, RestoreOrdered
 
 ASKED = "asked"
 """The journal's effect of such an access."""
@@ -33,14 +34,14 @@ def is_one(order_id: str) -> bool:
     return order_id.startswith(_BEFORE)
 
 
-def of_entry(codec: Codec, entry: JournalEntry, detail: Accessed) -> RestoreFound:
+def of_entry(codec: Codec, entry: JournalEntry, detail: Accessed) -> OrderFound:
     """The use that an entry tells of, as it is put to the vote; it counts from when the memory was used."""
     namespace, memory_id = entry.namespace or "", entry.memory_id or ""
     use = AccessAccepted(entry.event_id, memory_id, namespace, detail.agent, detail.accessed_at)
-    return RestoreFound(codec.encode(use), detail.accessed_at, entry.source_offset)
+    return OrderFound(codec.encode(use), detail.accessed_at, entry.source_offset)
 
 
-def use_of(codec: Codec, found: RestoreFound) -> AccessAccepted | None:
+def use_of(codec: Codec, found: OrderFound) -> AccessAccepted | None:
     """The use that asks; None where a signed request does. Raises BadOrder for what cannot be read."""
     try:
         record = codec.decode(found.order)
@@ -49,11 +50,11 @@ def use_of(codec: Codec, found: RestoreFound) -> AccessAccepted | None:
     return record if isinstance(record, AccessAccepted) else None
 
 
-def opened(codec: Codec, genesis: Genesis, found: RestoreFound) -> RestoreOrdered:
-    """What is asked for, signed or by a use; of that, as if its agent had asked for one memory. Raises BadOrder."""
-    use = use_of(codec, found)
+def opened(codec: Codec, genesis: Genesis, kind: OrderKind[Any], found: OrderFound) -> Any:
+    """What is ordered, or asked for by a use: of that, as if its agent had asked for one memory. Raises BadOrder."""
+    use = use_of(codec, found) if kind is REQUEST else None
     if use is None:
-        return open_order(codec, genesis, found.order)[1]
+        return kind.open(codec, genesis, found.order)[1]
     if not ids.is_uuid(use.memory_id):
         raise BadOrder("bad_id", "memory_id", "no UUID")
     if found.accepted_at != use.accessed_at:
@@ -63,6 +64,6 @@ def opened(codec: Codec, genesis: Genesis, found: RestoreFound) -> RestoreOrdere
     )
 
 
-def digest(found: RestoreFound, use: AccessAccepted) -> bytes:
+def digest(found: OrderFound, use: AccessAccepted) -> bytes:
     """What a member keeps of a use that was voted on: SHA-256 of the memory and of the use's place."""
     return hashlib.sha256(f"access\0{use.memory_id}\0{found.offset}".encode()).digest()

@@ -4,8 +4,9 @@ Each class mirrors `schemas/avro/<name>.avsc` field for field; `tests/schema` ho
 milliseconds since the epoch, scores are integers in millionths (`_ppm`), identifiers are strings. What the fields mean
 stands in the schema's `doc`.
 
-By subject: `episodes`, `intake` (uses and the clock), `erasure`, `protection`, `restoring`, `members`, `nomination`,
-`votes` (what members sign) and `journal`. Everybody imports them from here.
+By subject: `episodes`, `intake` (uses and the clock), `erasure`, `protection`, `restoring`, `orders`
+(any of them on its way), `members`, `nomination`, `votes` (what members sign) and `journal`. Everybody imports them
+from here.
 """
 
 from memquorum.core.records.episodes import (
@@ -16,7 +17,7 @@ from memquorum.core.records.episodes import (
     Reencoded,
     Stored,
 )
-from memquorum.core.records.erasure import Erased, ErasedEpisode, ErasureAccepted, ErasureFound, ErasureOrdered
+from memquorum.core.records.erasure import Erased, ErasedEpisode, ErasureOrdered
 from memquorum.core.records.intake import AccessAccepted, AccessRecorded, ClockRequested, ClockTicked, IntakeRefused
 from memquorum.core.records.journal import (
     Accessed,
@@ -30,8 +31,9 @@ from memquorum.core.records.journal import (
 )
 from memquorum.core.records.members import MembersOrdered
 from memquorum.core.records.nomination import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
-from memquorum.core.records.protection import Lapsed, Protected, ProtectionAccepted, ProtectionOrdered, Withheld
-from memquorum.core.records.restoring import RestoreAccepted, Restored, RestoreFound, RestoreOrdered, RestoreRequested
+from memquorum.core.records.orders import OrderAccepted, OrderFound
+from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
+from memquorum.core.records.restoring import Restored, RestoreOrdered, RestoreRequested
 from memquorum.core.records.votes import (
     BallotCast,
     Checkpoint,
@@ -64,8 +66,6 @@ __all__ = [
     "EpisodeScored",
     "Erased",
     "ErasedEpisode",
-    "ErasureAccepted",
-    "ErasureFound",
     "ErasureOrdered",
     "IntakeRefused",
     "JournalAppended",
@@ -78,16 +78,15 @@ __all__ = [
     "NewView",
     "NominationProposed",
     "Opinion",
+    "OrderAccepted",
+    "OrderFound",
     "PrePrepare",
     "Prepare",
     "Prepared",
     "Proposal",
     "Protected",
-    "ProtectionAccepted",
     "ProtectionOrdered",
     "Reencoded",
-    "RestoreAccepted",
-    "RestoreFound",
     "RestoreOrdered",
     "RestoreRequested",
     "Restored",

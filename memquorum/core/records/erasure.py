@@ -1,4 +1,4 @@
-"""The records of an erasure: the order, accepted, found in the stream, and carried out."""
+"""The records of an erasure: the order, and what it erased."""
 
 from __future__ import annotations
 
@@ -17,28 +17,6 @@ class ErasureOrdered:
     ordered_by: str
     ordered_at: int
     reference: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureAccepted:
-    """An order to erase behind the wall: the Signed as received, and when it takes effect."""
-
-    event_id: str
-    namespace: str
-    order: bytes
-    accepted_at: int
-    origin_topic: str
-    origin_partition: int
-    origin_offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureFound:
-    """An order and where in the accepted stream it stands: what members vote on."""
-
-    order: bytes
-    accepted_at: int
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The records of a protection: the order, accepted, in force, lapsed; and what it withholds from an erasure."""
+"""The records of a protection: the order, in force, lapsed; and what it withholds from an erasure."""
 
 from __future__ import annotations
 
@@ -18,20 +18,6 @@ class ProtectionOrdered:
     ordered_at: int
     reference: str | None = None
     ends: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProtectionAccepted:
-    """An order to protect behind the wall: the Signed as received."""
-
-    event_id: str
-    namespace: str
-    memory_id: str
-    order: bytes
-    accepted_at: int
-    origin_topic: str
-    origin_partition: int
-    origin_offset: int
 
 
 @dataclass(frozen=True, slots=True)

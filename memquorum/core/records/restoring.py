@@ -1,4 +1,4 @@
-"""The records of a restore, and of a request to forget: the order, accepted, found in the stream, and carried out."""
+"""The records of a restore, and of a request to forget: the order, journalled, and carried out."""
 
 from __future__ import annotations
 
@@ -17,30 +17,6 @@ class RestoreOrdered:
     ordered_at: int
     reference: str | None = None
     action: str = "restore"
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreAccepted:
-    """A request to restore behind the wall: the Signed as received, the memories that it names, and when it came."""
-
-    event_id: str
-    namespace: str
-    memory_ids: tuple[str, ...]
-    order: bytes
-    accepted_at: int
-    origin_topic: str
-    origin_partition: int
-    origin_offset: int
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreFound:
-    """A request and where in the accepted stream it stands: what members vote on. `order`: the Signed, or the
-    AccessAccepted of a use that asks, whose time `accepted_at` is then."""
-
-    order: bytes
-    accepted_at: int
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memquorum.core.orders import erasure as orders
+from memquorum.core.orders import erase as orders
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.erasure import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
+from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_namespace, read_number

@@ -395,7 +395,7 @@ def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) 
             commits=commits,
             digest=checked.digest.hex(),
         ),
-        asked_by=asking.check(codec, genesis, nomination)[1].ordered_by if asking.is_one(nomination) else None,
+        asked_by=asking.check(codec, genesis, nomination)[1].ordered_by if asking.kind_of(nomination) else None,
     )
 
 

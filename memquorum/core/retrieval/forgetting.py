@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from memquorum.core import caps
 from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm
-from memquorum.core.orders.protection import GOAL, HOLD, PIN
-from memquorum.core.orders.restoring import FORGET
+from memquorum.core.orders.protect import GOAL, HOLD, PIN
+from memquorum.core.orders.restore import FORGET
 from memquorum.core.policy import PPM, CapsPolicy, Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import read_body

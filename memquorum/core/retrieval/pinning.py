@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memquorum.core.orders import protection as orders
+from memquorum.core.orders import protect as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_name, read_namespace

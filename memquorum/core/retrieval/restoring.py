@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memquorum.core import names
-from memquorum.core.orders import restoring as orders
+from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.restoring import FORGET, RESTORE
+from memquorum.core.orders.restore import FORGET, RESTORE
 from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import BadRequest, read_body, read_namespace

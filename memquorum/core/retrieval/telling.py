@@ -10,7 +10,7 @@ from memquorum.core.decay import Profile
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.orders import uses
-from memquorum.core.orders.protection import GOAL, HOLD, PIN
+from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, Vote

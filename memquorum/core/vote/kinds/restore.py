@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core.orders.restore import REASON
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
@@ -16,7 +17,6 @@ from memquorum.core.vote.kinds import forget
 from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Terms, Words
 from memquorum.core.vote.kinds.ordered import whole_or_nothing
 
-REASON = "requested"
 _NOT_SEALED, _KEY_GONE, _GRACE_OVER, _UNREADABLE = "not forgotten", "key gone", "grace over", "unreadable"
 
 

@@ -7,11 +7,11 @@ key in the genesis file does so where its name is proven: in a namespace that ta
 
 from __future__ import annotations
 
+from memquorum import topics
 from memquorum.core import names
-from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import OPERATOR, Genesis
-from memquorum.core.orders.envelope import BadOrder, check_proven, check_said, known, open_sealed, seal
-from memquorum.core.records import ProtectionOrdered, Signed
+from memquorum.core.orders.envelope import BadOrder, OrderKind, check_proven, check_said, known
+from memquorum.core.records import Protected, ProtectionOrdered
 
 PIN, UNPIN, HOLD, RELEASE, NEED, SPARE = ACTIONS = ("pin", "unpin", "hold", "release", "need", "spare")
 ENDS = {UNPIN: PIN, RELEASE: HOLD, SPARE: NEED}
@@ -19,14 +19,6 @@ ENDS = {UNPIN: PIN, RELEASE: HOLD, SPARE: NEED}
 GOAL = "goal:"
 """How the kind of protection begins that an active goal gives; its name follows, so each goal's stands for itself."""
 _OF_OPERATOR = (HOLD, RELEASE)
-
-
-def make(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: ProtectionOrdered) -> bytes:
-    """The order as it is published. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte
-    Ed25519 seed. Raises BadOrder for what would be refused."""
-    data = seal(codec, genesis, signer, seed, order)
-    open_protection(codec, genesis, data)
-    return data
 
 
 def kind_of(order: ProtectionOrdered) -> str:
@@ -43,24 +35,6 @@ def may_end(signer: str, began: str) -> bool:
 def goal_kind(goal: str) -> str:
     """The kind of protection that a goal gives."""
     return f"{GOAL}{goal}"
-
-
-def protects(codec: Codec, data: bytes) -> bool:
-    """Whether a Signed is about protecting, as far as it can be read."""
-    try:
-        return isinstance(codec.decode(codec.decode_as(Signed, data).body), ProtectionOrdered)
-    except DecodeError:
-        return False
-
-
-def open_protection(codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, ProtectionOrdered]:
-    """An order and its envelope: sound, for this cluster, by who may give it, and signed. Raises BadOrder."""
-
-    def rules(signer: str, order: ProtectionOrdered) -> None:
-        check(order)
-        _check_entitled(genesis, signer, order)
-
-    return open_sealed(codec, genesis, data, ProtectionOrdered, rules)
 
 
 def check(order: ProtectionOrdered) -> None:
@@ -90,3 +64,17 @@ def _check_entitled(genesis: Genesis, signer: str, order: ProtectionOrdered) -> 
             "not_entitled", "action", "only the operator holds and releases: `python -m infra hold`, `… --release`"
         )
     check_proven(genesis, signer, order)
+
+
+PROTECTION = OrderKind(
+    name="protect",
+    body=ProtectionOrdered,
+    topic=topics.PROTECTIONS,
+    told="an order to protect",
+    command="`memquorum pin`, `memquorum goal` or `python -m infra hold`",
+    check=lambda order, _: check(order),
+    entitled=_check_entitled,
+    effects={"protected": Protected},
+    named=lambda order: (order.memory_id,),
+    guards=True,
+)

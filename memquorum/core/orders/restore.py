@@ -4,44 +4,26 @@ hold.
 A request is a Signed whose body is a RestoreOrdered. The operator may sign it, the service `erasure` for who has the
 right `forget`, and an agent that has a key in the genesis file, in a namespace that takes nothing unsigned: there its
 name is proven, and it might as well have used the memory while it was alive.
-
-Everybody who meets a request checks it by `open_order`: intake, the commit worker, the audit, the members.
 """
 
 from __future__ import annotations
 
+from memquorum import topics
 from memquorum.core import names
-from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders.envelope import BadOrder, check_proven, check_said, known, open_sealed, seal
+from memquorum.core.orders.envelope import BadOrder, OrderKind, check_proven, check_said, known
 from memquorum.core.policy import Policy
-from memquorum.core.records import RestoreOrdered, Signed
+from memquorum.core.records import Proposal, RestoreOrdered, RestoreRequested
 
 IDS_MOST = 100
 RESTORE, FORGET = ACTIONS = ("restore", "forget")
+REASON = "requested"
+"""Why what is to come back is proposed."""
 
 
 def most(policy: Policy) -> int:
     """How many memories one request may name: it is voted on in one epoch."""
     return min(IDS_MOST, policy.epoch.proposals_max)
-
-
-def make(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: RestoreOrdered) -> bytes:
-    """The request as it is published. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte
-    Ed25519 seed. Raises BadOrder for what would be refused."""
-    data = seal(codec, genesis, signer, seed, order)
-    open_order(codec, genesis, data)
-    return data
-
-
-def open_order(codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, RestoreOrdered]:
-    """A request and its envelope: sound, for this cluster, by who may ask, and signed. Raises BadOrder."""
-
-    def rules(signer: str, order: RestoreOrdered) -> None:
-        check(order, genesis.policy)
-        _check_entitled(genesis, signer, order)
-
-    return open_sealed(codec, genesis, data, RestoreOrdered, rules)
 
 
 def check(order: RestoreOrdered, policy: Policy) -> None:
@@ -65,3 +47,28 @@ def _check_entitled(genesis: Genesis, signer: str, order: RestoreOrdered) -> Non
     if not known(genesis, signer):
         raise BadOrder("not_entitled", "signer", f"{signer[:40]!r} may not ask; ask the operator or the service")
     check_proven(genesis, signer, order)
+
+
+def _proposals(order: RestoreOrdered, accepted_at: int) -> tuple[Proposal, ...]:
+    """One for each memory. The request counts as the memories' last use: decay is counted from it; of a use that asks,
+    from its own time. What is to be forgotten is nominated as whatever else is, by its decay."""
+    if order.action != RESTORE:
+        return ()
+    return tuple(
+        Proposal(memory_id, order.namespace, RESTORE, REASON, accepted_at, accepted_at, 0)
+        for memory_id in order.memory_ids
+    )
+
+
+REQUEST = OrderKind(
+    name="restore",
+    body=RestoreOrdered,
+    topic=topics.RESTORES,
+    told="a request to restore",
+    command="`memquorum restore` or `python -m infra restore`",
+    check=check,
+    entitled=_check_entitled,
+    effects={"requested": RestoreRequested, "declined": RestoreRequested},
+    named=lambda order: order.memory_ids,
+    proposals=_proposals,
+)

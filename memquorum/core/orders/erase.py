@@ -3,38 +3,18 @@
 An order is a Signed whose body is an ErasureOrdered. The operator and the service `erasure` may sign it, whatever it
 names; and an agent that has a key in the genesis file, about itself, where its name is proven: in a namespace that
 takes nothing unsigned. Elsewhere a name is only a name, and may be another tenant's agent of the same one.
-
-Everybody who meets an order checks it by `open_order`: intake, the commit worker, the rebuild, the audit, the members.
 """
 
 from __future__ import annotations
 
+from memquorum import topics
 from memquorum.core import names
-from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.orders.envelope import AGENT as PROVEN
-from memquorum.core.orders.envelope import SERVICE, BadOrder, check_name, check_proven, check_said, open_sealed, seal
-from memquorum.core.records import ErasureOrdered, Signed
+from memquorum.core.orders.envelope import SERVICE, BadOrder, OrderKind, check_name, check_proven, check_said
+from memquorum.core.records import Erased, ErasureOrdered, Proposal, Withheld
 
 MEMORY, SUBJECT, AGENT, SOURCE, NAMESPACE = SELECTORS = ("memory", "subject", "agent", "source", "namespace")
-
-
-def make(codec: Codec, genesis: Genesis, signer: str, seed: bytes, order: ErasureOrdered) -> bytes:
-    """The order as it is published. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte
-    Ed25519 seed. Raises BadOrder for what would be refused."""
-    data = seal(codec, genesis, signer, seed, order)
-    open_order(codec, genesis, data)
-    return data
-
-
-def open_order(codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, ErasureOrdered]:
-    """An order and its envelope: sound, for this cluster, by who may give it, and signed. Raises BadOrder."""
-
-    def rules(signer: str, order: ErasureOrdered) -> None:
-        check(order)
-        _check_entitled(genesis, signer, order)
-
-    return open_sealed(codec, genesis, data, ErasureOrdered, rules)
 
 
 def check(order: ErasureOrdered) -> None:
@@ -64,3 +44,24 @@ def _check_entitled(genesis: Genesis, signer: str, order: ErasureOrdered) -> Non
     if order.selector not in (AGENT, SUBJECT) or order.value != signer.removeprefix(PROVEN):
         raise BadOrder("not_entitled", "value", "an agent may order the erasure of itself alone")
     check_proven(genesis, signer, order)
+
+
+def _proposals(order: ErasureOrdered, accepted_at: int) -> tuple[Proposal, ...]:
+    """Everything that it names is erased by then, and nobody votes on whether: members attest that the order is
+    genuine, and where in the accepted stream it stands."""
+    return (Proposal(order.order_id, order.namespace, "erase", order.selector, 0, accepted_at, 0),)
+
+
+ERASURE = OrderKind(
+    name="erase",
+    body=ErasureOrdered,
+    topic=topics.ERASURES,
+    told="an order to erase",
+    command="`memquorum erase` or `python -m infra erase`",
+    check=lambda order, _: check(order),
+    entitled=_check_entitled,
+    effects={"erased": Erased, "withheld": Withheld},
+    alone=True,
+    proposals=_proposals,
+    insists=True,
+)

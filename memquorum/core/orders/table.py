@@ -1,0 +1,53 @@
+"""All kinds of orders that come in by a topic, and what is done with each of them in the same way.
+
+One more kind is a file beside these and a line in `ORDERS`; then what it does: its judgement in `commit.ordering`, a
+rule for each of its effects in `journal.effects` and one of the audit's in `audit.history`.
+
+An order for another membership is none of them: it is for one shard and no namespace, and the members alone read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.orders.envelope import BadOrder, OrderKind
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.restore import REQUEST
+from memquorum.core.records import OrderAccepted
+
+ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.name: kind for kind in (ERASURE, PROTECTION, REQUEST)})
+"""Every kind by its name."""
+BY_TOPIC: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.topic: kind for kind in ORDERS.values()})
+DETAILS = tuple(dict.fromkeys(detail for kind in ORDERS.values() for detail in kind.effects.values()))
+"""The details of the journal's entries that answer an order."""
+
+
+def let_in(codec: Codec, genesis: Genesis, data: bytes, at: int, origin: tuple[str, int, int]) -> OrderAccepted:
+    """What goes into the accepted stream, as of the time `at`. `origin`: topic, partition, offset. Raises BadOrder."""
+    kind = BY_TOPIC[origin[0]]
+    _, order = kind.open(codec, genesis, data)
+    return OrderAccepted(order.order_id, kind.name, order.namespace, kind.named(order), data, at, *origin)
+
+
+def unfit(codec: Codec, genesis: Genesis, record: OrderAccepted) -> str | None:
+    """What keeps an order in the accepted stream from being followed: it does not hold, or is another one."""
+    kind = ORDERS.get(record.kind)
+    if kind is None:
+        return f"an order of an unknown kind, {record.kind[:40]!r}"
+    try:
+        _, order = kind.open(codec, genesis, record.order)
+    except BadOrder as error:
+        return f"{kind.told} that does not hold: {error}"
+    if (record.event_id, record.namespace, record.memory_ids) != (order.order_id, order.namespace, kind.named(order)):
+        return f"{kind.told} that is not {record.event_id[:40]!r} in {record.namespace!r}"
+    return None
+
+
+def answered_by(detail: object) -> OrderKind[Any] | None:
+    """The kind of order that an entry with this detail answers; None of any other entry."""
+    return next((kind for kind in ORDERS.values() if type(detail) in kind.effects.values()), None)
