@@ -95,7 +95,7 @@ class Erasing:
         """What is to be erased; None where the order was answered before: carried out, or withheld."""
         if self._store.answered(line.state.shard, [digest]):
             return None
-        _, order = ERASURE.open(self._rules.codec, self._rules.genesis, record.order)
+        _, order = ERASURE.opened(self._rules.codec, self._rules.genesis, record.order)
         return self._store.named(order.namespace, order.selector, order.value)
 
     def _with_heads(self, net: Net, genesis: Genesis) -> Net:

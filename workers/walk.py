@@ -120,7 +120,7 @@ class Walk:
         first = self._view.ordered(self._shard, offset, order_digest(self._codec, record.order), record.accepted_at)
         if not first or record.kind != PROTECTION.name:
             return
-        signed, order = PROTECTION.open(self._codec, self._genesis, record.order)
+        signed, order = PROTECTION.opened(self._codec, self._genesis, record.order)
         limits, there = self._genesis.policy.protection, self._view.guarded(order.namespace)
         begins = order.action not in ENDS
         stands = self._view.protects(order.memory_id, kind_of(order))

@@ -210,12 +210,12 @@ class Served(Service):
             return
         store: Any = self.reads
         if topic == topics.PROTECTIONS:
-            signed, wanted = PROTECTION.open(self.codec, self.genesis, data)
+            signed, wanted = PROTECTION.opened(self.codec, self.genesis, data)
             assert (wanted.order_id, wanted.namespace) == (event_id, namespace)
             if self.carries_out:
                 store.protect(wanted, signed.signer)
             return
-        _, order = ERASURE.open(self.codec, self.genesis, data)
+        _, order = ERASURE.opened(self.codec, self.genesis, data)
         assert (order.order_id, order.namespace) == (event_id, namespace)
         if self.carries_out:
             said = (order.selector, order.value, order.ordered_by)
@@ -224,7 +224,7 @@ class Served(Service):
 
     def _restore(self, order_id: str, namespace: str, data: bytes) -> None:
         """All but the last of the memories come back."""
-        _, asked = REQUEST.open(self.codec, self.genesis, data)
+        _, asked = REQUEST.opened(self.codec, self.genesis, data)
         assert (asked.order_id, asked.namespace) == (order_id, namespace)
         if self.carries_out:
             *back, last = asked.memory_ids

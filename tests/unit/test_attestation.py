@@ -142,4 +142,4 @@ def test_what_was_not_attested_rests_and_what_the_tick_has_not_seen_waits() -> N
 def test_what_cannot_be_attested_keeps_nobody_waiting(caplog: pytest.LogCaptureFixture) -> None:
     forged = replace(STANDS, order=votes.signed(CODEC, GENESIS, "member:1", ORDER))
     assert due(Shelf(Unattested(forged), Unattested(STANDS)), Standing(5, 0, 0, 0, 2)) == STANDS
-    assert "cannot be attested" in caplog.text
+    assert "cannot be voted on" in caplog.text

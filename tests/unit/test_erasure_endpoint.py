@@ -51,7 +51,7 @@ def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, 
     told = answer.json()
     assert (answer.status_code, told["status"], told["dry_run"]) == (200, "erased", False)
     ((topic, _, data),) = service.sent
-    signed, order = ERASURE.open(codec, GENESIS, data)
+    signed, order = ERASURE.opened(codec, GENESIS, data)
     assert (topic, signed.signer) == (topics.ERASURES, "service:erasure")
     assert (order.namespace, order.selector, order.value) == ("greenhouse", "subject", "ada")
     assert (order.ordered_by, order.reference) == ("whoever is on this machine", "ticket-7")
@@ -133,7 +133,7 @@ def test_only_who_has_the_right_there_sees_or_orders(
         assert answer.status_code == status, answer.text
     assert len(service.sent) == (status == 200)
     if service.sent:
-        assert ERASURE.open(codec, GENESIS, service.sent[0][2])[1].ordered_by == f"key {'01' * 6}"
+        assert ERASURE.opened(codec, GENESIS, service.sent[0][2])[1].ordered_by == f"key {'01' * 6}"
     assert client.post("/erase", json=ADA).status_code == 401
 
 

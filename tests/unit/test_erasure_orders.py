@@ -40,7 +40,7 @@ NOW = 1_760_000_000_000
 def test_who_may_order_is_followed(codec: Codec, signer: str, selector: str, value: str) -> None:
     order = ordered(GENESIS, selector, value)
     data = ERASURE.make(codec, GENESIS, signer, genesis.seed_of(signer), order)
-    envelope, opened = ERASURE.open(codec, GENESIS, data)
+    envelope, opened = ERASURE.opened(codec, GENESIS, data)
     assert (envelope.signer, opened) == (signer, order)
 
 
@@ -77,7 +77,7 @@ def test_who_may_not_is_not(  # noqa: PLR0917
 ) -> None:
     data = signed(codec, GENESIS, ordered(GENESIS, selector, value, **changes), signer)
     with pytest.raises(BadOrder) as refused:
-        ERASURE.open(codec, GENESIS, data)
+        ERASURE.opened(codec, GENESIS, data)
     assert (refused.value.code, refused.value.field) == wrong
 
 
@@ -88,13 +88,13 @@ def test_nobody_orders_with_another_key_or_of_other_bytes(codec: Codec) -> None:
     moved = codec.encode(replace(codec.decode_as(Signed, signed(codec, GENESIS, order)), body=other))
     for data in (forged, moved):
         with pytest.raises(BadOrder, match="signature"):
-            ERASURE.open(codec, GENESIS, data)
+            ERASURE.opened(codec, GENESIS, data)
 
 
 def test_a_file_of_before_names_no_service_and_is_read_as_ever(codec: Codec) -> None:
     for signer in ("operator", "service:erasure"):
         with pytest.raises(BadOrder, match="names no"):
-            ERASURE.open(codec, OLD, signed(codec, OLD, ordered(OLD), signer))
+            ERASURE.opened(codec, OLD, signed(codec, OLD, ordered(OLD), signer))
     with pytest.raises(GenesisError, match="services must be"):
         genesis.make(services={**OLD.services, "baking": genesis.public_key("service:baking")})
 

@@ -61,7 +61,7 @@ def test_what_is_alive_is_proposed_and_the_decision_waited_for(
     assert (answer.status_code, told["status"], told["dry_run"], told["epoch"]) == (200, "decided", False, 7)
     assert [one["status"] for one in told["memories"]] == ["forgotten", "unknown"]
     ((_, _, data),) = service.sent
-    order = REQUEST.open(codec, GENESIS, data)[1]
+    order = REQUEST.opened(codec, GENESIS, data)[1]
     assert (order.action, order.memory_ids, order.reference) == ("forget", (HERS,), "spring cleaning")
     assert client.get(f"/restores/{order.order_id}").json()["action"] == "forget"
 

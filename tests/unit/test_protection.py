@@ -88,10 +88,10 @@ def forget(shard: Shard, *about: str, **more: Any) -> list[tuple[str, str]]:
 def test_who_may_order_what(codec: Codec, signer: str, action: str, fault: str | None) -> None:
     data = signed(codec, wanted(action), signer)
     if fault is None:
-        assert PROTECTION.open(codec, GENESIS, data)[1].action == action
+        assert PROTECTION.opened(codec, GENESIS, data)[1].action == action
         return
     with pytest.raises(BadOrder) as wrong:
-        PROTECTION.open(codec, GENESIS, data)
+        PROTECTION.opened(codec, GENESIS, data)
     assert wrong.value.field == fault
 
 
@@ -113,7 +113,7 @@ def test_an_agent_pins_where_its_name_is_proven_and_holds_nothing(codec: Codec) 
 )  # fmt: skip
 def test_what_no_order_may_say(codec: Codec, changes: dict[str, Any]) -> None:
     with pytest.raises(BadOrder):
-        PROTECTION.open(codec, GENESIS, signed(codec, wanted(**changes), cluster=GENESIS.cluster))
+        PROTECTION.opened(codec, GENESIS, signed(codec, wanted(**changes), cluster=GENESIS.cluster))
 
 
 def test_intake_lets_in_what_holds_and_refuses_the_rest(codec: Codec) -> None:
@@ -522,10 +522,10 @@ def test_what_a_goal_needs_is_kept_until_it_ends(client: TestClient, service: Se
     early = client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]})
     assert (early.status_code, early.json()["status"], len(service.sent)) == (202, "not yet", sent + 1)
     store: Any = service.reads
-    _, begun = PROTECTION.open(service.codec, service.genesis, service.sent[-1][2])
+    _, begun = PROTECTION.opened(service.codec, service.genesis, service.sent[-1][2])
     store.protect(begun)
     assert client.post("/goals/end?wait_ms=0", json=asked | {"memory_ids": [HERS]}).json()["status"] == "ordered"
-    _, last = PROTECTION.open(service.codec, service.genesis, service.sent[-1][2])
+    _, last = PROTECTION.opened(service.codec, service.genesis, service.sent[-1][2])
     assert (last.action, last.memory_id, last.reference, last.ends) == ("spare", HERS, "sow", begun.order_id)
 
 

@@ -62,7 +62,7 @@ def test_what_rests_is_asked_for_and_of_the_rest_it_is_said_why_not(
     assert said[OVER] == "its grace time ended on 1970-01-03 00:00:00 UTC: its key goes"
     assert "no way back" in said[ERASED]
     ((topic, _, data),) = service.sent
-    signed, order = REQUEST.open(codec, GENESIS, data)
+    signed, order = REQUEST.opened(codec, GENESIS, data)
     assert (topic, signed.signer, order.memory_ids) == (topics.RESTORES, "service:erasure", (SEALED, ALSO))
     assert (order.ordered_by, order.reference) == ("whoever is on this machine", "ticket-8")
     after = client.get(f"/restores/{order.order_id}").json()
@@ -122,7 +122,7 @@ def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:
     assert client.post("/restore", json=asked(SEALED) | {"namespace": "mill"}, headers=may).status_code == 403
     assert client.post("/restore", json=asked(SEALED), headers=may).status_code == 200
     ((_, _, data),) = service.sent
-    assert REQUEST.open(codec, GENESIS, data)[1].ordered_by.startswith("key ")
+    assert REQUEST.opened(codec, GENESIS, data)[1].ordered_by.startswith("key ")
 
 
 def test_without_its_key_the_service_names_who_may_ask(codec: Codec) -> None:

@@ -278,7 +278,7 @@ def test_a_nomination_of_a_late_use_says_nothing_else_than_the_use(
 def test_who_may_ask(codec: Codec) -> None:
     made = {name: REQUEST.make(codec, GENESIS, name, seed_of(name), ORDER) for name in ("operator", "service:erasure")}
     for name, data in made.items():
-        signed, order = REQUEST.open(codec, GENESIS, data)
+        signed, order = REQUEST.opened(codec, GENESIS, data)
         assert (signed.signer, order) == (name, ORDER)
     for name, code in (("member:1", "not_entitled"), ("service:journal", "not_entitled"), ("agent:x", "not_entitled")):
         with pytest.raises(BadOrder) as refused:
@@ -292,7 +292,7 @@ def test_nobody_asks_with_another_key_or_in_other_words(codec: Codec) -> None:
     sound = codec.decode_as(Signed, REQUEST.make(codec, GENESIS, "operator", seed_of("operator"), ORDER))
     other = codec.encode(replace(ORDER, memory_ids=(B,)))
     with pytest.raises(BadOrder, match="signature"):
-        REQUEST.open(codec, GENESIS, codec.encode(replace(sound, body=other)))
+        REQUEST.opened(codec, GENESIS, codec.encode(replace(sound, body=other)))
 
 
 def test_an_agent_may_ask_where_its_name_is_proven(codec: Codec) -> None:

@@ -133,7 +133,7 @@ class Erasures:
 
     def _order(self, entry: JournalEntry, detail: Erased | Withheld) -> ErasureOrdered:
         try:
-            _, order = ERASURE.open(self._rules.codec, self._rules.genesis, detail.order)
+            _, order = ERASURE.opened(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
             raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
         shard = ids.shard_of(order.namespace, self._rules.genesis.shards)

@@ -30,7 +30,7 @@ class Protections:
     def judge(self, entry: JournalEntry, detail: Protected, rows: Rows) -> None:
         """An order to protect. Raises Impossible."""
         try:
-            signed, order = PROTECTION.open(self._rules.codec, self._rules.genesis, detail.order)
+            signed, order = PROTECTION.opened(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
             raise Impossible(Kind.ORDER_INVALID, "an order by who may give it", error) from None
         shard = ids.shard_of(order.namespace, self._rules.genesis.shards)

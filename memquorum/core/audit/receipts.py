@@ -110,7 +110,7 @@ def check(codec: Codec, genesis: Genesis, proof: Proof) -> Found:
     first, detail = entries[0], details[0]
     head = _head(codec, genesis, proof, entries[-1])
     try:
-        signed, order = ERASURE.open(codec, genesis, detail.order)
+        signed, order = ERASURE.opened(codec, genesis, detail.order)
     except BadOrder as error:
         raise BadReceipt(f"order: {error}") from None
     if (first.namespace, first.event_id) != (order.namespace, order.order_id):

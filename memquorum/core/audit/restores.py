@@ -31,7 +31,7 @@ class Restores:
     def judge(self, entry: JournalEntry, detail: RestoreRequested, memories: Mapping[str, Memory], as_of: int) -> None:
         """A request is one, and it is voted on if there is anything to vote on. Raises Impossible."""
         try:
-            _, order = REQUEST.open(self._rules.codec, self._rules.genesis, detail.order)
+            _, order = REQUEST.opened(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, "a request of who may ask", error) from None
         told = (entry.event_id, entry.namespace, entry.memory_id)

@@ -42,7 +42,7 @@ def apply_erasure(
 
 def _protection(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
     """An order to protect a memory, or to protect it no longer."""
-    signed, order = PROTECTION.open(rules.codec, rules.genesis, record.order)
+    signed, order = PROTECTION.opened(rules.codec, rules.genesis, record.order)
     repeated = order_digest(rules.codec, record.order) in rows.answered
     guarded = rows.guarded.get(order.namespace, Guarded())
     takes = protections.takes(rows, guarded, rules.genesis.policy.protection, signed.signer, order)
@@ -97,7 +97,7 @@ def in_parts(found: Sequence[ErasedEpisode], most: int = PART_MOST) -> list[Part
 
 def _request(rules: Rules, rows: Rows, place: Place, record: OrderAccepted) -> Change:
     """A request to restore, or to forget: it changes nothing before it is voted on."""
-    _, order = REQUEST.open(rules.codec, rules.genesis, record.order)
+    _, order = REQUEST.opened(rules.codec, rules.genesis, record.order)
     effect = "requested" if restores.votable(order, rows.memories, rows.state.as_of) else "declined"
     if order_digest(rules.codec, record.order) in rows.answered:
         effect = REPEATED

@@ -25,7 +25,7 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
     follow the order, NotTheOrder where the entry is not about it, or takes another namespace's memory.
     """
     entry = change.entry
-    signed, order = ERASURE.open(codec, genesis, detail.order)
+    signed, order = ERASURE.opened(codec, genesis, detail.order)
     if (entry.event_id, entry.namespace) != (order.order_id, order.namespace):
         raise NotTheOrder(f"order {order.order_id} in {order.namespace!r}, not {entry.event_id}")
     if not 0 <= detail.part < detail.parts:

@@ -71,7 +71,7 @@ def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     """The rows after an order to protect. Raises BadOrder where nobody had to follow it, NotTheOrder where the entry is
     not about it, or says that it does what it cannot."""
     entry = change.entry
-    signed, order = PROTECTION.open(codec, genesis, detail.order)
+    signed, order = PROTECTION.opened(codec, genesis, detail.order)
     if (entry.event_id, entry.namespace, entry.memory_id) != (order.order_id, order.namespace, order.memory_id):
         raise NotTheOrder(f"order {order.order_id} about {order.memory_id}, not {entry.event_id}")
     if not detail.applied:
@@ -105,7 +105,7 @@ def do_lapsed(genesis: Genesis, rows: Rows, change: Change, detail: Lapsed) -> C
 
 def do_withheld(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Withheld) -> Change:
     """An order to erase that is not carried out. Raises BadOrder, and NotTheOrder where nothing of it is held."""
-    _, order = ERASURE.open(codec, genesis, detail.order)
+    _, order = ERASURE.opened(codec, genesis, detail.order)
     if (change.entry.event_id, change.entry.namespace) != (order.order_id, order.namespace):
         raise NotTheOrder(f"order {order.order_id} in {order.namespace!r}, not {change.entry.event_id}")
     if not detail.held or any((memory_id, HOLD) not in rows.protected for memory_id in detail.held):

@@ -117,10 +117,10 @@ class OrderKind(Generic[Order]):
         """The order as it is published. `signer`: 'operator', 'service:erasure' or 'agent:NAME'; `seed`: its 32-byte
         Ed25519 seed. Raises BadOrder for what would be refused."""
         data = codec.encode(messages.sign(genesis.cluster, signer, seed, codec.encode(order)))
-        self.open(codec, genesis, data)
+        self.opened(codec, genesis, data)
         return data
 
-    def open(self, codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, Order]:
+    def opened(self, codec: Codec, genesis: Genesis, data: bytes) -> tuple[Signed, Order]:
         """An order and its envelope: for this cluster, sound, by who may give it, and signed. Everybody who meets an
         order checks it here: intake, the commit worker, the rebuild, the audit, the members. Raises BadOrder."""
         try:

@@ -23,14 +23,14 @@ from memquorum.core.records import OrderAccepted
 ORDERS: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.name: kind for kind in (ERASURE, PROTECTION, REQUEST)})
 """Every kind by its name."""
 BY_TOPIC: Mapping[str, OrderKind[Any]] = MappingProxyType({kind.topic: kind for kind in ORDERS.values()})
-DETAILS = tuple(dict.fromkeys(detail for kind in ORDERS.values() for detail in kind.effects.values()))
+DETAILS: tuple[Any, ...] = tuple(dict.fromkeys(detail for kind in ORDERS.values() for detail in kind.effects.values()))
 """The details of the journal's entries that answer an order."""
 
 
 def let_in(codec: Codec, genesis: Genesis, data: bytes, at: int, origin: tuple[str, int, int]) -> OrderAccepted:
     """What goes into the accepted stream, as of the time `at`. `origin`: topic, partition, offset. Raises BadOrder."""
     kind = BY_TOPIC[origin[0]]
-    _, order = kind.open(codec, genesis, data)
+    _, order = kind.opened(codec, genesis, data)
     return OrderAccepted(order.order_id, kind.name, order.namespace, kind.named(order), data, at, *origin)
 
 
@@ -40,7 +40,7 @@ def unfit(codec: Codec, genesis: Genesis, record: OrderAccepted) -> str | None:
     if kind is None:
         return f"an order of an unknown kind, {record.kind[:40]!r}"
     try:
-        _, order = kind.open(codec, genesis, record.order)
+        _, order = kind.opened(codec, genesis, record.order)
     except BadOrder as error:
         return f"{kind.told} that does not hold: {error}"
     if (record.event_id, record.namespace, record.memory_ids) != (order.order_id, order.namespace, kind.named(order)):

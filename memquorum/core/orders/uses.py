@@ -54,7 +54,7 @@ def opened(codec: Codec, genesis: Genesis, kind: OrderKind[Any], found: OrderFou
     """What is ordered, or asked for by a use: of that, as if its agent had asked for one memory. Raises BadOrder."""
     use = use_of(codec, found) if kind is REQUEST else None
     if use is None:
-        return kind.open(codec, genesis, found.order)[1]
+        return kind.opened(codec, genesis, found.order)[1]
     if not ids.is_uuid(use.memory_id):
         raise BadOrder("bad_id", "memory_id", "no UUID")
     if found.accepted_at != use.accessed_at:
