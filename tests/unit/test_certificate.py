@@ -143,7 +143,7 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "a request to restore that is not there": (
         lambda: with_nomination(trigger="restore/7f0f3f3e-2222-5c3a-9d2f-0d5c0f6f1a11"),
-        "the request is not there",
+        "the order is not there",
     ),
     "epoch 0": (lambda: with_nomination(epoch=0), "no such time"),
     "time before time": (lambda: with_nomination(as_of=-1), "no such time"),

@@ -33,7 +33,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 @pytest.fixture
 def ordered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[MembersOrdered, bytes]]:
     found: list[tuple[MembersOrdered, bytes]] = []
-    monkeypatch.setattr(members.orders, "publish", lambda _, given: found.extend(given))
+    monkeypatch.setattr(members.orders, "publish_members", lambda _, given: found.extend(given))
     return found
 
 
