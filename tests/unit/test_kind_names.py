@@ -16,12 +16,9 @@ OBJECTS = {name.upper() for name in KINDS}
 # Whose every word is about one kind; what they import it for.
 OWN = {
     "memquorum/core/journal/restores.py": "whether a request to restore has anything to be voted on",
-    "memquorum/core/vote/asking.py": "puts a request to restore to the vote",
-    "memquorum/core/vote/attestation.py": "puts an erasure to the vote",
     "memquorum/core/vote/configuring.py": "puts an order about the members to the vote",
     "memquorum/core/vote/nomination.py": "puts an order about the members to the vote",
     "memquorum/core/vote/preview.py": "what a policy would have forgotten",
-    "workers/casting.py": "says no to a request that it has not read",
 }
 
 
