@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memquorum.core.api.answers import Hit
 from memquorum.core.facets import names as joined
 from memquorum.core.policy import PPM
 from memquorum.core.retrieval.buffer import Trace
-from memquorum.core.retrieval.query import Filters, Hit, cosine
+from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
 

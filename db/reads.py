@@ -24,6 +24,7 @@ from db.erasure_rows import Found, Staying
 from db.pool import Pool, bounded, in_time
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
+from memquorum.core.api.answers import Hit, Restore
 from memquorum.core.audit.receipts import Proof
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota
@@ -34,10 +35,10 @@ from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.explain import Facts, gated
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.query import ALL, GATED, Filters, Hit, passes
+from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
-from memquorum.core.retrieval.restoring import Resting, Restore
+from memquorum.core.retrieval.restoring import Resting
 from memquorum.ports import StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
+
+from memquorum.core.api.answers import Restore, Restoring
 from memquorum.core.avro import Codec
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.restoring import Resting, Restore, Restoring, told
+from memquorum.core.retrieval.restoring import Resting, told
 
 
 def resting(rows: Sequence[tuple[Any, ...]]) -> list[Resting]:

@@ -19,6 +19,7 @@ from db.connection import READER, Link
 from db.queries import QUERIES
 from infra import genesis
 from infra.settings import Settings, SettingsError
+from memquorum.core.api.answers import Restoring
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
 from memquorum.core.ids import DEFAULT_NAMESPACE
@@ -27,7 +28,6 @@ from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval import restoring
-from memquorum.core.retrieval.restoring import Restoring
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.orders import publish

@@ -23,7 +23,7 @@ from memquorum.client.errors import (
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
 from memquorum.client.values import Context, Erasure, Explanation, Forget, Found, LeftOut, Receipt, Restore
-from memquorum.core.retrieval.query import Hit
+from memquorum.core.api.answers import Hit
 
 __all__ = [
     "AsyncMemory",

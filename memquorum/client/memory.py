@@ -37,9 +37,9 @@ from memquorum.client.values import (
     named,
 )
 from memquorum.core import ids
+from memquorum.core.api.answers import Hit
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent
-from memquorum.core.retrieval.query import Hit
 from memquorum.kafka import aiokafka
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
 

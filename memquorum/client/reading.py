@@ -10,13 +10,14 @@ from dataclasses import asdict
 from functools import partial
 from typing import cast
 
+import msgspec
 from rich.console import Console
 from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client.sync import Memory
 from memquorum.client.values import Context, Found, Gates, Only
-from memquorum.core.retrieval.query import Hit
+from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.telling import moment
 from memquorum.options import when
 
@@ -121,7 +122,7 @@ def _search(opens: Opens, parsed: argparse.Namespace) -> int:
         hits = memory.search(parsed.query, parsed.k, peek=parsed.peek, exact=parsed.exact, **_only(parsed))
     if parsed.json:
         for hit in hits:
-            print(json.dumps(asdict(hit)))
+            print(json.dumps(msgspec.structs.asdict(hit)))
         return 0
     console = terminal.console()
     if not hits:

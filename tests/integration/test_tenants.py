@@ -11,7 +11,6 @@ import statistics
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from db.reads import Reads
 from db.store import Clear, PostgresStore
 from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight
+from memquorum.core.api.answers import Explained, Shown
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys as MemoryKeys
 from memquorum.core.records import ErasedEpisode
@@ -36,7 +36,6 @@ from tests.unit import erasures, protections, votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE as HERS
 from tests.unit.shard import Shard
-from workers.retrieval import shapes
 from workers.retrieval.app import app
 from workers.retrieval.door import Door
 
@@ -350,8 +349,8 @@ def test_over_http_a_tenant_finds_its_own_and_nothing_of_the_other(client: TestC
                 assert own.status_code == (404 if name == DROPPED and not way else 200), own.text
                 assert other not in own.text and not [n for n in (*NAMES, DROPPED) if memory(n, other) in own.text]
                 if own.status_code == 200:
-                    shape = shapes.Explained if way else shapes.Shown
-                    assert set(own.json()) == {f.name for f in fields(shape)}
+                    shape = Explained if way else Shown
+                    assert set(own.json()) == set(shape.__struct_fields__)
                 theirs = client.get(f"/memories/{memory(name, other)}{way}", headers=headers)
                 unknown = client.get(f"/memories/{UNKNOWN}{way}", headers=headers)
                 assert (theirs.status_code, theirs.headers) == (404, unknown.headers)

@@ -6,7 +6,7 @@ import uuid
 
 import numpy as np
 
-from memquorum.core.retrieval.query import Hit
+from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.ranking import Candidate, Scored
 
 

@@ -14,6 +14,7 @@ from db.found_rows import shown
 from memquorum import topics
 from memquorum.core import access
 from memquorum.core.access import Keys, Sight, covers
+from memquorum.core.api.answers import Hit, Restore
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.intake import EpisodeIntent
@@ -24,10 +25,10 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import ErasedEpisode, ProtectionOrdered
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.query import ALL, Filters, Hit
+from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
-from memquorum.core.retrieval.restoring import Resting, Restore, decided
+from memquorum.core.retrieval.restoring import Resting, decided
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.telemetry.bundle import Telemetry
 from tests.unit import erasures, genesis

@@ -14,8 +14,9 @@ from db.cached import Changed, Near
 from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import Sight
+from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.cache import Cache, Rows
-from memquorum.core.retrieval.query import Hit, Search
+from memquorum.core.retrieval.query import Search
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.metrics import Meters
 from workers.retrieval import caching

@@ -29,7 +29,7 @@ from memquorum.client import (
     settings,
 )
 from memquorum.client.values import Forget
-from memquorum.core.retrieval.query import Hit
+from memquorum.core.api.answers import Hit
 
 HIT = Hit(
     "5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", None, None, 0, 0, 0, 0.5, 0.9

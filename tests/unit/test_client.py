@@ -29,6 +29,7 @@ from memquorum.client import (
 from memquorum.client.memory import _gates
 from memquorum.client.values import Episode, Gates
 from memquorum.core import ids
+from memquorum.core.api.requests import SearchRequest
 from memquorum.core.identity import signatures
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import query
@@ -170,7 +171,7 @@ GATES = st.fixed_dictionaries({}, optional={
 @given(GATES)
 def test_gates_mean_the_same_by_id_as_in_a_search(gates: Gates) -> None:
     asked = {name: value for name, value in gates.items() if value is not None}
-    searched = query.read_body(json.dumps({"namespace": "n", "query": "q", **asked}).encode(), query.SearchRequest)
+    searched = query.read_body(json.dumps({"namespace": "n", "query": "q", **asked}).encode(), SearchRequest)
     by_id = query.read_gates_of(httpx.QueryParams(_gates(gates)))
     wanted = query.read_gates(
         searched.sensitivity_max, searched.purpose,

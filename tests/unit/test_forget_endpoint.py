@@ -10,13 +10,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from memquorum.core import access
+from memquorum.core.api.answers import Restore, Restoring
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm, span_ms
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
 from memquorum.core.retrieval.forgetting import Used, standing
-from memquorum.core.retrieval.restoring import Resting, Restore, Restoring, decided
+from memquorum.core.retrieval.restoring import Resting, decided
 from tests.unit.served import GENESIS, HERS, ORDER, THEIRS, Served, client_of, make, stored
 from tests.unit.test_restore_endpoint import bearer
 from workers.retrieval.door import Door

@@ -16,9 +16,10 @@ from db import pool
 from db.pool import Pool
 from db.reads import Reads
 from memquorum.core.access import Sight
+from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval.bounds import DEFAULTS
-from memquorum.core.retrieval.query import Filters, Hit, Search
+from memquorum.core.retrieval.query import Filters, Search
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memquorum.core.api.answers import Hit
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS
-from memquorum.core.retrieval.query import BadRequest, Hit, Search
+from memquorum.core.retrieval.query import BadRequest, Search
 
 GOOD = {"query": "where is the key?", "agent": "planner"}
 HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9)
@@ -86,11 +87,11 @@ def test_any_body_is_read_or_refused(body: bytes) -> None:
         assert 1 <= found.k <= DEFAULTS.k_most
 
 
-def hit(memory_id: str, score: float) -> query.Hit:
-    return query.Hit(memory_id, "text", "short-term", "ann", None, None, 0, 0, 0, 0.5, score)
+def hit(memory_id: str, score: float) -> Hit:
+    return Hit(memory_id, "text", "short-term", "ann", None, None, 0, 0, 0, 0.5, score)
 
 
-def found(lists: list[tuple[list[query.Hit], int]], k: int = 10) -> list[str]:
+def found(lists: list[tuple[list[Hit], int]], k: int = 10) -> list[str]:
     return [one.memory_id for one in query.merge(lists, k)]
 
 

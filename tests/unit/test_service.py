@@ -5,30 +5,31 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
+import msgspec
 import pytest
 from aiokafka.errors import KafkaError
 from starlette.testclient import TestClient
 
 from memquorum.core import names
 from memquorum.core.access import EVERYONE, Caller
+from memquorum.core.api.answers import Shown
+from memquorum.core.api.endpoints import ENDPOINTS, Endpoint, Parameter
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval import packing, working
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import Filters
 from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
-from workers.retrieval import routes, shapes
+from workers.retrieval import routes
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
-from workers.retrieval.endpoints import Endpoint, Parameter
 from workers.retrieval.limits import Busy, Late, Limits
 from workers.retrieval.openapi import describe
-from workers.retrieval.routes import ENDPOINTS
 from workers.retrieval.service import Service
 
 EPISODE = {"agent": "mira", "namespace": "greenhouse", "content": "Tank level 61 percent."}
@@ -165,7 +166,7 @@ def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: 
     body = endpoint.body
     assert body is not None
     schema = client.get("/openapi.json").json()["components"]["schemas"][body.__name__]
-    assert list(schema["properties"]) == [f.name for f in fields(body)]
+    assert list(schema["properties"]) == [f.name for f in msgspec.inspect.type_info(body).fields]
     for name in schema["properties"]:
         wrong = client.request(endpoint.method, endpoint.path, json={**(sample(endpoint) or {}), name: {}})
         assert (wrong.status_code, wrong.json()["error"], wrong.json()["field"]) == (400, "wrong_type", name)
@@ -180,7 +181,7 @@ def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: 
 def test_a_shown_memory_has_the_stores_fields() -> None:
     from db.found_rows import SHOWN
 
-    assert tuple(f.name for f in fields(shapes.Shown)) == SHOWN
+    assert Shown.__struct_fields__ == SHOWN
 
 
 def test_what_there_is_not_is_said_like_everything_else(client: TestClient) -> None:
@@ -332,7 +333,7 @@ async def test_more_than_enough_at_once_is_told_to_come_again(codec: Codec, tmp_
 async def test_an_answer_keeps_its_place_until_it_is_taken_and_no_longer_than_its_time(
     codec: Codec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routes, "ENDPOINTS", tuple(replace(e, seconds=0.3) for e in ENDPOINTS))
+    monkeypatch.setattr(routes, "limit_s", lambda *_: 0.3)
     file, path = tmp_path / "api-keys.json", f"/memories/{HERS}"
     stored(file, (1, ("read",), ("*",)))
     service = make(codec, Door(file))
@@ -397,8 +398,7 @@ async def test_strangers_who_ask_for_its_health_share_one_question_to_the_store(
 
 
 async def test_what_takes_too_long_ends(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
-    short = tuple(replace(e, seconds=0.05) for e in ENDPOINTS)
-    monkeypatch.setattr(routes, "ENDPOINTS", short)
+    monkeypatch.setattr(routes, "limit_s", lambda *_: 0.05)
     service = make(codec, Door(None))
     service.reads = Slow()  # type: ignore[assignment]
     for _ in range(2):

@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 from db.cached import Near, PostgresCached
 from memquorum.core import ids
 from memquorum.core.access import Sight
+from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.cache import CAPACITY, Cache, Compared, answers, confirmed
-from memquorum.core.retrieval.query import Hit, Search
+from memquorum.core.retrieval.query import Search
 from memquorum.ports import StoreUnavailable
 from memquorum.telemetry import metrics
 from memquorum.telemetry.metrics import Meters

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller
+from memquorum.core.api.answers import Context, Placed
 from memquorum.core.retrieval import buffer, working
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.context import read_context
 from memquorum.core.retrieval.ranking import Scored
-from memquorum.core.retrieval.working import Placed
-from workers.retrieval.answers import body
+from workers.retrieval.answers import Told, body
 from workers.retrieval.retrieving import NOT_FOUND, answering, left_out, shown, uses
 from workers.retrieval.service import Service
 
@@ -37,15 +36,19 @@ async def context(service: Service, request: Request, caller: Caller) -> Respons
     ring = buffer.ring(traces)
     # Off the loop: it compares texts.
     made = await asyncio.to_thread(working.assemble, ring, ranked, asked.frame)
-    answer = {
-        "namespace": namespace,
-        "items": [_placed(one) for one in made.placed],
-        "text": made.text,
-        "budget_tokens": asked.frame.budget,
-        "tokens": made.packed.tokens,
-    }
-    answer |= await uses(service, request, asked.reader, made.packed)
-    return JSONResponse(answer | left_out(made.packed, _without(counts, ring, ranked)))
+    used, warning = await uses(service, request, asked.reader, made.packed)
+    return Told(
+        Context(
+            namespace=namespace,
+            items=tuple(_placed(one) for one in made.placed),
+            text=made.text,
+            tokens=made.packed.tokens,
+            budget_tokens=asked.frame.budget,
+            left_out=left_out(made.packed, _without(counts, ring, ranked)),
+            used=used,
+            warning=warning,
+        )
+    )
 
 
 def _without(counts: Mapping[str, int], ring: Sequence[Trace], ranked: Sequence[Scored]) -> dict[str, int]:
@@ -55,6 +58,6 @@ def _without(counts: Mapping[str, int], ring: Sequence[Trace], ranked: Sequence[
     return {reason: count for reason, count in less.items() if count > 0}
 
 
-def _placed(one: Placed) -> dict[str, Any]:
+def _placed(one: working.Placed) -> Placed:
     score = round(one.item.scored.score, 6) if one.why == working.RELEVANT else None
-    return shown(one.item) | {"why": one.why, "place": one.place, "score": score}
+    return Placed(**shown(one.item), why=one.why, place=one.place, score=score)

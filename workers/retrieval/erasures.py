@@ -8,21 +8,21 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 
+import msgspec
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from db import erasure_rows
 from db.erasure_rows import Found
 from memquorum.core.access import AUDIT, ERASE, Caller, Sight
+from memquorum.core.api.answers import Erasure, Going, Staying
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.retrieval import erasing, query
 from memquorum.core.retrieval.erasing import Asked
 from workers.retrieval import ordering, pins
-from workers.retrieval.answers import body, unknown
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
-from workers.retrieval.shapes import Erasure, Going, Staying
 
 _WITHHELD = (
     "nothing of it was erased: a hold stands in its way. It is not carried out by the release either: after it, order "
@@ -41,7 +41,7 @@ async def erase(service: Service, request: Request, caller: Caller) -> Response:
     taken = [one.episode.memory_id for one in found]
     stays = await service.reads.staying(sight, asked.namespace, asked.selector, taken)
     if asked.dry_run:
-        return JSONResponse(asdict(_beside(_would(asked, found), stays, asked.listed)))
+        return Told(_beside(_would(asked, found), stays, asked.listed))
     seed = ordering.seed(service, "order", "dry_run", _INSTEAD)
     genesis, order_id = service.genesis, str(uuid.uuid4())
     order = erasing.order(asked, genesis.cluster, order_id, ordering.by(caller), ordering.now_ms())
@@ -51,7 +51,7 @@ async def erase(service: Service, request: Request, caller: Caller) -> Response:
         done = Erasure(asked.namespace, asked.selector, asked.value, False, "ordered", order_id=order_id)
     if done.status != "withheld":
         done = _beside(done, stays, asked.listed)
-    return JSONResponse(asdict(done), 200 if done.status == "erased" else 202)
+    return Told(done, 200 if done.status == "erased" else 202)
 
 
 async def erasure(service: Service, request: Request, caller: Caller) -> Response:
@@ -59,7 +59,7 @@ async def erasure(service: Service, request: Request, caller: Caller) -> Respons
     order_id = query.read_order_id(request.path_params["order_id"])
     found = await _done(service, caller.sight(ERASE, AUDIT), order_id, 0)
     return (
-        JSONResponse(asdict(found))
+        Told(found)
         if found
         else unknown("order_id", f"no order {order_id} was answered: its id is another, or it is on its way")
     )
@@ -68,7 +68,7 @@ async def erasure(service: Service, request: Request, caller: Caller) -> Respons
 def _beside(told: Erasure, stays: Sequence[erasure_rows.Staying], listed: int) -> Erasure:
     """The same, with what says the same as what goes and stays."""
     some = tuple(Staying(one.memory_id, one.agent, one.created, one.why) for one in stays[:listed])
-    return replace(told, staying=some, staying_more=len(stays) - len(some))
+    return msgspec.structs.replace(told, staying=some, staying_more=len(stays) - len(some))
 
 
 def _would(asked: Asked, found: Sequence[Found]) -> Erasure:

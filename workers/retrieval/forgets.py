@@ -6,16 +6,17 @@ nominate, and the members judge them as always; caps and what rests after a vote
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 
+import msgspec
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import FORGET, Caller
+from memquorum.core.api.answers import Forget
 from memquorum.core.retrieval import forgetting
-from memquorum.core.retrieval.forgetting import Forget
 from workers.retrieval import ordering
-from workers.retrieval.answers import body
+from workers.retrieval.answers import Told, body
 from workers.retrieval.leaving import leaving
 from workers.retrieval.restores import ask
 from workers.retrieval.service import Service
@@ -30,13 +31,13 @@ async def forget(service: Service, request: Request, caller: Caller) -> Response
     found, stopped = await leaving(service, sight, wanted.namespace, wanted.memory_ids)
     alive = tuple(one.memory_id for one in found if one.status == forgetting.ALIVE)
     if dry_run or not alive:
-        return JSONResponse(asdict(Forget(wanted.namespace, "nothing asked", dry_run, found)))
+        return Told(Forget(wanted.namespace, "nothing asked", dry_run, found))
     # Where the caps leave nothing there is nothing to wait for.
     seconds = 0 if stopped else seconds
     done = await ask(service, caller, sight, replace(wanted, memory_ids=alive), seconds)
     told = {one.memory_id: one for one in done.memories} if done.status != "asked" else {}
     memories = tuple(
-        replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)
+        msgspec.structs.replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)
         if one.memory_id in told
         else one
         for one in found
@@ -45,4 +46,4 @@ async def forget(service: Service, request: Request, caller: Caller) -> Response
         wanted.namespace, done.status, False, memories,
         done.order_id, done.shard, done.epoch, done.journal_seq,
     )  # fmt: skip
-    return JSONResponse(asdict(shown), 200 if done.status == "decided" else 202)
+    return Told(shown, 200 if done.status == "decided" else 202)

@@ -9,22 +9,21 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import FORGET, Caller
+from memquorum.core.api.answers import Needed
 from memquorum.core.orders.protect import NEED, PROTECTION, SPARE
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval import forgetting
 from memquorum.core.retrieval.pinning import Goal, read_goal, read_need
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval import ordering
-from workers.retrieval.answers import body, unknown
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
-from workers.retrieval.shapes import Needed
 
 _SLICE = 20
 
@@ -91,4 +90,4 @@ async def _order(service: Service, caller: Caller, goal: Goal, action: str, want
 
 def _told(goal: Goal, status: str, needed: Iterable[str]) -> Response:
     told = Needed(goal.namespace, goal.name, status, tuple(needed))
-    return JSONResponse(asdict(told), 202 if status in ("ordered", "not yet") else 200)
+    return Told(told, 202 if status in ("ordered", "not yet") else 200)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from memquorum.core import caps
 from memquorum.core.access import Sight
+from memquorum.core.api.answers import Leaving
 from memquorum.core.retrieval import forgetting
-from memquorum.core.retrieval.forgetting import Leaving
 from workers.retrieval.service import Service
 
 

@@ -12,12 +12,12 @@ from typing import TypeVar
 from starlette.requests import Request
 
 from memquorum.core.access import Caller
+from memquorum.core.api.endpoints import WAIT_MS
 from memquorum.core.orders.envelope import SERVICE, Order, OrderKind
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval.service import Service
 
-WAIT_MS = 10_000
 _LOOK_S = 0.05
 _NO_KEY = "the genesis file names no service `erasure`, or the service was not given its key"
 Found = TypeVar("Found")

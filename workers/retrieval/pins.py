@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import FORGET, Caller, Sight
+from memquorum.core.api.answers import Pinned, Protector
 from memquorum.core.orders.envelope import SERVICE
 from memquorum.core.orders.protect import HOLD, PIN, PROTECTION, UNPIN, may_end
 from memquorum.core.records import ProtectionOrdered
@@ -21,9 +22,8 @@ from memquorum.core.retrieval.forgetting import shield
 from memquorum.core.retrieval.pinning import read_pin
 from memquorum.core.retrieval.query import BadRequest
 from workers.retrieval import ordering
-from workers.retrieval.answers import body, unknown
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
-from workers.retrieval.shapes import Pinned, Protector
 
 _RELEASES = "`python -m infra hold --release`"
 _DONE = {PIN: "pinned", UNPIN: "unpinned"}
@@ -90,7 +90,7 @@ def _told(
     order: ProtectionOrdered, status: str, by_whom: list[Protector], order_id: str | None, detail: str | None = None
 ) -> Response:
     told = Pinned(order.namespace, order.memory_id, status, order_id, tuple(by_whom), detail)
-    return JSONResponse(asdict(told), 202 if status == "ordered" else 200)
+    return Told(told, 202 if status == "ordered" else 200)
 
 
 async def protectors(service: Service, sight: Sight, memory_ids: Sequence[str]) -> list[Protector]:

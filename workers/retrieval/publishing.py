@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import uuid
-from dataclasses import asdict
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum import topics
 from memquorum.core import intake
 from memquorum.core.access import PUBLISH, Caller
+from memquorum.core.api.answers import Published
 from memquorum.core.intake import EpisodeIntent, Origin, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.query import BadRequest
-from workers.retrieval.answers import body
+from workers.retrieval.answers import Told, body
 from workers.retrieval.service import Service
-from workers.retrieval.shapes import Published
 
 _UNSIGNED = "this namespace takes signed episodes alone, which the agent itself publishes to Kafka"
 
@@ -29,7 +28,7 @@ async def publish(service: Service, request: Request, caller: Caller) -> Respons
     if intent.namespace in service.genesis.signed:
         raise BadRequest(Reason.UNSIGNED, "namespace", _UNSIGNED)
     await service.publish(intent, data)
-    return JSONResponse(asdict(Published(intent.namespace, intent.event_id, intent.memory_id)), 202)
+    return Told(Published(intent.namespace, intent.event_id, intent.memory_id), 202)
 
 
 def _checked(service: Service, data: bytes) -> tuple[bytes, EpisodeIntent]:

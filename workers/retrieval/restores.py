@@ -7,19 +7,20 @@ forgotten may ask for them back. The request goes the way of all records; the an
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict, replace
+from dataclasses import replace
 
+import msgspec
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import AUDIT, FORGET, Caller, Sight
+from memquorum.core.api.answers import Restore, Restoring
 from memquorum.core.orders.restore import FORGET as TO_FORGET
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval import query, restoring
-from memquorum.core.retrieval.restoring import Restore, Restoring
 from workers.retrieval import ordering
-from workers.retrieval.answers import body, unknown
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.leaving import leaving
 from workers.retrieval.service import Service
 
@@ -36,12 +37,12 @@ async def restore(service: Service, request: Request, caller: Caller) -> Respons
     found = restoring.standing(wanted.memory_ids, rows)
     sealed = tuple(one.memory_id for one in found if one.status == restoring.SEALED)
     if not sealed:
-        return JSONResponse(asdict(Restore(wanted.namespace, "nothing to restore", found)))
+        return Told(Restore(wanted.namespace, "nothing to restore", found))
     asked = replace(wanted, memory_ids=sealed)
     done = await ask(service, caller, sight, asked, seconds)
     told = {one.memory_id: one for one in done.memories} if done.status != "asked" else {}
     memories = tuple(told.get(one.memory_id, one) for one in found)
-    return JSONResponse(asdict(replace(done, memories=memories)), 200 if done.status == "decided" else 202)
+    return Told(msgspec.structs.replace(done, memories=memories), 200 if done.status == "decided" else 202)
 
 
 async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrdered, seconds: float) -> Restore:
@@ -63,8 +64,8 @@ async def restored(service: Service, request: Request, caller: Caller) -> Respon
     if found is None:
         return unknown("order_id", f"no request {order_id} has come in")
     if found.status == "asked":
-        found = replace(found, memories=await _waiting(service, sight, found))
-    return JSONResponse(asdict(found))
+        found = msgspec.structs.replace(found, memories=await _waiting(service, sight, found))
+    return Told(found)
 
 
 async def _waiting(service: Service, sight: Sight, asked: Restore) -> tuple[Restoring, ...]:

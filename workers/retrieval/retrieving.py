@@ -10,22 +10,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
+from memquorum.core.api.answers import Answering, Around, Hit, LeftOut, Recalled, Retrieved
 from memquorum.core.orders.protect import goal_kind
 from memquorum.core.retrieval import packing, requests
 from memquorum.core.retrieval import recall as surroundings
 from memquorum.core.retrieval.packing import Item, Packed
-from memquorum.core.retrieval.query import ALL, Filters, Hit, Search, read_flag
+from memquorum.core.retrieval.query import ALL, Filters, Search, read_flag
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, Scored, rank
 from memquorum.core.retrieval.requests import Reader, Recall
 from memquorum.telemetry.tracing import HEADER
-from workers.retrieval.answers import body, plain, unknown
+from workers.retrieval.answers import Told, body, unknown
 from workers.retrieval.service import Service
-from workers.retrieval.shapes import LeftOut
 
 # What a filter or the rankings left out is counted and not named.
 NOT_FOUND = "not_found"
@@ -38,13 +39,18 @@ async def retrieve(service: Service, request: Request, caller: Caller) -> Respon
     ranked, counts = await answering(service, sight, wanted.reader.namespace, wanted.query, wanted.filters)
     # Off the loop: it compares texts, of which there may be hundreds that are nearly the same.
     packed = await asyncio.to_thread(packing.pack, ranked, wanted.budget_tokens, wanted.k_max)
-    answer = {
-        "namespace": wanted.reader.namespace,
-        "items": [shown(item) | _scores(item) for item in packed.items],
-        "budget_tokens": wanted.budget_tokens,
-        "tokens": packed.tokens,
-    }
-    return JSONResponse(answer | await uses(service, request, wanted.reader, packed) | left_out(packed, counts))
+    used, warning = await uses(service, request, wanted.reader, packed)
+    return Told(
+        Retrieved(
+            namespace=wanted.reader.namespace,
+            items=tuple(Answering(**shown(item), **_scores(item)) for item in packed.items),
+            tokens=packed.tokens,
+            budget_tokens=wanted.budget_tokens,
+            left_out=left_out(packed, counts),
+            used=used,
+            warning=warning,
+        )
+    )
 
 
 async def recall(service: Service, request: Request, caller: Caller) -> Response:
@@ -61,17 +67,23 @@ async def recall(service: Service, request: Request, caller: Caller) -> Response
         told = "for this purpose, sensitivity and jurisdiction"
         return unknown("memory_id", f"no memory {wanted.memory_id} is alive in {namespace!r} {told}")
     ordered = surroundings.in_order(found, anchors)
-    ways = {one.candidate.hit.memory_id: {"way": one.way, "anchor": one.anchor, "apart": one.apart} for one in ordered}
+    ways = {one.candidate.hit.memory_id: one for one in ordered}
     scored, kept = surroundings.scored(ordered), await kept_out(service, sight, namespace, wanted.filters)
     packed = await asyncio.to_thread(packing.pack, scored, wanted.budget_tokens, len(ordered))
-    answer = {
-        "namespace": namespace,
-        "anchors": anchors,
-        "items": [shown(item) | ways[item.scored.candidate.hit.memory_id] for item in surroundings.told(packed.items)],
-        "budget_tokens": wanted.budget_tokens,
-        "tokens": packed.tokens,
-    }
-    return JSONResponse(answer | await uses(service, request, wanted.reader, packed) | left_out(packed, kept))
+    items = [(item, ways[item.scored.candidate.hit.memory_id]) for item in surroundings.told(packed.items)]
+    used, warning = await uses(service, request, wanted.reader, packed)
+    return Told(
+        Recalled(
+            namespace=namespace,
+            anchors=tuple(anchors),
+            items=tuple(Around(**shown(item), way=by.way, anchor=by.anchor, apart=by.apart) for item, by in items),
+            tokens=packed.tokens,
+            budget_tokens=wanted.budget_tokens,
+            left_out=left_out(packed, kept),
+            used=used,
+            warning=warning,
+        )
+    )
 
 
 async def _anchors(service: Service, sight: Sight, wanted: Recall) -> list[str]:
@@ -115,22 +127,21 @@ async def _encode(service: Service, namespace: str, text: str) -> Mapping[str, N
 
 def shown(item: Item) -> dict[str, Any]:
     """A memory as it is given."""
-    hit = plain(item.scored.candidate.hit)
+    hit = asdict(item.scored.candidate.hit)
     del hit["score"]
-    return hit | {"tokens": item.tokens, "folded": list(item.folded)}
+    return hit | {"tokens": item.tokens, "folded": item.folded}
 
 
-def _scores(item: Item) -> dict[str, float]:
+def _scores(item: Item) -> dict[str, Any]:
     scored = item.scored
     found = {"score": scored.score, "relevance": scored.relevance, "strength": scored.strength}
     return {name: round(value, 6) for name, value in found.items()} | {"cosine": scored.candidate.hit.score}
 
 
-async def uses(service: Service, request: Request, reader: Reader, packed: Packed) -> dict[str, Any]:
-    """Counts what is given as used, unless the reader peeks; what the answer says of that."""
+async def uses(service: Service, request: Request, reader: Reader, packed: Packed) -> tuple[int, str | None]:
+    """Counts what is given as used, unless the reader peeks; of how many that is so, and why not of all."""
     hits = [item.scored.candidate.hit for item in packed.items]
-    used, warning = await count(service, request, reader.search("", len(hits)), hits)
-    return {"used": used} | ({"warning": warning} if warning else {})
+    return await count(service, request, reader.search("", len(hits)), hits)
 
 
 async def count(service: Service, request: Request, wanted: Search, hits: Sequence[Hit]) -> tuple[int, str | None]:
@@ -139,10 +150,9 @@ async def count(service: Service, request: Request, wanted: Search, hits: Sequen
     return await service.use(wanted, hits, request.headers.get(HEADER), confirm=confirm)
 
 
-def left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, Any]:
+def left_out(packed: Packed, counts: Mapping[str, int]) -> dict[str, LeftOut]:
     """What is not in, by reason: what was no candidate (`counts`), and what did not fit."""
-    told = counted(counts) | {why: LeftOut(left.count, left.memory_ids) for why, left in packed.left.items()}
-    return {"left_out": {reason: plain(left) for reason, left in told.items()}}
+    return counted(counts) | {why: LeftOut(left.count, left.memory_ids) for why, left in packed.left.items()}
 
 
 def counted(counts: Mapping[str, int]) -> dict[str, LeftOut]:

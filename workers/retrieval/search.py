@@ -11,20 +11,20 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memquorum.core.access import READ, Caller, Sight
+from memquorum.core.api.answers import Found, Hit
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.cache import Compared
 from memquorum.ports import Encoder
-from workers.retrieval.answers import Told, body, plain
+from workers.retrieval.answers import Told, body
 from workers.retrieval.retrieving import count, counted, kept_out
 from workers.retrieval.service import Service
-from workers.retrieval.shapes import Found
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Hits, where they are from (a name of core/retrieval/cache.SEARCHED), and with what the query was compared."""
 
-    hits: list[query.Hit]
+    hits: list[Hit]
     served_from: str
     compared: Compared
 
@@ -38,7 +38,7 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
     )
     used, warning = await count(service, request, wanted, found.hits)
     cached = service.caching.cached(wanted.namespace)
-    answer = plain(
+    return Told(
         Found(
             namespace=wanted.namespace,
             hits=tuple(found.hits),
@@ -50,9 +50,6 @@ async def search(service: Service, request: Request, caller: Caller) -> Response
             warning=warning,
         )
     )
-    if warning is None:
-        del answer["warning"]
-    return Told(answer)
 
 
 async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
@@ -69,9 +66,7 @@ async def find(service: Service, sight: Sight, wanted: query.Search) -> Answer:
     return Answer(hits, "store", "by index" if indexed else "all")
 
 
-async def _of_store(
-    service: Service, sight: Sight, wanted: query.Search, vector: NDArray[np.float32]
-) -> list[query.Hit]:
+async def _of_store(service: Service, sight: Sight, wanted: query.Search, vector: NDArray[np.float32]) -> list[Hit]:
     """Both tiers at once; where two encoders' are there, merged by rank, for their scores cannot be compared."""
     # First those that wait to be encoded anew: what changes sides meanwhile is found twice, not never.
     before = await _nearest(service, sight, service.before, wanted) if service.before else []
@@ -86,6 +81,6 @@ async def _of_store(
     return query.merge(lists, wanted.k)
 
 
-async def _nearest(service: Service, sight: Sight, encoder: Encoder, wanted: query.Search) -> list[query.Hit]:
+async def _nearest(service: Service, sight: Sight, encoder: Encoder, wanted: query.Search) -> list[Hit]:
     vector = await service.encode(encoder, wanted.query)
     return await service.reads.search(sight, wanted.namespace, encoder.name, vector, wanted.k, filters=wanted.filters)

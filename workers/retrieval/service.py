@@ -18,13 +18,14 @@ from starlette.applications import Starlette
 from db.outcomes import Outcomes
 from db.reads import Reads
 from memquorum import cloudevents, kafka, topics
+from memquorum.core.api.answers import Hit
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.intake import EpisodeIntent
 from memquorum.core.retrieval import query
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.cache import CAPACITY
-from memquorum.core.retrieval.query import Hit, Search
+from memquorum.core.retrieval.query import Search
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, trace_of_memory

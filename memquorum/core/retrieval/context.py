@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.api.requests import ContextRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
     ALL,
@@ -20,23 +21,6 @@ from memquorum.core.retrieval.requests import BUDGET_DEFAULT, K_MAX_DEFAULT, Rea
 from memquorum.core.retrieval.working import Frame
 
 SHARE_DEFAULT = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class ContextRequest:
-    """The body of a request for a context, as it comes."""
-
-    agent: str
-    query: str | None = None
-    namespace: str | None = None
-    session: str | None = None
-    budget_tokens: int | None = None
-    buffer_share: float | None = None
-    k_max: int | None = None
-    sensitivity_max: float | None = None
-    purpose: str | None = None
-    jurisdictions: tuple[str, ...] | None = None
-    peek: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.api.requests import ErasureRequest
 from memquorum.core.orders import erase as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
@@ -14,22 +15,6 @@ from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id
 LISTED_DEFAULT = 100
 # As the field of a request that gives a selector its value.
 _FIELDS = {MEMORY: "memory_id", SUBJECT: "subject", AGENT: "agent", SOURCE: "source"}
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureRequest:
-    """The body of an erasure: one of memory_id, subject, agent, source, or everything. Nothing goes unless dry_run is
-    false. `listed`: how many of those that go are told one by one."""
-
-    namespace: str | None = None
-    memory_id: str | None = None
-    subject: str | None = None
-    agent: str | None = None
-    source: str | None = None
-    everything: bool | None = None
-    dry_run: bool | None = None
-    reference: str | None = None
-    listed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

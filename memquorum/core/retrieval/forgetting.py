@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memquorum.core import caps
+from memquorum.core.api.answers import Leaving
+from memquorum.core.api.requests import ForgetRequest
 from memquorum.core.caps import Quota
 from memquorum.core.decay import decay_ppm
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
@@ -13,20 +15,10 @@ from memquorum.core.orders.restore import FORGET
 from memquorum.core.policy import PPM, CapsPolicy, Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import read_body
-from memquorum.core.retrieval.restoring import RestoreRequest, checked
+from memquorum.core.retrieval.restoring import checked
 from memquorum.core.retrieval.telling import moment
 
 ALIVE, PROTECTED, FORGOTTEN, KEPT, UNKNOWN = "alive", "protected", "forgotten", "kept", "unknown"
-
-
-@dataclass(frozen=True, slots=True)
-class ForgetRequest:
-    """The body of a proposal: the memories that are to be forgotten. Nothing is proposed unless dry_run is false."""
-
-    namespace: str | None = None
-    memory_ids: tuple[str, ...] = ()
-    dry_run: bool | None = None
-    reference: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,40 +32,10 @@ class Used:
     as_of: int
 
 
-@dataclass(frozen=True, slots=True)
-class Leaving:
-    """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
-    does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, kept or unknown.
-    """
-
-    memory_id: str
-    status: str
-    detail: str
-    decay: float | None = None
-    relevance_below: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Forget:
-    """What would be nominated (`status` "nothing asked"), or was ("asked", "decided").
-
-    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal."""
-
-    namespace: str
-    status: str
-    dry_run: bool
-    memories: tuple[Leaving, ...]
-    order_id: str | None = None
-    shard: int | None = None
-    epoch: int | None = None
-    journal_seq: int | None = None
-
-
 def read_forget(body: bytes, policy: Policy) -> tuple[RestoreOrdered, bool]:
     """What a JSON body proposes, and whether that is only to be shown. Raises BadRequest."""
     asked = read_body(body, ForgetRequest)
-    wanted = RestoreRequest(asked.namespace, asked.memory_ids, asked.reference)
-    return checked(wanted, policy, FORGET), asked.dry_run is not False
+    return checked(asked, policy, FORGET), asked.dry_run is not False
 
 
 def standing(

@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from memquorum.core.retrieval.query import Hit
+from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.ranking import Candidate, Scored
 from memquorum.core.text.agreement import Said
 

@@ -4,39 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.api.requests import GoalRequest, NeedRequest, PinRequest
 from memquorum.core.orders import protect as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.records import ProtectionOrdered
 from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id, read_name, read_namespace
 
 NEEDS_MOST = 100
-
-
-@dataclass(frozen=True, slots=True)
-class PinRequest:
-    """The body of a pin, and of its end."""
-
-    memory_id: str
-    namespace: str | None = None
-    reference: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NeedRequest:
-    """The body that says which memories a goal needs for as long as it is active."""
-
-    goal: str
-    memory_ids: tuple[str, ...]
-    namespace: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class GoalRequest:
-    """The body that ends a goal. `memory_ids`: what it was said to need a moment ago, and may not be known to yet."""
-
-    goal: str
-    namespace: str | None = None
-    memory_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from memquorum.core import facets, ids, jsontext, names
-from memquorum.core.facets import EPISODIC
+from memquorum.core.api.answers import Hit
+from memquorum.core.api.requests import Filtered, SearchRequest
 from memquorum.core.policy import PPM
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -35,27 +36,6 @@ class BadRequest(ValueError):
 
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
-    """The body of a search, as it comes."""
-
-    query: str
-    namespace: str | None = None
-    k: int | None = None
-    agents: tuple[str, ...] | None = None
-    sessions: tuple[str, ...] | None = None
-    tiers: tuple[str, ...] | None = None
-    types: tuple[str, ...] | None = None
-    since: int | None = None
-    until: int | None = None
-    sensitivity_max: float | None = None
-    purpose: str | None = None
-    jurisdictions: tuple[str, ...] | None = None
-    agent: str | None = None
-    peek: bool | None = None
-    exact: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,30 +71,6 @@ class Search:
     peek: bool
     exact: bool = False
     filters: Filters = ALL
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A memory that was found. `score`: the cosine, in [−1, 1]; times in milliseconds, `salience` in [0, 1].
-
-    `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under.
-    """
-
-    memory_id: str
-    text: str
-    tier: str
-    agent: str
-    session: str | None
-    role: str | None
-    occurred_at: int
-    last_access: int
-    accesses: int
-    salience: float
-    score: float
-    type: str = EPISODIC
-    sensitivity: float = 0.0
-    purposes: tuple[str, ...] | None = None
-    jurisdictions: tuple[str, ...] = ()
 
 
 def merge(lists: Sequence[tuple[Sequence[Hit], int]], k: int) -> list[Hit]:
@@ -155,47 +111,7 @@ def read_search(body: bytes, bounds: Bounds = DEFAULTS) -> Search:
     )
 
 
-class Filtering(Protocol):
-    """A request with the fields of the filters."""
-
-    @property
-    def agents(self) -> tuple[str, ...] | None:
-        """Who recorded it."""
-
-    @property
-    def sessions(self) -> tuple[str, ...] | None:
-        """Where it was said."""
-
-    @property
-    def tiers(self) -> tuple[str, ...] | None:
-        """Of `TIERS`."""
-
-    @property
-    def types(self) -> tuple[str, ...] | None:
-        """Of `facets.TYPES`."""
-
-    @property
-    def since(self) -> int | None:
-        """Milliseconds since the epoch."""
-
-    @property
-    def until(self) -> int | None:
-        """The same; what occurred then is out."""
-
-    @property
-    def sensitivity_max(self) -> float | None:
-        """In [0, 1]."""
-
-    @property
-    def purpose(self) -> str | None:
-        """What is read for."""
-
-    @property
-    def jurisdictions(self) -> tuple[str, ...] | None:
-        """Under whose law may be read."""
-
-
-def read_filters(asked: Filtering) -> Filters:
+def read_filters(asked: Filtered) -> Filters:
     """The filters that a request names. Raises BadRequest and names the field."""
     tiers = TIERS if asked.tiers is None else asked.tiers
     if not tiers or not set(tiers) <= set(TIERS):

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core import decay
+from memquorum.core.api.answers import Hit
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.retrieval.fusion import Fusion, merged, relevance
-from memquorum.core.retrieval.query import Filters, Hit
+from memquorum.core.retrieval.query import Filters
 
 _TIERS: Mapping[str, float] = MappingProxyType({"short-term": 1.0, "long-term": 1.1})
 

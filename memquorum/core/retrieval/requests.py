@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memquorum.core.api.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import (
     BadRequest,
@@ -24,53 +25,6 @@ STEPS_DEFAULT, STEPS_MAX = 5, 50
 LINKS_DEFAULT, LINKS_MAX = 2, 10
 ANCHORS_DEFAULT, ANCHORS_MAX = 3, 20
 WITHIN_MS_MAX = 31 * 24 * 3_600_000
-
-
-@dataclass(frozen=True, slots=True)
-class RetrieveRequest:
-    """The body of a retrieval, as it comes."""
-
-    query: str
-    namespace: str | None = None
-    budget_tokens: int | None = None
-    k_max: int | None = None
-    agents: tuple[str, ...] | None = None
-    sessions: tuple[str, ...] | None = None
-    tiers: tuple[str, ...] | None = None
-    types: tuple[str, ...] | None = None
-    since: int | None = None
-    until: int | None = None
-    sensitivity_max: float | None = None
-    purpose: str | None = None
-    jurisdictions: tuple[str, ...] | None = None
-    agent: str | None = None
-    peek: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class RecallRequest:
-    """The body of a recall, as it comes."""
-
-    memory_id: str | None = None
-    query: str | None = None
-    goal: str | None = None
-    namespace: str | None = None
-    steps: int | None = None
-    links: int | None = None
-    within_ms: int | None = None
-    anchors: int | None = None
-    budget_tokens: int | None = None
-    agents: tuple[str, ...] | None = None
-    sessions: tuple[str, ...] | None = None
-    tiers: tuple[str, ...] | None = None
-    types: tuple[str, ...] | None = None
-    since: int | None = None
-    until: int | None = None
-    sensitivity_max: float | None = None
-    purpose: str | None = None
-    jurisdictions: tuple[str, ...] | None = None
-    agent: str | None = None
-    peek: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from memquorum.core import names
+from memquorum.core.api.answers import Restore, Restoring
+from memquorum.core.api.requests import RestoreRequest
 from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import FORGET, RESTORE
@@ -18,43 +22,6 @@ from memquorum.core.vote.kinds import KINDS
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
 FORGOTTEN, KEPT = "forgotten", "kept"
 _NOBODY = "00000000-0000-0000-0000-000000000000"
-
-
-@dataclass(frozen=True, slots=True)
-class RestoreRequest:
-    """The body of a request: the memories that are to come back. `reference`: its name elsewhere."""
-
-    namespace: str | None = None
-    memory_ids: tuple[str, ...] = ()
-    reference: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Restoring:
-    """Where one memory stands. `status`: sealed, restored, alive, destroyed, erased or unknown; `detail` says why."""
-
-    memory_id: str
-    status: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Restore:
-    """What was asked for, and what became of it. `status`: "nothing to restore" or "nothing to forget" (nobody is
-    asked), "asked" (to be voted on) or "decided". `action`: restore, or forget.
-
-    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal.
-    """
-
-    namespace: str
-    status: str
-    memories: tuple[Restoring, ...]
-    order_id: str | None = None
-    shard: int | None = None
-    epoch: int | None = None
-    journal_seq: int | None = None
-    restored: int = 0
-    action: str = RESTORE
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
 from memquorum.core.retrieval.packing import Item, Packed, pack, tokens
-from memquorum.core.retrieval.query import Hit
 from memquorum.core.retrieval.ranking import Scored
 from memquorum.core.retrieval.telling import moment
 

@@ -1,23 +1,45 @@
-"""What the endpoints answer, as classes: `openapi` describes them, and tests hold the answers to them."""
+"""What the endpoints answer. A client is given the same values."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
-from memquorum.core.retrieval.query import Hit
+from msgspec import Struct
+
+from memquorum.core.facets import EPISODIC
 
 
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class Hit(Struct, frozen=True):
+    """A memory that was found. `score`: the cosine, in [−1, 1]; times in milliseconds, `salience` in [0, 1].
+
+    `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under.
+    """
+
+    memory_id: str
+    text: str
+    tier: str
+    agent: str
+    session: str | None
+    role: str | None
+    occurred_at: int
+    last_access: int
+    accesses: int
+    salience: float
+    score: float
+    type: str = EPISODIC
+    sensitivity: float = 0.0
+    purposes: tuple[str, ...] | None = None
+    jurisdictions: tuple[str, ...] = ()
+
+
+class LeftOut(Struct, frozen=True):
     """How many were left out for one reason, and the first few of them where they are named."""
 
     count: int
     memory_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True, omit_defaults=True):
     """Of a search. `used`: how many hits count as used, by an access that is published behind the answer, or with
     `confirm` was; `warning`: why not all. `left_out`: by filter, where the search names one.
 
@@ -35,8 +57,7 @@ class Found:
     warning: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
+class _Item(Struct, frozen=True):
     memory_id: str
     text: str
     tier: str
@@ -55,8 +76,7 @@ class _Item:
     folded: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Answering(_Item):
+class Answering(_Item, frozen=True):
     """A memory that answers. `folded`: the ids of those that say the same; score = relevance · strength · tier."""
 
     score: float
@@ -65,8 +85,7 @@ class Answering(_Item):
     cosine: float
 
 
-@dataclass(frozen=True, slots=True)
-class Around(_Item):
+class Around(_Item, frozen=True):
     """A memory and the `way` to it from its `anchor`: anchor, source, derived, session or time; `apart`: steps,
     links or milliseconds."""
 
@@ -75,8 +94,7 @@ class Around(_Item):
     apart: int
 
 
-@dataclass(frozen=True, slots=True)
-class Placed(_Item):
+class Placed(_Item, frozen=True):
     """A memory of a context, and `why` it is in: `buffer`, of what the agent said last, or `relevant` to the query.
     `place`: in the agent's buffer, 1 for the newest, if it is there. `tokens`: of its part of the text."""
 
@@ -85,8 +103,7 @@ class Placed(_Item):
     score: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True, omit_defaults=True):
     """What to put into a prompt, as `text` and in the order of the text: the buffer as it happened, then the others,
     best first. `left_out`: by reason, as of a retrieval."""
 
@@ -100,8 +117,7 @@ class Context:
     warning: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
+class Retrieved(Struct, frozen=True, omit_defaults=True):
     """Of a retrieval: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the reasons."""
 
     namespace: str
@@ -113,8 +129,7 @@ class Retrieved:
     warning: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True, omit_defaults=True):
     """Of a recall: what surrounds the anchors and fits the budget, in the order of time."""
 
     namespace: str
@@ -127,8 +142,7 @@ class Recalled:
     warning: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """A memory. Times in milliseconds since the epoch; what only the living have is null of others."""
 
     memory_id: str
@@ -155,16 +169,14 @@ class Shown:
     jurisdictions: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(Struct, frozen=True):
     """A memory's account, in structure and in lines of words."""
 
     account: dict[str, Any]
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Going:
+class Going(Struct, frozen=True):
     """An episode that an erasure takes, by its own memory id. `because`: what it was made of, or repeated, if that is
     why; `agent` and `created` of a memory alone."""
 
@@ -175,8 +187,7 @@ class Going:
     because: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Staying:
+class Staying(Struct, frozen=True):
     """A memory that says the same as what an erasure takes and that stays, and why. Who wants it gone names it."""
 
     memory_id: str
@@ -185,8 +196,7 @@ class Staying:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Erasure:
+class Erasure(Struct, frozen=True):
     """What an erasure takes, or took. `status`: "nothing ordered", "ordered", "erased" or
     "withheld", with `why`: something that it names is held, nothing went, and after the release it takes a new order.
 
@@ -220,8 +230,7 @@ class Erasure:
     staying_more: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Protector:
+class Protector(Struct, frozen=True):
     """An order that protects a memory: a pin or a hold (`kind`). What the operator signed nobody else ends."""
 
     memory_id: str
@@ -233,8 +242,7 @@ class Protector:
     signer: str
 
 
-@dataclass(frozen=True, slots=True)
-class Pinned:
+class Pinned(Struct, frozen=True):
     """What became of a pin or its end. `status`: "pinned", "unpinned" or "ordered"; "pinned already" where another pin
     stands and none was made, "nothing to unpin" where none stands: `detail` says more. `order_id`: the order, or that
     of what stands already; `protected_by`: all that protects the memory now."""
@@ -247,8 +255,7 @@ class Pinned:
     detail: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Needed:
+class Needed(Struct, frozen=True):
     """A goal, and all that it needs now. `status`: "active", "ended", "ordered", "nothing to end" where nothing is
     known to be needed, or "not yet" where what was named with the end is not known to be needed: if it was begun a
     moment ago, ask again."""
@@ -259,8 +266,60 @@ class Needed:
     memory_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ErasureReceipt:
+class Restoring(Struct, frozen=True):
+    """Where one memory stands. `status`: sealed, restored, alive, destroyed, erased or unknown; `detail` says why."""
+
+    memory_id: str
+    status: str
+    detail: str
+
+
+class Restore(Struct, frozen=True):
+    """What was asked for, and what became of it. `status`: "nothing to restore" or "nothing to forget" (nobody is
+    asked), "asked" (to be voted on) or "decided". `action`: restore, or forget.
+
+    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal.
+    """
+
+    namespace: str
+    status: str
+    memories: tuple[Restoring, ...]
+    order_id: str | None = None
+    shard: int | None = None
+    epoch: int | None = None
+    journal_seq: int | None = None
+    restored: int = 0
+    action: str = "restore"
+
+
+class Leaving(Struct, frozen=True):
+    """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
+    does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, kept or unknown.
+    """
+
+    memory_id: str
+    status: str
+    detail: str
+    decay: float | None = None
+    relevance_below: float | None = None
+
+
+class Forget(Struct, frozen=True):
+    """What would be nominated (`status` "nothing asked"), or was ("asked", "decided").
+
+    `epoch`: in which the members voted; `shard` and `journal_seq`: where the decision stands in the journal."""
+
+    namespace: str
+    status: str
+    dry_run: bool
+    memories: tuple[Leaving, ...]
+    order_id: str | None = None
+    shard: int | None = None
+    epoch: int | None = None
+    journal_seq: int | None = None
+
+
+class ErasureReceipt(Struct, frozen=True):
     """What proves an erasure: see core/audit/receipts. `attested` is null until the members have decided."""
 
     format: str
@@ -273,8 +332,7 @@ class ErasureReceipt:
     proof: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Became:
+class Became(Struct, frozen=True):
     """What became of an event; nothing yet where the outcome is null, `erased` where an order took it since."""
 
     namespace: str
@@ -285,8 +343,7 @@ class Became:
     journal_seq: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """An episode that Kafka has: what it is called, and what its memory will be."""
 
     namespace: str
@@ -294,15 +351,13 @@ class Published:
     memory_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Alive:
+class Alive(Struct, frozen=True):
     """That it answers at all."""
 
     alive: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Ready:
+class Ready(Struct, frozen=True):
     """Whether it can answer, and what is wrong with each thing that it needs; empty where nothing is.
 
     `access`: "keys", or "everyone" where no key is wanted. `cache`: "following" the journal, "behind" where it cannot,
@@ -319,8 +374,7 @@ class Ready:
     keys: str
 
 
-@dataclass(frozen=True, slots=True)
-class Error:
+class Error(Struct, frozen=True):
     """What was wrong: a code, the field at fault if it is one, and what to do."""
 
     error: str

@@ -1,0 +1,156 @@
+"""The endpoints of the service, in one table: its routes, its description and its clients are made of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from memquorum.core.access import AUDIT, ERASE, FORGET, PUBLISH, READ
+from memquorum.core.api import answers as a
+from memquorum.core.api import requests as r
+from memquorum.core.records import EpisodeRecorded
+
+A = TypeVar("A")
+# How long an answer waits for its order where the request does not say.
+WAIT_MS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """Of the query string."""
+
+    name: str
+    kind: type
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint(Generic[A]):
+    """What is answered at one address. `name`: no other endpoint's, for metrics and the description.
+
+    `rights`: one of them is needed to come in; none where nobody is asked for a key. `body`: what its JSON is read as.
+    `answer`: None where it is no JSON object. `status`: of its answer when all is well. `waits`: it mostly waits, and
+    takes no place from those who work.
+    """
+
+    name: str
+    method: str
+    path: str
+    rights: tuple[str, ...]
+    sentence: str
+    answer: type[A] | None = None
+    body: type | None = None
+    query: tuple[Parameter, ...] = ()
+    status: int = 200
+    waits: bool = False
+
+
+_CONFIRM = (
+    Parameter("confirm", bool, "Wait until Kafka has confirmed that what is given counts as used (default: false)."),
+)
+_GATES = (
+    Parameter("sensitivity_max", float, "As sensitive as that at most, in [0, 1]."),
+    Parameter("purpose", str, "What is read for; without it, only what is for anything."),
+    Parameter("jurisdictions", str, "Under no law but these, with commas between them."),
+)
+
+
+def _reads(name: str, body: type, answer: type[A], sentence: str) -> Endpoint[A]:
+    return Endpoint(name, "POST", f"/{name}", (READ,), sentence, answer, body, _CONFIRM)
+
+
+def _waits(what: str, default: int = WAIT_MS) -> tuple[Parameter, ...]:
+    return (Parameter("wait_ms", int, f"Wait {what}, so many milliseconds at most (default: {default})."),)
+
+
+def _orders(name: str, path: str, right: str, body: type, answer: type[A], until: str, sentence: str) -> Endpoint[A]:  # noqa: PLR0917
+    """One that orders something, and waits until it is so."""
+    return Endpoint(name, "POST", path, (right,), sentence, answer, body, _waits(until), waits=True)
+
+
+SEARCH = _reads("search", r.SearchRequest, a.Found, "The memories nearest in meaning.")
+RETRIEVE = _reads(
+    "retrieve", r.RetrieveRequest, a.Retrieved,
+    "The memories that answer best and fit the budget, and what was left out and why.",
+)  # fmt: skip
+RECALL = _reads(
+    "recall", r.RecallRequest, a.Recalled,
+    "What surrounds a memory, the memories that answer a query best, or those that a goal needs.",
+)  # fmt: skip
+CONTEXT = _reads(
+    "context", r.ContextRequest, a.Context,
+    "What to put into a prompt: what the agent said last, and what answers the query best, within a budget.",
+)  # fmt: skip
+PUBLISHED = Endpoint(
+    "publish", "POST", "/memories", (PUBLISH,),
+    "Publishes what happened: Kafka has it then, and `/events` tells what becomes of it.",
+    a.Published, EpisodeRecorded, status=202,
+)  # fmt: skip
+MEMORY = Endpoint(
+    "memory", "GET", "/memories/{memory_id}", (READ,),
+    "One memory; its text only while it is alive. What a search would keep back is not there.", a.Shown, query=_GATES,
+)  # fmt: skip
+EXPLAIN = Endpoint(
+    "explain", "GET", "/memories/{memory_id}/explain", (READ, AUDIT),
+    "Why a memory is where it is, in structure and in words.", a.Explained, query=_GATES,
+)  # fmt: skip
+EVENT = Endpoint(
+    "event", "GET", "/events/{namespace}/{event_id:path}", (READ, PUBLISH),
+    "What became of an event; waits until it has an outcome where the request says how long.", a.Became,
+    query=_waits("for an outcome", 0), waits=True,
+)  # fmt: skip
+ERASE_ = _orders(
+    "erase", "/erase", ERASE, r.ErasureRequest, a.Erasure, "until an order is carried out",
+    "Everything that an erasure takes; with dry_run: false it is ordered, and the answer waits until it is done.",
+)  # fmt: skip
+PIN = _orders(
+    "pin", "/pin", FORGET, r.PinRequest, a.Pinned, "until it holds",
+    "Protects a memory from being forgotten until it is unpinned; an erasure goes over it.",
+)  # fmt: skip
+UNPIN = _orders(
+    "unpin", "/unpin", FORGET, r.PinRequest, a.Pinned, "until it holds",
+    "Protects a memory no longer by a pin; what holds it, holds it still.",
+)  # fmt: skip
+BEGIN_GOAL = _orders(
+    "begin_goal", "/goals", FORGET, r.NeedRequest, a.Needed, "until it holds",
+    "Says which memories a goal needs: they are not forgotten until it ends; an erasure goes over it.",
+)  # fmt: skip
+END_GOAL = _orders(
+    "end_goal", "/goals/end", FORGET, r.GoalRequest, a.Needed, "until it holds",
+    "Ends a goal: what it alone needed may be forgotten again.",
+)  # fmt: skip
+ERASURE = Endpoint(
+    "erasure", "GET", "/erasures/{order_id}", (ERASE, AUDIT), "What became of an order to erase.", a.Erasure
+)
+RECEIPT = Endpoint(
+    "receipt", "GET", "/receipts/{order_id}", (ERASE, AUDIT),
+    "What proves an erasure; before the members have decided it says so.", a.ErasureReceipt,
+)  # fmt: skip
+FORGET_ = _orders(
+    "forget", "/forget", FORGET, r.ForgetRequest, a.Forget, "until it is decided on",
+    "What a vote on memories would look at; with dry_run: false they are nominated, and the answer waits for it.",
+)  # fmt: skip
+RESTORE = _orders(
+    "restore", "/restore", FORGET, r.RestoreRequest, a.Restore, "until it is decided on",
+    "Asks for memories back that rest sealed, and waits for the members' decision; the others are told why not.",
+)  # fmt: skip
+RESTORED = Endpoint(
+    "restored", "GET", "/restores/{order_id}", (FORGET, AUDIT),
+    "What became of a request to restore, or to forget.", a.Restore,
+)  # fmt: skip
+
+ENDPOINTS: tuple[Endpoint[Any], ...] = (
+    SEARCH, RETRIEVE, RECALL, CONTEXT, PUBLISHED, MEMORY, EXPLAIN, EVENT, ERASE_, PIN, UNPIN, BEGIN_GOAL, END_GOAL,
+    ERASURE, RECEIPT, FORGET_, RESTORE, RESTORED,
+    Endpoint(
+        "metrics", "GET", "/metrics", (AUDIT,),
+        "The metrics of the process, as Prometheus reads them; for a key to all namespaces, since they count all.",
+    ),
+    Endpoint("livez", "GET", "/livez", (), "That it answers at all.", a.Alive),
+    Endpoint(
+        "readyz", "GET", "/readyz", (),
+        "What it needs, and what is wrong with each; 503 where something is. `access`: whether it wants a key.",
+        a.Ready,
+    ),
+    Endpoint("openapi", "GET", "/openapi.json", (), "This description."),
+)  # fmt: skip

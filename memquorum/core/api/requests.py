@@ -1,0 +1,120 @@
+"""The bodies of requests, as they come: their types are held here, their values where each is read."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Gated(Struct, frozen=True, kw_only=True):
+    """What may be read, and what for."""
+
+    namespace: str | None = None
+    sensitivity_max: float | None = None
+    purpose: str | None = None
+    jurisdictions: tuple[str, ...] | None = None
+    agent: str | None = None
+    peek: bool | None = None
+
+
+class Filtered(Gated, frozen=True, kw_only=True):
+    """Which memories are asked at all. `since`, `until`: milliseconds; what occurred at the second is out."""
+
+    agents: tuple[str, ...] | None = None
+    sessions: tuple[str, ...] | None = None
+    tiers: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    since: int | None = None
+    until: int | None = None
+
+
+class SearchRequest(Filtered, frozen=True, kw_only=True):
+    """The body of a search."""
+
+    query: str
+    k: int | None = None
+    exact: bool | None = None
+
+
+class RetrieveRequest(Filtered, frozen=True, kw_only=True):
+    """The body of a retrieval."""
+
+    query: str
+    budget_tokens: int | None = None
+    k_max: int | None = None
+
+
+class RecallRequest(Filtered, frozen=True, kw_only=True):
+    """The body of a recall."""
+
+    memory_id: str | None = None
+    query: str | None = None
+    goal: str | None = None
+    steps: int | None = None
+    links: int | None = None
+    within_ms: int | None = None
+    anchors: int | None = None
+    budget_tokens: int | None = None
+
+
+class ContextRequest(Gated, frozen=True, kw_only=True):
+    """The body of a request for a context."""
+
+    agent: str
+    query: str | None = None
+    session: str | None = None
+    budget_tokens: int | None = None
+    buffer_share: float | None = None
+    k_max: int | None = None
+
+
+class ErasureRequest(Struct, frozen=True, kw_only=True):
+    """The body of an erasure: one of memory_id, subject, agent, source, or everything. Nothing goes unless dry_run is
+    false. `listed`: how many of those that go are told one by one."""
+
+    namespace: str | None = None
+    memory_id: str | None = None
+    subject: str | None = None
+    agent: str | None = None
+    source: str | None = None
+    everything: bool | None = None
+    dry_run: bool | None = None
+    reference: str | None = None
+    listed: int | None = None
+
+
+class RestoreRequest(Struct, frozen=True, kw_only=True):
+    """The body of a request: the memories that are to come back. `reference`: its name elsewhere."""
+
+    namespace: str | None = None
+    memory_ids: tuple[str, ...] = ()
+    reference: str | None = None
+
+
+class ForgetRequest(RestoreRequest, frozen=True, kw_only=True):
+    """The body of a proposal: the memories that are to be forgotten. Nothing is proposed unless dry_run is false."""
+
+    dry_run: bool | None = None
+
+
+class PinRequest(Struct, frozen=True, kw_only=True):
+    """The body of a pin, and of its end."""
+
+    memory_id: str
+    namespace: str | None = None
+    reference: str | None = None
+
+
+class NeedRequest(Struct, frozen=True, kw_only=True):
+    """The body that says which memories a goal needs for as long as it is active."""
+
+    goal: str
+    memory_ids: tuple[str, ...]
+    namespace: str | None = None
+
+
+class GoalRequest(Struct, frozen=True, kw_only=True):
+    """The body that ends a goal. `memory_ids`: what it was said to need a moment ago, and may not be known to yet."""
+
+    goal: str
+    namespace: str | None = None
+    memory_ids: tuple[str, ...] = ()
