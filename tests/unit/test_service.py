@@ -18,7 +18,7 @@ from starlette.testclient import TestClient
 
 from memquorum.core import names
 from memquorum.core.access import EVERYONE, Caller
-from memquorum.core.api.answers import Shown
+from memquorum.core.api.answers import Explained, Found, Hit, Shown
 from memquorum.core.api.endpoints import ENDPOINTS, Endpoint, Parameter
 from memquorum.core.avro import Codec
 from memquorum.core.retrieval import packing, working
@@ -26,6 +26,7 @@ from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.core.retrieval.query import Filters
 from tests.unit.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
 from workers.retrieval import routes
+from workers.retrieval.answers import Told
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Busy, Late, Limits
@@ -176,6 +177,14 @@ def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: 
         assert (lacks.status_code, lacks.json()["error"], lacks.json()["field"]) == (400, "missing_field", name)
     strange = client.request(endpoint.method, endpoint.path, json=(sample(endpoint) or {}) | {"colour": 1})
     assert (strange.status_code, strange.json()["field"]) == (400, "colour")
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_a_number_that_json_does_not_have_is_an_error_and_not_null(odd: float) -> None:
+    hit = Hit("m", "t", "short-term", "ann", None, None, 0, 0, 0, salience=1.0, score=odd)
+    for answer in (Found("n", (hit,), 0, "store", "all", 0, {}), Explained({"decay": odd}, ())):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            Told(answer)
 
 
 def test_a_shown_memory_has_the_stores_fields() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left, tokens
@@ -100,7 +101,7 @@ def test_no_text_can_look_like_two_memories() -> None:
     assert [part for part in line(hit).splitlines() if not part.startswith("  ")] == [
         "- [1970-01-01 00:00] ann: Noted."
     ]
-    assert line(replace(hit, role="user")).startswith("- [1970-01-01 00:00] ann (user): Noted.")
+    assert line(structs.replace(hit, role="user")).startswith("- [1970-01-01 00:00] ann (user): Noted.")
 
 
 def test_nothing_is_an_empty_text() -> None:

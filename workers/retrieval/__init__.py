@@ -16,8 +16,9 @@ it was told of and send JSON as such, so that no web page can speak to it throug
 
 Read in this order:
 
-1. `routes`: the one table of endpoints; who adds an endpoint adds a line there and its function in a module beside it;
-2. `endpoints`: what a line of that table says; `openapi`: the description made of it; `shapes`: what is answered;
+1. `memquorum.core.api`: the one table of endpoints, the requests and the answers; who adds an endpoint adds a line
+   there and its function in a module here;
+2. `routes`: which function answers at which; `endpoints`: how query strings are read; `openapi`: the description;
 3. `search`, `retrieving`, `context`, `memories`, `publishing`, `health`: the endpoints; each is handed the
    service, the request and who asks;
 4. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
