@@ -160,14 +160,14 @@ class View:
         return int(row[0]) if row else None
 
     def first_stamped(self, topic: str, shard: int) -> int | None:
-        """See `workers.strangers.Firsts`."""
+        """See `workers.kafka.strangers.Firsts`."""
         row = self._db.execute(
             "SELECT first_offset FROM stamped WHERE topic = ? AND shard = ?", (topic, shard)
         ).fetchone()
         return int(row[0]) if row else None
 
     def stamped_from(self, topic: str, shard: int, offset: int) -> None:
-        """See `workers.strangers.Firsts`."""
+        """See `workers.kafka.strangers.Firsts`."""
         self._write("INSERT OR REPLACE INTO stamped VALUES (?, ?, ?)", (topic, shard, offset))
 
     def move(self, shard: int, positions: Mapping[str, int]) -> None:

@@ -27,11 +27,12 @@ from memquorum.core.journal.digest import StateDigest
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.schema_files import load_codec
-from workers import audit, replay
-from workers.audit import Progress
-from workers.partition import TopicUnreadable
-from workers.replay import KeysMissing, NotEmpty, RebuildReport
-from workers.replay_apart import PartLost
+from workers.audit import auditor as audit
+from workers.audit.auditor import Progress
+from workers.kafka.partition import TopicUnreadable
+from workers.rebuild import worker as replay
+from workers.rebuild.apart import PartLost
+from workers.rebuild.worker import KeysMissing, NotEmpty, RebuildReport
 
 # A part that cannot be reached or read: no finding, but no proof either.
 UNPROVEN = (

@@ -28,10 +28,10 @@ from memquorum.core.text.escaping import escaped
 from memquorum.options import when
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
-from workers import deadletters
-from workers.deadletters import Letter, Wanted
-from workers.partition import TopicUnreadable
-from workers.ticks import last_tick
+from workers.kafka.partition import TopicUnreadable
+from workers.kafka.ticks import last_tick
+from workers.upkeep import dead_letters
+from workers.upkeep.dead_letters import Letter, Wanted
 
 # A part that cannot be reached: nothing was said about the letters.
 UNREACHABLE = (KafkaException, TopicUnreadable, VaultUnavailable, StoreUnavailable)
@@ -74,7 +74,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
         *(["vault_dsn"] if parsed.show or parsed.action == "replay" else []),
         *(["memory_dsn"] if parsed.action == "replay" else []),
     )
-    letters = deadletters.read(
+    letters = dead_letters.read(
         settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.service_stamps(settings), wanted
     )
     console = terminal.console()
@@ -97,7 +97,7 @@ def _known(reasons: Sequence[str]) -> frozenset[str]:
 
 def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
     shown = letters[-parsed.last :] if parsed.last else letters
-    opened = deadletters.payloads(roles.vault(settings), shown) if parsed.show else {}
+    opened = dead_letters.payloads(roles.vault(settings), shown) if parsed.show else {}
     if parsed.json:
         for letter in shown:
             print(json.dumps(_plain(letter) | _content(opened, letter) if parsed.show else _plain(letter)))
@@ -156,7 +156,7 @@ def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
 
 def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
     made, codec = genesis.read(settings), load_codec()
-    opened = deadletters.payloads(roles.vault(settings), letters)
+    opened = dead_letters.payloads(roles.vault(settings), letters)
     driven = settings.clock == "driven"
     stamps = genesis.service_stamps(settings)
     now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
@@ -166,7 +166,7 @@ def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter
         if payload is None:
             still["its bytes were not kept"] += 1
             continue
-        answer = deadletters.judge(codec, made, letter, payload, now_ms=now_ms, driven=driven)
+        answer = dead_letters.judge(codec, made, letter, payload, now_ms=now_ms, driven=driven)
         if isinstance(answer, Refusal):
             still[f"still refused: {answer.reason}" + (f" ({answer.field})" if answer.field else "")] += 1
         else:
@@ -180,7 +180,7 @@ def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter
     still.update(f"came in before: {outcome}" for outcome in inside.values())
     done = 0
     if parsed.go:
-        done = deadletters.replay(settings.bootstrap, sound, opened, lambda _: None)
+        done = dead_letters.replay(settings.bootstrap, sound, opened, lambda _: None)
     status = 1 if parsed.go and not done and (left or sound) else 0
     if parsed.json:
         told = {"letters": len(letters), "would_come_in": len(sound), "published": done, "others": dict(still)}

@@ -15,9 +15,9 @@ from infra.settings import Settings
 from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
 from memquorum.schema_files import load_codec
-from workers import evidence
-from workers.evidence import Fault
-from workers.partition import TopicUnreadable
+from workers.audit import accusations
+from workers.audit.accusations import Fault
+from workers.kafka.partition import TopicUnreadable
 
 # The topic cannot be reached: nothing was said about anybody.
 UNREACHABLE = (KafkaException, TopicUnreadable)
@@ -33,8 +33,8 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     """Lists the faults. Returns 1 where one is reported, with --verify where one is proven; else 0."""
     settings.require("bootstrap")
     made, codec = genesis.read(settings), load_codec()
-    reports, strangers = evidence.read(settings.bootstrap, made, codec)
-    found = evidence.faults(codec, reports, verify=parsed.verify)
+    reports, strangers = accusations.read(settings.bootstrap, made, codec)
+    found = accusations.faults(codec, reports, verify=parsed.verify)
     held = [fault for fault in found if fault.wrong is None]
     if parsed.json:
         for fault in found:
@@ -48,10 +48,10 @@ def reported(settings: Settings) -> int:
     """How many faults are reported; 0 where the topic does not exist yet."""
     made, codec = genesis.read(settings), load_codec()
     try:
-        reports, _ = evidence.read(settings.bootstrap, made, codec)
+        reports, _ = accusations.read(settings.bootstrap, made, codec)
     except KafkaException:
         return 0
-    return len(evidence.faults(codec, reports, verify=False))
+    return len(accusations.faults(codec, reports, verify=False))
 
 
 def _tell(found: list[Fault], strangers: int, verify: bool) -> None:

@@ -114,7 +114,7 @@ def wanted(topics: Iterable[Topic] | None = None) -> set[tuple[str, ResourceType
     for topic in declared() if topics is None else topics:
         for names, operation in ((topic.producers, AclOperation.WRITE), (topic.consumers, AclOperation.READ)):
             rights |= {(identity(name), ResourceType.TOPIC, topic.name, operation) for name in names}
-    # Intake deletes what it has let in, where its installation provisioned the topic (`workers.clearing`).
+    # Intake deletes what it has let in, where its installation provisioned the topic (`workers.intake.clearing`).
     clears = (AclOperation.DELETE, AclOperation.WRITE, AclOperation.DESCRIBE_CONFIGS)
     rights |= {("intake", ResourceType.TOPIC, name, operation) for name in OUTSIDE for operation in clears}
     # Who may write or read may also ask what there is; these ask before they do, and say how far others are.

@@ -27,8 +27,9 @@ from memquorum.core.identity.messages import sign
 from memquorum.core.orders.members import RESIZES, ROTATE_SERVICE, apply, configuration_digest, next_id
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
-from workers import configurations, orders
-from workers.partition import TopicUnreadable
+from workers.audit import configurations
+from workers.kafka.partition import TopicUnreadable
+from workers.upkeep import member_orders
 
 UNREACHABLE = (KafkaException, TopicUnreadable)
 
@@ -102,7 +103,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     if parsed.step in ("add", "rotate"):
         wanted = _with_key(settings, wanted, parsed)
     seed = genesis.signing_seed(settings, OPERATOR, made.operator)
-    orders.publish_members(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
+    member_orders.publish_members(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
     console.print(f"ordered; {len(wanted)} shard(s) vote on it, each in its next epoch")
     return 0 if parsed.wait is None else _wait(settings, made, codec, wanted, parsed.wait)
 

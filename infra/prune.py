@@ -15,10 +15,11 @@ from infra.settings import Settings
 from memquorum import terminal
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers import configurations, prune
-from workers.partition import TopicUnreadable
-from workers.prune import CannotPrune, Plan
-from workers.strangers import Strangers
+from workers.audit import configurations
+from workers.kafka.partition import TopicUnreadable
+from workers.kafka.strangers import Strangers
+from workers.upkeep import prune
+from workers.upkeep.prune import CannotPrune, Plan
 
 # Nothing was deleted, or not all that was planned; another run goes on.
 STOPPED = (CannotPrune, KafkaException, StoreUnavailable, TopicUnreadable)

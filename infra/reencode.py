@@ -17,8 +17,8 @@ from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
-from workers import reencode
-from workers.loop import Stop
+from workers.kafka.loop import Stop
+from workers.upkeep import reencode
 
 # What ends a run early; the next one goes on where it ended.
 STOPPED = (reencode.Stalled, StoreUnavailable, VaultUnavailable, KafkaException)

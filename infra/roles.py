@@ -23,9 +23,9 @@ from memquorum.encoders import EncoderUnavailable
 from memquorum.ports import Encoder, Follows, SignConflict, StoreLost
 from memquorum.schema_files import load_codec
 from memquorum.telemetry.bundle import Telemetry
-from workers.journals import Journals
-from workers.loop import Stop
-from workers.ownclock import OwnClock
+from workers.kafka.journals import Journals
+from workers.kafka.loop import Stop
+from workers.kafka.own_clock import OwnClock
 
 log = logging.getLogger(__name__)
 
@@ -164,7 +164,7 @@ def residue_ms(settings: Settings) -> int:
 
 def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
     from db.living import PostgresLiving
-    from workers import intake
+    from workers.intake import worker as intake
 
     limits = settings.ingest
     settings.require("bootstrap", *(["memory_dsn"] if limits.counts_memories else []))
@@ -193,8 +193,8 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     from db.neighbourhoods import PostgresNeighbourhoods
     from db.schedule import PostgresSchedule
     from streams import app
-    from workers.orders import KafkaOrders
-    from workers.past import KafkaPast
+    from workers.kafka.accepted_past import KafkaPast
+    from workers.upkeep.member_orders import KafkaOrders
 
     settings.require("bootstrap", "memory_dsn")
     data_dir = settings.state_dir / "streams"
@@ -222,7 +222,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
 
 
 def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telemetry: Telemetry) -> None:
-    from workers import replica
+    from workers.replica import worker as replica
 
     settings.require("bootstrap")
     named, first = made.member(member), f"member-{member}"
@@ -254,7 +254,7 @@ def _replica(settings: Settings, made: Genesis, member: int, ready: Ready, telem
 
 
 def _commit(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: Telemetry) -> None:
-    from workers import commit
+    from workers.commit import worker as commit
 
     settings.require("bootstrap", "memory_dsn")
     stop = Stop().on_signals()

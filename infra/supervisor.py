@@ -29,7 +29,7 @@ from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
 from infra.fleet import Fleet, roles
 from infra.servers import Servers
 from infra.settings import Settings
-from workers.loop import Stop
+from workers.kafka.loop import Stop
 
 log = logging.getLogger(__name__)
 

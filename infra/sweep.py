@@ -17,8 +17,8 @@ from infra import copies, genesis, sweeps
 from infra.settings import Settings
 from memquorum import terminal
 from memquorum.core.retrieval.telling import moment
-from workers import outside
-from workers.outside import Taken
+from workers.intake import outside
+from workers.intake.outside import Taken
 
 log = logging.getLogger(__name__)
 

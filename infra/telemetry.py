@@ -31,7 +31,7 @@ from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.health import Health
 from memquorum.telemetry.places import Places, Source
 from memquorum.telemetry.tracing import Tracing
-from workers.reach import Asker
+from workers.kafka.reach import Asker
 
 log = logging.getLogger(__name__)
 

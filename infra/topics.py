@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetS
 
 from memquorum import kafka
 from memquorum.schema_files import schema_folder
-from workers import clearing
+from workers.intake import clearing
 
 _PATIENCE_S = 30
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -53,7 +53,7 @@ def ensure(
     """Creates the topics that are missing. Returns a line for each that exists but differs from its declaration.
 
     `cluster`: SHA-256 of the genesis file. Outside topics that are created bear its mark: intake deletes from them what
-    it has let in, and from no others (`workers.clearing`).
+    it has let in, and from no others (`workers.intake.clearing`).
 
     Nothing that exists is changed: partitions cannot shrink, and growing them would move namespaces between shards.
     Raises TopicsError.

@@ -32,7 +32,7 @@ from infra.supervisor import SupervisorError
 from memquorum import terminal
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
-from workers import audit
+from workers.audit import auditor as audit
 
 SCENARIO = Path(__file__).with_name("scenario.jsonl")
 FOLDER = DEFAULT_RUN_DIR / "demo"

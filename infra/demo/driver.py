@@ -40,7 +40,7 @@ from memquorum.core.records import (
 from memquorum.ports import Schedule
 from streams.nomination import Nomination
 from streams.stage import Arrival
-from workers import loop
+from workers.kafka import loop
 
 QUIET_S = 90.0
 _BEAT_S = 0.2

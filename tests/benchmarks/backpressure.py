@@ -26,7 +26,7 @@ from tests.benchmarks.ingest import STORE_ALL, outcomes, publish, wait
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import AGENTS, WHOLE, Parts, parts
 from tests.benchmarks.texts import sentences
-from workers import loop
+from workers.kafka import loop
 
 TIMES = 5
 _STORES = ("postgres", "kafka")

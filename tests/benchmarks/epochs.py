@@ -14,7 +14,7 @@ from tests.benchmarks.feed import HOUR, START, Feed
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import REPLICAS, Parts, difference, parts
 from tests.benchmarks.reference import quantile, round_trip_ms, verifications
-from workers import loop
+from workers.kafka import loop
 
 LATE = START + 10 * HOUR
 # The due date is hours past, and the clock is the row's own.

@@ -13,7 +13,7 @@ from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import WHOLE, Parts, parts
 from tests.benchmarks.reference import quantile
 from tests.benchmarks.texts import sentences
-from workers import loop
+from workers.kafka import loop
 
 SPACE = "clinic"
 

@@ -15,8 +15,8 @@ from memquorum.core.identity.messages import sign
 from memquorum.core.records import ClockTicked, EpisodeAccepted, EpisodeScored, NominationProposed, Proposal
 from tests.benchmarks.parts import AGENTS, Parts, names_of
 from tests.benchmarks.texts import sentences
-from workers import loop
-from workers.strangers import stamped
+from workers.kafka import loop
+from workers.kafka.strangers import stamped
 
 START = 1_700_000_000_000
 HOUR = 3_600_000

@@ -10,7 +10,7 @@ from memquorum.encoders.onnx import OnnxEncoder
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import AGENTS, WHOLE, Parts, difference, parts
 from tests.benchmarks.texts import sentences, turns
-from workers import loop
+from workers.kafka import loop
 
 # Everything is stored: what is turned away or repeats costs less.
 STORE_ALL = {"salience": {"encode_threshold": 0.0, "duplicate_threshold": 0.999999}}

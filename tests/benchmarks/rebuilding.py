@@ -15,8 +15,8 @@ from tests.benchmarks.feed import Feed
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import REPLICAS, Parts, parts
 from tests.benchmarks.reference import copied
-from workers.audit import verify
-from workers.replay import compare, rebuild
+from workers.audit.auditor import verify
+from workers.rebuild.worker import compare, rebuild
 
 _SIZE = 256
 

@@ -14,7 +14,7 @@ from tests.benchmarks.feed import Feed
 from tests.benchmarks.kept import Row
 from tests.benchmarks.parts import REPLICAS, Parts, parts
 from tests.benchmarks.reference import quantile
-from workers import loop
+from workers.kafka import loop
 
 _SIZE = 16
 

@@ -10,7 +10,7 @@ from nacl.signing import SigningKey
 
 from memquorum import topics
 from tests.benchmarks.parts import Parts
-from workers import loop
+from workers.kafka import loop
 
 
 def quantile(values: list[float], q: float) -> float:

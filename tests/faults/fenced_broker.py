@@ -4,7 +4,8 @@
 
 In some rounds the broker, fenced until it is let in again, names no brokers, and clients of librdkafka 2.10 and later
 let go of the one they knew: they poll, report nothing, and get no partitions any more. `--plain` shows just that.
-Without it each is a client of `workers.reach`, which ends itself with BrokersLost; the next client in its place works.
+Without it each is a client of `workers.kafka.reach`, which ends itself with BrokersLost; the next client in its place
+works.
 Prints for each round how many had no partitions 15 s after the broker woke; exits with 1 if there were any.
 Loaded cores make the moment longer: beside two busy processes the third round mostly shows it.
 """
@@ -30,8 +31,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from infra import topics
 from infra.embedded.kafka import Kafka
 from memquorum import topics as names
-from workers import loop
-from workers.reach import BrokersLost, ReachingConsumer
+from workers.kafka import loop
+from workers.kafka.reach import BrokersLost, ReachingConsumer
 
 LIMIT_S = 15.0
 _SILENT = logging.Logger("librdkafka", level=logging.CRITICAL + 1)

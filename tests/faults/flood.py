@@ -36,8 +36,8 @@ from tests.faults import kept
 from tests.faults.badrecords import traffic
 from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
 from tests.faults.resident import COURSE_S, watched
-from workers import loop
-from workers.strangers import Strangers
+from workers.kafka import loop
+from workers.kafka.strangers import Strangers
 
 Place = tuple[str, int, int]
 """Topic, partition, offset."""

@@ -30,7 +30,7 @@ from memquorum.schema_files import load_codec
 from tests.faults.flood import find
 from tests.faults.publications import AGENTS, START, WORDS
 from tests.faults.witness import Event, Witness
-from workers import loop
+from workers.kafka import loop
 
 Place = tuple[str, int, int]
 _SEARCH_S = 3.0

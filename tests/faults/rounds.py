@@ -23,7 +23,7 @@ from memquorum.schema_files import load_codec
 from tests.faults.library import Fault, NotAsExpected, Site, disks
 from tests.faults.load import Load, Rates
 from tests.faults.witness import Epochs, Event, Witness
-from workers import audit
+from workers.audit import auditor as audit
 
 LIMIT_S = 15.0
 # Within so many seconds every shard has opened a new epoch by itself and decided it: without a fault some 10.

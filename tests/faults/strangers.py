@@ -45,7 +45,7 @@ from memquorum.core.records import (
     Ticked,
 )
 from memquorum.schema_files import load_codec
-from workers import loop
+from workers.kafka import loop
 
 INTERNAL = tuple(topic for topic in topics.ALL if topic not in topics.OUTSIDE)
 SIGNED = {

@@ -30,7 +30,8 @@ from memquorum.schema_files import load_codec
 from tests.faults import badrecords, flood, resident, strangers
 from tests.faults.publications import EITHER, KEPT, REFUSED, START, TURNED_AWAY, Maker, Publication
 from tests.faults.strangers import Forgery
-from workers import audit, loop
+from workers.audit import auditor as audit
+from workers.kafka import loop
 
 RECORDS = 5_000
 DAY = 24 * 3600 * 1000

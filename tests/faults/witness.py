@@ -20,7 +20,7 @@ from memquorum import topics
 from memquorum.core.avro import DecodeError
 from memquorum.core.records import NominationProposed, Signed
 from memquorum.schema_files import load_codec
-from workers import loop
+from workers.kafka import loop
 
 Event = tuple[str, str]
 """Namespace, event id."""

@@ -21,7 +21,7 @@ from tests.hostile.fleet import HONEST, TWIN, Fleet, Lies, Place, genesis_of
 from tests.hostile.judge import LIAR, Met
 from tests.hostile.memories import Line
 from tests.hostile.watch import Watch
-from workers import evidence
+from workers.audit import accusations
 
 PROPOSALS = 8
 """Memories in an epoch; see memories.planned."""
@@ -95,7 +95,7 @@ def run(
     fleet = Fleet(place, met.members, liars, _GRACE_MS if truth is not None else _TRUE_GRACE_MS)
     watch = Watch(place.bootstrap, genesis, codec)
     honest = set(range(met.members)) - met.liars
-    faults: list[evidence.Fault] = []
+    faults: list[accusations.Fault] = []
     try:
         met.problems += [f"{name} did not come to life" for name in fleet.start()]
         if not met.problems:
@@ -111,8 +111,8 @@ def run(
                 met.tiers, worse = store.check(place, genesis, codec, line, watch.found)
                 met.problems += wrong + worse
         met.problems += [f"honest process {name} ended" for name in fleet.ended() if name not in liars]
-        reports, _ = evidence.read(place.bootstrap, genesis, codec)
-        faults = evidence.faults(codec, reports, verify=True)
+        reports, _ = accusations.read(place.bootstrap, genesis, codec)
+        faults = accusations.faults(codec, reports, verify=True)
     except KafkaException as error:
         met.problems.append(f"Kafka: {error}")
     finally:

@@ -16,7 +16,8 @@ from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.schema_files import load_codec
 from tests.hostile import member, memories
 from tests.unit.genesis import make_bytes, seed_of
-from workers import commit, loop
+from workers.commit import worker as commit
+from workers.kafka import loop
 
 GRACE_MS = 60_000
 # What the votes decide is what is looked at: nothing is held back.

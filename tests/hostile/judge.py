@@ -10,7 +10,7 @@ from typing import Any
 from tests.hostile.member import EQUIVOCATES
 from tests.hostile.memories import MEMBERS, Epoch
 from tests.hostile.watch import Decision
-from workers.evidence import Fault
+from workers.audit.accusations import Fault
 
 LIAR = 1
 """Who lies where one does: primary of one shard in four. Where more do, those that follow it."""

@@ -33,8 +33,9 @@ from tests.simulation.behaviours import LIBRARY
 from tests.simulation.dice import Dice
 from tests.simulation.liars import Behaviour, Said, heard, passed
 from tests.unit.genesis import seed_of
-from workers import loop, replica
-from workers.seat import LOGS, TOPIC_OF, Seat
+from workers.kafka import loop
+from workers.replica import worker as replica
+from workers.replica.seat import LOGS, TOPIC_OF, Seat
 
 _MESSAGES = {topic: message for message, topic in LOGS.items()}
 # Even a liar's disk and network have a bound; so many records a second one process can write and sign here.

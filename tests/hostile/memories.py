@@ -33,7 +33,7 @@ from memquorum.ports import Vault
 from streams.salience import Salience
 from streams.stage import Arrival
 from tests.unit.genesis import seed_of
-from workers import loop
+from workers.kafka import loop
 
 MEMBERS = 4
 """So many where nothing else is asked for."""

@@ -14,7 +14,7 @@ from memquorum.core.identity.membership import Genesis
 from tests.hostile.fleet import GRACE_MS, Place
 from tests.hostile.memories import LATE, Line
 from tests.hostile.watch import Decision
-from workers import audit
+from workers.audit import auditor as audit
 
 _PATIENCE_S = 30.0
 _FORGOTTEN = "forgotten"

@@ -9,7 +9,7 @@ from memquorum.core.identity.membership import load
 from tests.hostile import drive
 from tests.hostile.fleet import Place, genesis_of
 from tests.hostile.judge import LIAR, Met
-from workers import evidence
+from workers.audit import accusations
 
 EPOCHS = 3
 
@@ -25,10 +25,10 @@ def test_a_liar_decides_nothing_alone_and_is_convicted_where_it_says_two_things(
     assert len(met.took_s) == 4 * EPOCHS
     assert met.entries > 0, "verify has judged nothing"
     assert {"gone", "short-term"} == set(met.tiers.values())
-    reports, _ = evidence.read(fresh_kafka, load(genesis_of(met.members)), codec)
+    reports, _ = accusations.read(fresh_kafka, load(genesis_of(met.members)), codec)
     proven = {
         (fault.shard, fault.accused)
-        for fault in evidence.faults(codec, reports, verify=True)
+        for fault in accusations.faults(codec, reports, verify=True)
         if fault.verdict is not None
     }
     assert proven == {(0, LIAR), (1, LIAR), (2, LIAR)}  # on shard 3 it votes against what it thinks: no proof of that

@@ -12,7 +12,7 @@ from memquorum.core.consensus.certificate import BadCertificate, Checked, check_
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Commit, PrePrepare
 from tests.integration.replicas import authentic
-from workers import loop
+from workers.kafka import loop
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from db.vault import PostgresVault
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.schema_files import load_codec
 from tests.unit import genesis
-from workers import commit
-from workers.loop import Stop
+from workers.commit import worker as commit
+from workers.kafka.loop import Stop
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=0), caps=NO_CAPS))
 SEED = genesis.seed_of("service:journal")

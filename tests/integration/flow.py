@@ -30,7 +30,7 @@ from memquorum.core.records import (
 )
 from memquorum.ports import Vault
 from tests.unit import votes
-from workers import loop
+from workers.kafka import loop
 
 
 class Flow:

@@ -36,7 +36,8 @@ from memquorum.core.records import (
 )
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import seed_of
-from workers import loop, replica
+from workers.kafka import loop
+from workers.replica import worker as replica
 
 START = 1_700_000_000_000
 HOUR = 3_600_000

@@ -25,9 +25,9 @@ from memquorum.core.records import JournalAppended, JournalEntry
 from memquorum.ports import Vault
 from tests.integration.flow import Flow, read_topic
 from tests.integration.test_commit import GENESIS, MASTER, Worker, await_seq
-from workers import loop
-from workers.audit import Progress, verify
-from workers.replay import KeysMissing, NotEmpty, compare, rebuild
+from workers.audit.auditor import Progress, verify
+from workers.kafka import loop
+from workers.rebuild.worker import KeysMissing, NotEmpty, compare, rebuild
 
 _numbers = itertools.count()
 

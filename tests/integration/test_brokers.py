@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from infra.embedded.brokers import Brokers, standing
-from workers import loop
+from workers.kafka import loop
 
 TOPIC = "said"
 # A broker counts as gone after 3 s, clients wait 4 s for an answer; by default they would wait for a minute.

@@ -32,7 +32,7 @@ from memquorum.core.audit import receipts
 from memquorum.core.records import ClockRequested, EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
-from workers import loop
+from workers.kafka import loop
 
 START = 1_750_000_000_000
 NAMESPACE, SUBJECT = "canary", "ada"

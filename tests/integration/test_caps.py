@@ -20,8 +20,8 @@ from tests.integration.flow import Flow, journal_of
 from tests.integration.test_audit import database
 from tests.integration.watch import Worker, await_seq, rows
 from tests.unit import genesis
-from workers.audit import verify
-from workers.replay import compare, rebuild
+from workers.audit.auditor import verify
+from workers.rebuild.worker import compare, rebuild
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=0)))
 SHARD = 1

@@ -18,8 +18,10 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import EpisodeAccepted
 from tests.unit import genesis
-from workers import clearing, intake, loop
-from workers.partition import Partition
+from workers.intake import clearing
+from workers.intake import worker as intake
+from workers.kafka import loop
+from workers.kafka.partition import Partition
 
 SHARDS = 4
 GENESIS = genesis.make(shards=SHARDS)

@@ -15,7 +15,7 @@ from memquorum.core.avro import Codec
 from tests.unit import genesis
 from tests.unit.published import DECIDED, GENESIS, POLICY, Published, lively, publish
 from tests.unit.shard import Shard
-from workers import loop
+from workers.kafka import loop
 
 
 @pytest.fixture

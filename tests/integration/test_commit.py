@@ -22,8 +22,8 @@ from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of, read_topic
 from tests.integration.watch import Worker, await_seq, check_journal, rows, store
 from tests.unit import votes
-from workers import commit
-from workers.ownclock import OwnClock
+from workers.commit import worker as commit
+from workers.kafka.own_clock import OwnClock
 
 
 @pytest.fixture

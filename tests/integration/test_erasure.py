@@ -20,8 +20,8 @@ from tests.integration.flow import Flow, journal_of
 from tests.integration.test_audit import database
 from tests.integration.watch import Worker, await_seq, check_journal, rows
 from tests.unit import erasures
-from workers.audit import verify
-from workers.replay import compare, rebuild
+from workers.audit.auditor import verify
+from workers.rebuild.worker import compare, rebuild
 
 SHARD = 2
 AT = 5_000

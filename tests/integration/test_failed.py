@@ -35,10 +35,11 @@ from streams import app as faust_app
 from streams import salience
 from tests.integration.test_audit import database
 from tests.integration.watch import Worker
-from workers import intake, loop
-from workers.audit import verify
-from workers.past import KafkaPast
-from workers.replay import compare, rebuild
+from workers.audit.auditor import verify
+from workers.intake import worker as intake
+from workers.kafka import loop
+from workers.kafka.accepted_past import KafkaPast
+from workers.rebuild.worker import compare, rebuild
 from workers.retrieval.app import app
 
 START = 1_750_000_000_000

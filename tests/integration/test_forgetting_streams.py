@@ -26,7 +26,7 @@ from streams import decay, nomination
 from tests.contract.stores import World, make
 from tests.unit import genesis as cluster
 from tests.unit.shard import Shard, memory_id
-from workers import loop
+from workers.kafka import loop
 
 NOW = 1_700_000_000_000
 POLICY = Policy(epoch=EpochPolicy(interactions=3))

@@ -38,9 +38,10 @@ from memquorum.core.records import (
 )
 from memquorum.telemetry.bundle import Telemetry
 from tests.unit import genesis
-from workers import deadletters, loop, place
-from workers.intake import Clock, Intake, run
-from workers.place import PlaceLost
+from workers.intake.worker import Clock, Intake, run
+from workers.kafka import group_membership, loop
+from workers.kafka.group_membership import PlaceLost
+from workers.upkeep import dead_letters
 
 CANARY = "canary-81f2"
 START = 1_750_000_000_000
@@ -317,7 +318,7 @@ def test_a_tick_that_the_group_takes_away_while_it_waits_is_left_to_whoever_has_
 def test_who_lost_its_place_and_gets_none_back_ends_unless_the_broker_is_away(
     own_kafka: Kafka, codec: Codec, databases: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(place, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(group_membership, "_PATIENCE_S", 0.0)
     shown = Telemetry()
     client = Intake(own_kafka.bootstrap, GENESIS, codec, PostgresVault(databases[1], MASTER), stop=loop.Stop(),
                     telemetry=shown)  # fmt: skip
@@ -475,19 +476,19 @@ def test_what_a_namespace_publishes_beyond_its_limit_waits_in_the_dead_letters(l
     assert {(r.reason, r.field) for r in refused} == {("over_quota", "namespace")}
     assert len(refused) == EACH - came["busy"]
 
-    found = deadletters.read(
-        line.bootstrap, SHARDS, line.codec, None, deadletters.Wanted(reasons=frozenset({"over_quota"}))
+    found = dead_letters.read(
+        line.bootstrap, SHARDS, line.codec, None, dead_letters.Wanted(reasons=frozenset({"over_quota"}))
     )
-    opened = deadletters.payloads(line.vault, found)
+    opened = dead_letters.payloads(line.vault, found)
     sound = [
         letter
         for letter in found
         if isinstance(
-            deadletters.judge(line.codec, GENESIS, letter, opened[letter.name], now_ms=START, driven=True),
+            dead_letters.judge(line.codec, GENESIS, letter, opened[letter.name], now_ms=START, driven=True),
             EpisodeIntent,
         )
     ]
-    assert deadletters.replay(line.bootstrap, sound, opened, lambda _: None) == len(refused)
+    assert dead_letters.replay(line.bootstrap, sound, opened, lambda _: None) == len(refused)
     with line.intake():
         line.until(lambda: len(line.of(EpisodeAccepted)) == 2 * EACH)
     assert len({record.event_id for record in line.of(EpisodeAccepted)}) == 2 * EACH

@@ -25,7 +25,7 @@ from memquorum import kafka, topics
 from memquorum.client import Memory, NotAllowed, tail
 from streams import app as streams
 from tests.conftest import SHARDS
-from workers import loop
+from workers.kafka import loop
 
 _REFUSED = (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED)
 

@@ -17,8 +17,8 @@ from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow
 from tests.integration.watch import Worker, await_seq
 from tests.unit.genesis import make_bytes
-from workers.published import StoreLost
-from workers.replay import compare, rebuild
+from workers.kafka.published import StoreLost
+from workers.rebuild.worker import compare, rebuild
 
 SHARDS = (0, 2, 3)
 

@@ -25,7 +25,8 @@ from memquorum import topics
 from memquorum.client import Memory
 from memquorum.core.records import EpisodeAccepted, IntakeRefused
 from memquorum.schema_files import load_codec
-from workers import deadletters, loop
+from workers.kafka import loop
+from workers.upkeep import dead_letters
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 5
@@ -74,9 +75,9 @@ class Seen:
         loop.assign(self.reader, {(topics.ACCEPTED, p): None for p in range(genesis.read(line).shards)})
 
     def letters(self) -> list[IntakeRefused]:
-        wanted = deadletters.Wanted(reasons=frozenset({"over_quota"}))
+        wanted = dead_letters.Wanted(reasons=frozenset({"over_quota"}))
         shards = genesis.read(self.line).shards
-        return [letter.record for letter in deadletters.read(self.line.bootstrap, shards, self.codec, None, wanted)]
+        return [letter.record for letter in dead_letters.read(self.line.bootstrap, shards, self.codec, None, wanted)]
 
     def came(self) -> int:
         for message in loop.records(self.reader, 1000, 0.2):

@@ -18,7 +18,7 @@ from memquorum.core.identity.messages import sign
 from memquorum.core.records import BallotCast, Misbehaved, Prepare, Signed
 from tests.integration.replicas import Replicas, World
 from tests.unit.genesis import make_bytes, seed_of
-from workers import evidence
+from workers.audit import accusations
 
 GENESIS_BYTES = make_bytes(agents={f"agent-{i}": i for i in range(4)})
 GENESIS = load(GENESIS_BYTES)
@@ -59,7 +59,7 @@ def test_who_says_two_things_is_proven_a_liar_to_everybody(
         world.send(topics.BALLOTS, 1, lying(codec, BallotCast(cluster, 0, 1, 1, LIAR, b"n" * 32, (), said)))
     replicas.start(0, 1, 2)
     deadline = time.monotonic() + 15
-    while len(evidence.read(replicas.bootstrap, GENESIS, codec)[0]) < 6:
+    while len(accusations.read(replicas.bootstrap, GENESIS, codec)[0]) < 6:
         assert time.monotonic() < deadline, "not all three members have published both faults"
         time.sleep(0.1)  # each look reads the whole topic
 

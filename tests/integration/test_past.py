@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memquorum import topics
 from memquorum.core.identity.stamps import HEADER, Writer
-from workers import loop
-from workers.past import KafkaPast
+from workers.kafka import loop
+from workers.kafka.accepted_past import KafkaPast
 
 WRITER = Writer(b"s" * 32, members=4)
 SHARD = 1

@@ -19,8 +19,8 @@ from tests.integration.flow import Flow, journal_of
 from tests.integration.test_audit import database
 from tests.integration.watch import Worker, await_seq, rows
 from tests.unit import erasures, protections
-from workers.audit import verify
-from workers.replay import compare, rebuild
+from workers.audit.auditor import verify
+from workers.rebuild.worker import compare, rebuild
 
 SHARD = 1
 TICK = 1_000_000

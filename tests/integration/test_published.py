@@ -11,9 +11,9 @@ from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.stamps import Writer
 from tests.unit import genesis
 from tests.unit.shard import Shard
-from workers import loop, published
-from workers.outbox import SIGNER, Outbox, Outgoing
-from workers.strangers import Strangers
+from workers.commit.outbox import SIGNER, Outbox, Outgoing
+from workers.kafka import loop, published
+from workers.kafka.strangers import Strangers
 
 GENESIS = genesis.make()
 STAMPS = Writer(b"k" * 32, len(GENESIS.members))

@@ -21,7 +21,7 @@ from tests.integration.test_audit import database
 from tests.integration.test_lost_store import installed
 from tests.integration.watch import Worker, await_seq
 from tests.unit import erasures, protections
-from workers.replay import compare
+from workers.rebuild.worker import compare
 
 __all__ = ["installed"]  # a fixture
 

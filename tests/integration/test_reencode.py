@@ -23,11 +23,11 @@ from memquorum.encoders.hashing import HashingEncoder
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow
 from tests.integration.watch import Worker, await_seq, check_journal, rows
-from workers import reencode
-from workers.audit import verify
-from workers.loop import Stop, headers, producer
-from workers.reencode import Progress, Report, Stalled
-from workers.replay import compare, rebuild
+from workers.audit.auditor import verify
+from workers.kafka.loop import Stop, headers, producer
+from workers.rebuild.worker import compare, rebuild
+from workers.upkeep import reencode
+from workers.upkeep.reencode import Progress, Report, Stalled
 
 SHARDS = (0, 2)
 COUNT = 40

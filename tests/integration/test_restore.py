@@ -31,8 +31,8 @@ from tests.integration.flow import Flow
 from tests.integration.test_audit import database
 from tests.integration.watch import Worker, await_seq, check_journal, rows
 from tests.unit import erasures, genesis, votes
-from workers.audit import verify
-from workers.replay import compare, rebuild
+from workers.audit.auditor import verify
+from workers.rebuild.worker import compare, rebuild
 
 SHARD = 2
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=1_000_000), caps=NO_CAPS), **erasures.entitled())

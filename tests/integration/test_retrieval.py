@@ -22,7 +22,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from tests.unit import erasures, protections, votes
 from tests.unit.published import GENESIS
 from tests.unit.shard import NAMESPACE, Shard, memory_id
-from workers import loop
+from workers.kafka import loop
 from workers.retrieval.app import app
 from workers.retrieval.serving import NotStarted, run
 

@@ -32,7 +32,7 @@ from streams import salience
 from tests.conftest import SHARDS
 from tests.integration import salience_worker
 from tests.integration.salience_worker import KeysByName
-from workers import loop
+from workers.kafka import loop
 
 NOW = 1_700_000_000_000
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,7 +26,7 @@ from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics, reading
-from workers import loop
+from workers.kafka import loop
 
 START = 1_750_000_000_000
 HOUR = 3_600_000

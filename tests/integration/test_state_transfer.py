@@ -25,8 +25,9 @@ from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
 from tests.unit.genesis import make_bytes
-from workers import loop, prune
-from workers.partition import Partition
+from workers.kafka import loop
+from workers.kafka.partition import Partition
+from workers.upkeep import prune
 
 EPOCHS = INTERVAL + 2
 # Beside members, the commit worker reads these.

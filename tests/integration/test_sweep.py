@@ -17,8 +17,9 @@ from db import sweeping
 from infra.embedded.postgres import Postgres
 from memquorum import topics
 from tests.conftest import SHARDS
-from workers import loop, outside
-from workers.partition import Partition
+from workers.intake import outside
+from workers.kafka import loop
+from workers.kafka.partition import Partition
 
 ID = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
 TEXT = "canary-7f1c2e: the spare key hangs behind the third boiler"

@@ -11,9 +11,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from memquorum import topics
 from memquorum.client.audit import _Topic
-from workers import loop, partition
-from workers.orders import KafkaOrders
-from workers.partition import Partition
+from workers.kafka import loop, partition
+from workers.kafka.partition import Partition
+from workers.upkeep.member_orders import KafkaOrders
 
 SHARD = 3
 

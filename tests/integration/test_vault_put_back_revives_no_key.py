@@ -25,9 +25,9 @@ from tests.integration.flow import Flow
 from tests.integration.test_audit import database
 from tests.integration.test_erasure import SHARD, fill, order
 from tests.integration.watch import Worker, await_seq
-from workers.journals import Journals
-from workers.past import KafkaPast
-from workers.replay import rebuild
+from workers.kafka.accepted_past import KafkaPast
+from workers.kafka.journals import Journals
+from workers.rebuild.worker import rebuild
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door
 from workers.retrieval.service import Service

@@ -20,8 +20,8 @@ from memquorum.core.journal.workset import Workset
 from memquorum.core.records import JournalAppended
 from memquorum.ports import Vault
 from tests.integration.commit_process import GENESIS, MASTER, SEED
-from workers import commit
-from workers.loop import Stop
+from workers.commit import worker as commit
+from workers.kafka.loop import Stop
 
 
 class Worker:

@@ -123,7 +123,7 @@ def _truncate(world: World, fault: Fault) -> None:
 
 
 def _prune(world: World) -> None:
-    """As `workers.prune`: of each log all before the first message beyond the last stable checkpoint."""
+    """As `workers.upkeep.prune`: of each log all before the first message beyond the last stable checkpoint."""
     broker, covered = world.broker, max(world.watch.nodes_stable.values(), default=0)
     for log in PRUNED:
         beyond = (at for at, data in enumerate(broker.logs[log]) if _number(world, log, data) > covered)

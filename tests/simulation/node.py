@@ -1,7 +1,7 @@
 """One replica as its process runs it: reads, hands to the core, keeps its view, claims, sends. In this order.
 
-It does what `workers.seat` and `workers.replica` do, on a fake disk and a fake broker, and can be made to die at every
-point between two of these.
+It does what `workers.replica.seat` and `workers.replica.worker` do, on a fake disk and a fake broker, and can be made
+to die at every point between two of these.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Node:
         self.turn()
 
     def _sit(self, genesis: Genesis, *, lived: bool = False) -> None:
-        """As `workers.part`: the member's part in a configuration."""
+        """As `workers.replica.configuration_role`: the member's part in a configuration."""
         world, signed, shard = self.world, self.disk.signed, self.world.plan.shard
         self.genesis, self.scope = genesis, f"{genesis.config}/{shard}"
         self.listens = genesis.member(self.me) is None

@@ -1,7 +1,7 @@
 """What is ordered in a simulated world: another membership, other keys, erasures, what is to come back; and old orders.
 
 The operator and the nomination service do here what `infra.members` and `streams` do, and members judge as
-`workers.casting` does: what they know of an order beside its rules is what they have read and what was decided.
+`workers.replica.casting` does: what they know of an order beside its rules is what they have read and what was decided.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from memquorum.core.vote import asking, nomination
 from memquorum.core.vote.kinds import CONFIGURE
 from tests.simulation.dice import Dice
 from tests.simulation.signatures import next_key
-from workers.casting import answers
+from workers.replica.casting import answers
 
 if TYPE_CHECKING:
     from tests.simulation.node import Node

@@ -136,7 +136,7 @@ def _letters(folder: Path) -> None:
     from infra import dlq
     from memquorum import terminal
     from memquorum.core.records import IntakeRefused
-    from workers.deadletters import Letter
+    from workers.upkeep.dead_letters import Letter
 
     record = IntakeRefused(f"memory.{EVIL}.v1", 0, 1, EVIL, EVIL, 0, "k", b"", EVIL)
     asked: Any = SimpleNamespace(last=0, show=False, json=False)
@@ -145,7 +145,7 @@ def _letters(folder: Path) -> None:
 
 def _evidence() -> None:
     from infra import evidence
-    from workers.evidence import Fault
+    from workers.audit.accusations import Fault
 
     evidence._tell([Fault(0, 0, 1, EVIL, {2}, None, EVIL)], 0, verify=True)
 

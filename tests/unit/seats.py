@@ -1,4 +1,4 @@
-"""Seats of several members on logs in memory: what `workers.replica` does around them, without Kafka."""
+"""Seats of several members on logs in memory: what `workers.replica.worker` does around them, without Kafka."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from memquorum.core.records import ClockTicked, MembersOrdered, NominationPropos
 from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import public_key, seed_of
-from workers.judge import Judge
-from workers.replica import claim
-from workers.seat import LOGS, TOPIC_OF, Seat
+from workers.replica.judge import Judge
+from workers.replica.seat import LOGS, TOPIC_OF, Seat
+from workers.replica.worker import claim
 
 CODEC = load_codec()
 AS_OF = 1_000_000_000

@@ -15,8 +15,8 @@ from memquorum.telemetry.metrics import Meters
 from tests.unit.genesis import seed_of
 from tests.unit.test_convict import BALLOTS, CODEC, GENESIS, LATER, NOMINATION, OTHER, SAID
 from tests.unit.test_replica_core import commit, pre_prepare, prepare
-from workers import accuser
-from workers.accuser import Accuser
+from workers.replica import accuser
+from workers.replica.accuser import Accuser
 
 
 class Bench:

@@ -13,8 +13,9 @@ from memquorum.core import ids, intake
 from memquorum.core.avro import Codec
 from memquorum.core.intake import EpisodeIntent
 from tests.unit import genesis
-from workers import arrivals, loop
-from workers.intake import Intake
+from workers.intake import arrivals
+from workers.intake.worker import Intake
+from workers.kafka import loop
 
 PLACE = f"{topics.EPISODES}/3/41".encode()
 

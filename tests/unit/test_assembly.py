@@ -19,7 +19,7 @@ from memquorum.core.journal.effects import Rules
 from memquorum.core.records import Commit, PrePrepare, Signed
 from memquorum.schema_files import load_codec
 from tests.unit import genesis, votes
-from workers.line import Batch, Line
+from workers.commit.line import Batch, Line
 
 CODEC = load_codec()
 GENESIS = genesis.make()

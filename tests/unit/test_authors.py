@@ -15,7 +15,7 @@ from memquorum.core.records import EpisodeAccepted, EpisodeRecorded
 from memquorum.ports import VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, public_key, seed_of
-from workers import authors
+from workers.audit import authors
 
 CODEC = load_codec()
 GENESIS = make(signed={"ledger"}, agent_keys={"planner": public_key("agent:planner")})

@@ -17,8 +17,8 @@ from memquorum.core.records import Erased, OrderAccepted
 from tests.unit import genesis, protections
 from tests.unit.erasures import NAMESPACE, accepted, entitled, ordered, signed
 from tests.unit.shard import Shard, memory_id
-from workers.erasing import Erasing
-from workers.line import Batch, Line
+from workers.commit.erasing import Erasing
+from workers.commit.line import Batch, Line
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 A, B, FAINT = (memory_id(name) for name in ("a", "b", "faint"))

@@ -13,7 +13,7 @@ from infra import checks
 from infra.settings import Settings, SettingsError
 from memquorum.core.journal.digest import ShardDigest, StateDigest
 from memquorum.core.journal.replay import CannotReplay
-from workers.replay import RebuildReport
+from workers.rebuild.worker import RebuildReport
 
 SETTINGS = Settings(bootstrap="broker", memory_dsn="dbname=memory", vault_dsn="dbname=vault")
 

@@ -13,8 +13,10 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.telemetry.health import Health
 from tests.unit import genesis
-from workers import clearing, intake, loop, partition
-from workers.clearing import Clearing, Place
+from workers.intake import clearing
+from workers.intake import worker as intake
+from workers.intake.clearing import Clearing, Place
+from workers.kafka import loop, partition
 
 KEEP_S = 100.0
 CLUSTER, OTHERS = b"c" * 32, b"d" * 32

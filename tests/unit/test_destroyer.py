@@ -13,8 +13,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal import links
 from memquorum.ports import VaultBehind, VaultUnavailable
 from tests.unit.shard import NAMESPACE, memory_id
-from workers import destroyer
-from workers.destroyer import Destroyer
+from workers.commit import destroyer
+from workers.commit.destroyer import Destroyer
 
 NAMES = [memory_id(name) for name in "abcdef"]
 STATE = replace(links.beginning(b"c" * 32, 1), seq=20)

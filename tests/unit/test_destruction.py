@@ -17,9 +17,9 @@ from memquorum.core.records import Destroyed
 from memquorum.telemetry.health import Health
 from tests.unit import genesis, votes
 from tests.unit.shard import NAMESPACE, Shard, memory_id
-from workers.destruction import Destruction, Done
-from workers.line import Line
-from workers.ownclock import OwnClock
+from workers.commit.destruction import Destruction, Done
+from workers.commit.line import Line
+from workers.kafka.own_clock import OwnClock
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)))
 A = memory_id("a")

@@ -13,8 +13,8 @@ from infra.settings import Settings
 from memquorum.core.records import Misbehaved
 from tests.unit.genesis import make, make_bytes
 from tests.unit.test_convict import GUILTY, INNOCENT
-from workers import evidence
-from workers.evidence import Report
+from workers.audit import accusations
+from workers.audit.accusations import Report
 
 COMMITS, BALLOT = GUILTY["two commits"][0], GUILTY["a ballot that lies"][0]
 SLANDER = replace(INNOCENT["two members"][0], member=0)
@@ -31,7 +31,7 @@ def told(
     place: Settings, monkeypatch: pytest.MonkeyPatch, records: list[Misbehaved], *arguments: str, strangers: int = 0
 ) -> int:
     reports = [Report(1_000 * at, record, make(shards=2)) for at, record in enumerate(records, 1)]
-    monkeypatch.setattr(evidence, "read", lambda *_: (reports, strangers))
+    monkeypatch.setattr(accusations, "read", lambda *_: (reports, strangers))
     parsed = commands.parser().parse_args(["evidence", *arguments])
     return int(parsed.do(place, parsed))
 

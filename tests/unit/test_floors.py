@@ -30,7 +30,7 @@ def _each(*names: str, of: str = _CORE) -> dict[str, tuple[str, ...]]:
 
 
 # They hold rooms and are none: what stands in no room of theirs has to be given one.
-PACKAGES = ("memquorum", "memquorum.core")
+PACKAGES = ("memquorum", "memquorum.core", "workers")
 
 # From the ground up.
 FLOORS: Floors = (
@@ -47,11 +47,11 @@ FLOORS: Floors = (
     _each("audit"),
     _each("cloudevents", "encoders", "kafka", "options", "schema_files", "telemetry", "terminal", of="memquorum."),
     {"db": ("db",)},
-    {"streams": ("streams",), "workers": ("workers",)},
-    {
-        "client": ("memquorum.client", "memquorum.cli", "memquorum.__main__"),
-        "workers.retrieval": ("workers.retrieval",),
-    },
+    {"streams": ("streams",), "workers.kafka": ("workers.kafka",)},
+    {"client": ("memquorum.client", "memquorum.cli", "memquorum.__main__")}
+    | _each(*(f"workers.{process}" for process in ("audit", "intake", "replica", "retrieval")), of=""),
+    _each("workers.rebuild", "workers.upkeep", of=""),
+    _each("workers.commit", of=""),
     {"infra": ("infra",)},
 )
 

@@ -12,12 +12,12 @@ from memquorum.core.audit.chain import Record
 from memquorum.core.consensus import events as t
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
 from tests.unit.test_seat import CODEC, Table, decision_on
-from workers import catchup
-from workers.seat import LOGS
+from workers.replica import catchup
+from workers.replica.seat import LOGS
 
 
 class Journal:
-    """What `workers.partition.Partition` is to who reads it from its beginning."""
+    """What `workers.kafka.partition.Partition` is to who reads it from its beginning."""
 
     def __init__(self, *entries: tuple[str, bytes]) -> None:
         self.data = [

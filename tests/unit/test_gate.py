@@ -9,7 +9,7 @@ from memquorum.core.intake import Intent, Origin, Refusal
 from memquorum.core.quota import MINUTE_MS, Limits, Plan
 from memquorum.core.reasons import Reason
 from memquorum.telemetry.bundle import Telemetry
-from workers.gate import Gate
+from workers.intake.gate import Gate
 
 NOW = 1_750_000_000_000
 

@@ -26,7 +26,7 @@ from memquorum.core.vote.kinds import FORGET, KINDS
 from memquorum.schema_files import load_codec
 from tests.unit.genesis import make, public_key, seed_of
 from tests.unit.protections import wanted
-from workers.judge import Judge
+from workers.replica.judge import Judge
 
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
 CODEC = load_codec()

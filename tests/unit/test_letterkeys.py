@@ -8,8 +8,8 @@ from db.inmemory import InMemoryVault
 from infra.topics import declared
 from memquorum import topics
 from memquorum.ports import VaultUnavailable
-from workers.arrivals import DEAD_LETTERS
-from workers.letterkeys import EVERY_S, LetterKeys
+from workers.intake.arrivals import DEAD_LETTERS
+from workers.intake.letter_keys import EVERY_S, LetterKeys
 
 
 class Vault(InMemoryVault):

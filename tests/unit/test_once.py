@@ -45,9 +45,9 @@ from tests.unit import erasures, genesis, protections, votes
 from tests.unit.erasures import entitled
 from tests.unit.published import kinds, publish, signed_head
 from tests.unit.shard import Shard, accepted, memory_id, scored
-from workers.erasing import Erasing
-from workers.line import Line
-from workers.walk import Walk
+from workers.commit.erasing import Erasing
+from workers.commit.line import Line
+from workers.replica.stream_follower import Walk
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 NAMES = "abc"

@@ -7,7 +7,7 @@ import logging
 import pytest
 
 from memquorum.telemetry.bundle import Telemetry
-from workers.patience import Patience
+from workers.kafka.stall_watch import Patience
 
 LOG = logging.getLogger("memquorum.test")
 

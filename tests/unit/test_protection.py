@@ -37,11 +37,11 @@ from tests.unit.published import kinds, publish
 from tests.unit.served import HERS, THEIRS, Served, client_of
 from tests.unit.served import make as serve
 from tests.unit.shard import Shard, memory_id
-from workers.lapsing import Lapsing
-from workers.line import Line
-from workers.ownclock import OwnClock
+from workers.commit.lapsing import Lapsing
+from workers.commit.line import Line
+from workers.kafka.own_clock import OwnClock
+from workers.replica.stream_follower import Walk
 from workers.retrieval.door import Door
-from workers.walk import Walk
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 STRICT = genesis.make(**entitled())

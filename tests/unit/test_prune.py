@@ -15,7 +15,7 @@ from tests.unit import votes
 from tests.unit.published import DECIDED, GENESIS, LAST, Published, lively, publish
 from tests.unit.shard import Shard
 from tests.unit.test_agreed import word
-from workers import prune
+from workers.upkeep import prune
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 from memquorum.core.journal import links
 from memquorum.ports import StoreLost
-from workers.published import Last, check
+from workers.kafka.published import Last, check
 
 STATE = replace(links.beginning(b"c" * 32, 3), seq=5, hash=b"5" * 32)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from workers.reach import Asker, BrokersLost, Reach
+from workers.kafka.reach import Asker, BrokersLost, Reach
 
 
 class Asked:

@@ -20,9 +20,9 @@ from db.vault import PostgresVault
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.schema_files import load_codec
 from tests.unit import genesis
-from workers.replay import dealt
-from workers.replay_apart import Apart, PartLost
-from workers.replaying import Counts, Course, Ended, Job, together
+from workers.rebuild.apart import Apart, PartLost
+from workers.rebuild.shard import Counts, Course, Ended, Job, together
+from workers.rebuild.worker import dealt
 
 _LONG_S = 60.0
 

@@ -20,8 +20,8 @@ from memquorum.core.records import BallotCast, Checkpoint, Commit, Decided, Prep
 from tests.unit.genesis import make
 from tests.unit.seats import CODEC, Fleet, key
 from tests.unit.votes import order
-from workers.replica import claim
-from workers.seat import Seat
+from workers.replica.seat import Seat
+from workers.replica.worker import claim
 
 GENESIS = make(5)
 

@@ -12,7 +12,8 @@ from db.inmemory import InMemoryVault
 from memquorum.core.avro import Codec
 from memquorum.encoders.hashing import HashingEncoder
 from tests.unit.shard import NAMESPACE, memory_id
-from workers import loop, reencode
+from workers.kafka import loop
+from workers.upkeep import reencode
 
 COUNT = 3
 MEMORIES = [Encoded(memory_id(f"e{i}"), 0, NAMESPACE, "old/1", 1, f"text {i}") for i in range(COUNT)]

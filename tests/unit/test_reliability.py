@@ -15,7 +15,7 @@ from memquorum.core.orders.members import apply
 from tests.unit.genesis import make
 from tests.unit.seats import Fleet
 from tests.unit.votes import order
-from workers import casting
+from workers.replica import casting
 
 GENESIS = make(5)
 ALL = frozenset(range(5))

@@ -32,7 +32,7 @@ from tests.unit import votes
 from tests.unit.genesis import make
 from tests.unit.seats import AS_OF, CODEC, Fleet
 from tests.unit.shard import accepted, memory_id, scored
-from workers.seat import LOGS
+from workers.replica.seat import LOGS
 
 GENESIS = make(4)
 MINE = memory_id("umbrella")

@@ -41,10 +41,10 @@ from memquorum.ports import SignConflict, VaultUnavailable
 from memquorum.schema_files import load_codec
 from tests.unit import votes
 from tests.unit.genesis import make, seed_of
-from workers.judge import Judge
-from workers.ownclock import OwnClock
-from workers.replica import claim
-from workers.seat import LOGS, Seat
+from workers.kafka.own_clock import OwnClock
+from workers.replica.judge import Judge
+from workers.replica.seat import LOGS, Seat
+from workers.replica.worker import claim
 
 CODEC = load_codec()
 GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})

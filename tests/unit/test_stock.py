@@ -15,9 +15,9 @@ from memquorum.core.reasons import Reason
 from memquorum.core.stock import Full, Stock
 from memquorum.ports import Counted, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
-from workers import stocktaking
-from workers.gate import Gate
-from workers.stocktaking import Stocktaking
+from workers.intake import stocktaking
+from workers.intake.gate import Gate
+from workers.intake.stocktaking import Stocktaking
 
 NOW = 1_750_000_000_000
 SHARD = 3

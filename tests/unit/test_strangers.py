@@ -10,7 +10,7 @@ from typing import Any
 from db.view import View
 from memquorum import topics
 from memquorum.core.identity import stamps
-from workers.strangers import Strangers
+from workers.kafka.strangers import Strangers
 
 KEY = b"k" * 32
 FORMER, LATER = stamps.Writer(KEY, 4), stamps.Writer(KEY, 5)

@@ -18,7 +18,7 @@ from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Tracing, trace_of_vote
 from tests.unit import genesis as cluster
 from tests.unit import votes
-from workers.votes import VoteWatch
+from workers.replica.vote_telemetry import VoteWatch
 
 GENESIS = cluster.make()
 MEMORY = "0f5fa48a-7b7f-5f2e-9d0f-0e8f66a0c1aa"

@@ -29,7 +29,7 @@ from memquorum.core.retrieval.query import Search
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, trace_of_memory
-from workers import loop
+from workers.kafka import loop
 from workers.retrieval.caching import Caching
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits

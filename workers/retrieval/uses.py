@@ -24,7 +24,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.records import AccessRecorded
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
 from memquorum.telemetry.tracing import Hop
-from workers import loop
+from workers.kafka import loop
 
 _LOG = logging.getLogger("memquorum.retrieval.uses")
 

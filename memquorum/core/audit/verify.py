@@ -7,7 +7,7 @@ What it proves. Given an honest majority of keys: nobody removed, moved or alter
 (chain, heads); no memory was forgotten, promoted or destroyed without the ballots and commits that it takes
 (certificates, results, effects); nothing that was let in was passed over, and nothing applied that was not (coverage);
 and the database says the same (witness). What it cannot see is content: whether a text in the store is the one that was
-accepted takes the vault's keys (`workers.audit`), and whether a vector is, a rebuild.
+accepted takes the vault's keys (`workers.audit.auditor`), and whether a vector is, a rebuild.
 
 Order matters on a live system. Heads follow entries and entries follow the database, so the caller notes the end of
 the head topic first, then the end of the journal topic, then takes the database's snapshot; a later witness then holds

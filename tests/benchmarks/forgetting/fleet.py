@@ -87,7 +87,7 @@ Rule = Callable[[Late], Context]
 
 
 def as_it_is(late: Late) -> Context:
-    """The line's rule (workers/judge.py): the three nearest of all late episodes, repetitions too."""
+    """The line's rule (workers/replica/judge.py): the three nearest of all late episodes, repetitions too."""
     return MemberContext.of(SPACE, [(memory_id, vector, None) for memory_id, vector, _ in late])
 
 

@@ -1,0 +1,166 @@
+"""Audits a cluster: reads the journal's topics from their beginning, and Postgres beside them (`core.audit.verify`).
+
+It asks nobody's leave: it needs the topics and the genesis file, and where it is given the database, that. It writes
+nothing. On a living system the ends of the topics are noted before the snapshot of the database is taken, in the order
+that `core.audit.verify` explains, so that what happens meanwhile is no finding.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from db.audit_rows import Snapshot, snapshot
+from memquorum import topics
+from memquorum.core.audit.agreed import Words
+from memquorum.core.audit.findings import Finding, Findings, Kind, ShardReport, VerifyReport
+from memquorum.core.audit.verify import verify_shard
+from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
+from memquorum.core.journal.effects import Rules
+from memquorum.ports import Vault
+from workers.audit import authors, contents
+from workers.audit.contents import Checked
+from workers.kafka.partition import Partition
+from workers.kafka.strangers import Strangers
+
+_LOG = logging.getLogger("memquorum.audit")
+
+# How long entries or heads that must follow may take: the commit worker publishes within milliseconds.
+PATIENCE_S = 5.0
+
+_TELL_EVERY = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far long work has come: records of the journal read, of all that there are."""
+
+    shard: int
+    done: int
+    total: int
+
+
+def verify(
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    memory_dsn: str | None = None,
+    *,
+    vault: Vault | None = None,
+    stamps: Reader | None = None,
+    patience_s: float = PATIENCE_S,
+    progress: Callable[[Progress], None] | None = None,
+) -> VerifyReport:
+    """Audits every shard. Without `memory_dsn` the topics alone are verified. With a `vault` the contents of the
+    database are held against the journal's commitments; those without a key there, or all, are counted as unchecked.
+    What agents have signed, or had to, is held against their signatures then, too, as far as there are keys.
+
+    `stamps` tells what strangers wrote to the journal's topics, which is counted and passed over; without them it is
+    taken for the journal's own, and is a finding.
+
+    Raises StoreUnavailable, KafkaException or TopicUnreadable where a witness cannot be heard: that is no finding.
+    """
+    with ExitStack() as stack:
+        strangers = Strangers(_LOG, stamps)
+        said = _open(stack, bootstrap, topics.CHECKPOINTS, genesis.shards, None)
+        read = _open(stack, bootstrap, topics.ACCEPTED, genesis.shards, strangers)
+        scored = _open(stack, bootstrap, topics.SCORED, genesis.shards, strangers)
+        accepted = _open(stack, bootstrap, topics.ACCEPTED, genesis.shards, strangers)
+        heads = _open(stack, bootstrap, topics.HEADS, genesis.shards, strangers)
+        entries = _open(stack, bootstrap, topics.JOURNAL, genesis.shards, strangers)
+        found = stack.enter_context(snapshot(memory_dsn)) if memory_dsn is not None else None
+        total, before = sum(partition.end for partition in entries), 0
+        reports = []
+        for shard in range(genesis.shards):
+            report = verify_shard(
+                Rules(codec, genesis),
+                shard,
+                entries=entries[shard].source(patience_s),
+                heads=heads[shard].source(patience_s),
+                accepted=accepted[shard].source(patience_s),
+                words=Words(said[shard].source(0), read[shard].source(patience_s), scored[shard].source(patience_s)),
+                store=found.store(shard) if found is not None else None,
+                progress=_teller(progress, shard, before, total),
+            )
+            before += entries[shard].end
+            reports.append(report)
+        reports = [_with_authors(report, _authors(codec, genesis, report.shard, accepted, vault)) for report in reports]
+        bodies, unchecked = Checked(), 0
+        if found is not None:
+            reports[0] = _with_strays(reports[0], found, genesis.shards)
+            bodies = contents.check(found.bodies(), vault)
+            unchecked = bodies.unchecked + _still_there(memory_dsn, bodies.keyless)
+            reports = [_with_bodies(report, bodies) for report in reports]
+    return VerifyReport(
+        tuple(reports),
+        store_compared=found is not None,
+        unchecked=unchecked,
+        strangers=strangers.counts.total(),
+    )
+
+
+def _open(stack: ExitStack, bootstrap: str, topic: str, shards: int, strangers: Strangers | None) -> list[Partition]:
+    found = []
+    for shard in range(shards):
+        partition = Partition(bootstrap, topic, shard, strangers)
+        stack.callback(partition.close)
+        found.append(partition)
+    return found
+
+
+def _teller(
+    progress: Callable[[Progress], None] | None, shard: int, before: int, total: int
+) -> Callable[[int], None] | None:
+    if progress is None:
+        return None
+
+    def tell(offset: int) -> None:
+        if offset % _TELL_EVERY == 0:
+            progress(Progress(shard, before + offset, max(total, before + offset)))
+
+    return tell
+
+
+def _still_there(memory_dsn: str | None, keyless: Sequence[str]) -> int:
+    """How many contents without a key are in the store. What was forgotten while the audit ran lost its key rightly:
+    the rows that the audit sees are those of its beginning, the vault's keys those of now.
+    """
+    if memory_dsn is None or not keyless:
+        return 0
+    with snapshot(memory_dsn) as now:
+        return len(now.held(keyless))
+
+
+def _authors(
+    codec: Codec, genesis: Genesis, shard: int, accepted: Sequence[Partition], vault: Vault | None
+) -> Findings:
+    """Reads the accepted stream of a shard, as far as it went when the audit began."""
+    partition = accepted[shard]
+    ended = itertools.takewhile(lambda record: record.offset < partition.end, partition.records(0))
+    return authors.check(codec, genesis, shard, ((record.offset, record.data) for record in ended), vault)
+
+
+def _with_authors(report: ShardReport, found: Findings) -> ShardReport:
+    report.counts.add(found.counts)
+    return replace(report, findings=report.findings + tuple(found.kept), more=report.more + found.more)
+
+
+def _with_bodies(report: ShardReport, bodies: Checked) -> ShardReport:
+    """The report with what became of the shard's contents."""
+    report.counts.contents += bodies.checked[report.shard]
+    altered = tuple(finding for finding in bodies.findings if finding.shard == report.shard)
+    return replace(report, findings=report.findings + altered, more=report.more + bodies.more[report.shard])
+
+
+def _with_strays(report: ShardReport, found: Snapshot, shards: int) -> ShardReport:
+    """The report with rows of shards that the cluster does not have: nobody else looks at them."""
+    strays = tuple(
+        Finding(Kind.ROW_ADDED, shard, None, f"table {table}", f"shards 0 to {shards - 1} only", "rows")
+        for table, shard in found.strays(shards)
+    )
+    return replace(report, findings=report.findings + strays) if strays else report

@@ -1,0 +1,59 @@
+"""Goals that nobody ended, nor spoke of for a long time, lapse: what they alone needed may be forgotten again.
+
+In a step of its own, after the transaction of the tick that makes them due, as keys are destroyed: by the stream's
+clock, and never while that is ahead of this machine's.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from db.store import PostgresStore
+from memquorum.core.commit import ordering
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change, Keys
+from memquorum.core.journal.workset import Net, Workset
+from workers.commit.line import Line
+from workers.kafka.own_clock import OwnClock
+
+log = logging.getLogger("memquorum.commit")
+
+# Memories that one journal entry names.
+_PART_MOST = 1_000
+
+
+class Lapsing:
+    """Knows which shards may have goals that are due. Of one session: what it forgets is only asked for again."""
+
+    def __init__(self, rules: Rules, store: PostgresStore, own_clock: OwnClock | None) -> None:
+        """`own_clock`: as of commit.run."""
+        self._rules, self._store, self._own_clock = rules, store, own_clock
+        self._after = rules.genesis.policy.protection.lapse_ms
+        self._looked: dict[int, int] = {}
+
+    def round(self, lines: Mapping[int, Line]) -> list[tuple[Net, Change]]:
+        """Ends one goal of each shard that has one that is due, as far as an entry takes it; written, and still to be
+        published. Raises what the store raises."""
+        wanted = [shard for shard, line in lines.items() if self._moved(shard, line.state.as_of)]
+        due = self._store.goals_due(wanted, self._after, _PART_MOST) if wanted else {}
+        self._looked |= {shard: lines[shard].state.as_of for shard in wanted if shard not in due}
+        done: list[tuple[Net, Change]] = []
+        states = {lines[shard].state: Keys(protected=frozenset(goal.memory_ids)) for shard, goal in due.items()}
+        if not due:
+            return done
+        with self._store.transaction(states) as transaction:
+            for shard, goal in due.items():
+                work = Workset(transaction.rows[shard])
+                change = ordering.apply_lapsed(self._rules, work.rows, goal)
+                work.absorb(change)
+                done.append((work.net(), change))
+                log.info("%s in %r lapsed: %d memories", goal.kind, goal.namespace, len(goal.memory_ids))
+            transaction.write([net for net, _ in done], {}, {})
+        return done
+
+    def _moved(self, shard: int, as_of: int) -> bool:
+        """Whether the shard's time moved on by as much as matters since nothing was due, and is not ahead of ours."""
+        if as_of < self._looked.get(shard, 0) + self._after // 1_000:
+            return False
+        return self._own_clock is None or not self._own_clock.early_ms(as_of)

@@ -1,0 +1,1 @@
+"""The intake process judges what agents publish and writes the accepted stream (DESIGN 4)."""

@@ -1,0 +1,60 @@
+"""What intake asks of a record before and after it is judged: its place, its signature, the key that it needs."""
+
+from __future__ import annotations
+
+import re
+
+from confluent_kafka import Message
+
+from memquorum.core import letters
+from memquorum.core.identity import signatures
+from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
+from workers.kafka import loop
+
+FIRST_AT = "first_at"
+"""Header of a replayed record: TOPIC/PARTITION/OFFSET where it stood when it was refused."""
+_PLACE = re.compile(rb"([a-z0-9.-]{1,249})/([0-9]{1,9})/([0-9]{1,18})")
+
+# A vault namespace that no record can have: '!' is no character of a namespace.
+DEAD_LETTERS = "!intake"
+_SUBJECT = "dead-letter"
+
+
+def wanted(origin: Origin, answer: Intent | Refusal) -> tuple[str, str, str] | None:
+    """The vault key that an answer needs: (id, namespace, subject)."""
+    if isinstance(answer, EpisodeIntent):
+        return answer.memory_id, answer.namespace, answer.subject
+    if isinstance(answer, Refusal):
+        return letters.dead_letter_id(origin), DEAD_LETTERS, _SUBJECT
+    return None
+
+
+def signature(message: Message) -> bytes | None:
+    """The signature header. Two of them are none that could hold, nor is a header without a value."""
+    found = [value for name, value in loop.header_items(message) if name == signatures.HEADER]
+    if not found:
+        return None
+    return bytes(found[0]) if len(found) == 1 and isinstance(found[0], bytes) else b""
+
+
+def origin_of(message: Message) -> Origin:
+    """Where it came from."""
+    topic, partition = loop.place(message)
+    return Origin(topic, partition, loop.offset(message), message.timestamp()[1], _first_at(message, topic))
+
+
+def _first_at(message: Message, topic: str) -> tuple[int, int] | None:
+    """Where a replayed record stood first, if its header says a place of this topic.
+
+    Whoever lies in it gives its own record another event id, as it might have done in the record.
+    """
+    for name, value in loop.header_items(message):
+        found = _PLACE.fullmatch(value) if name == FIRST_AT and isinstance(value, bytes) else None
+        if found is not None and found[1] == topic.encode():
+            return int(found[2]), int(found[3])
+    return None
+
+
+def at(origin: Origin) -> tuple[str, int, int]:
+    """Topic, partition, offset."""
+    return origin.topic, origin.partition, origin.offset

@@ -1,0 +1,75 @@
+"""What lies in the outside topics as agents sent it, although intake has let it in; and its deletion.
+
+Intake deletes from topics that this installation provisioned (`workers.intake.clearing`); from others an operator may.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from memquorum import kafka, topics
+from workers.intake import clearing
+from workers.kafka import loop, partition
+
+GROUP = "intake"
+_PATIENCE_S = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Of one topic: what lies before the place that intake has read to. `reach`: by partition, its first offset and
+    that place; only where there is anything. `oldest`: the time of the oldest such record, in milliseconds."""
+
+    topic: str
+    reach: dict[int, tuple[int, int]]
+    oldest: int | None
+
+    @property
+    def records(self) -> int:
+        """How many offsets that is."""
+        return sum(to - low for low, to in self.reach.values())
+
+
+def taken(bootstrap: str, shards: int) -> list[Taken]:
+    """Each outside topic, as it is now. Raises KafkaException."""
+    reader = loop.consumer(bootstrap, GROUP, **{"enable.auto.commit": False})
+    try:
+        return [_taken(reader, topic, shards) for topic in topics.OUTSIDE]
+    finally:
+        reader.close()
+
+
+def delete(bootstrap: str, found: Sequence[Taken]) -> None:
+    """Deletes that, and begins other files, so that these can go. Raises KafkaException."""
+    before = {(each.topic, k): to for each in found for k, (_, to) in each.reach.items()}
+    if before:
+        admin = AdminClient({**kafka.librdkafka(bootstrap), "log_level": 3})
+        partition.delete(bootstrap, before)
+        clearing.roll(bootstrap, admin, before, time.time_ns() // 1_000_000)
+
+
+def _taken(reader: Consumer, topic: str, shards: int) -> Taken:
+    known = reader.list_topics(topic, timeout=_PATIENCE_S).topics[topic].partitions
+    places = [TopicPartition(topic, k) for k in range(shards) if k in known]
+    reach: dict[int, tuple[int, int]] = {}
+    for place in reader.committed(places, timeout=_PATIENCE_S):
+        low, end = reader.get_watermark_offsets(place, timeout=_PATIENCE_S)
+        if low < min(place.offset, end):
+            reach[place.partition] = (low, min(place.offset, end))
+    times = [_time(reader, TopicPartition(topic, k, low)) for k, (low, _) in reach.items()]
+    return Taken(topic, reach, min((at for at in times if at is not None), default=None))
+
+
+def _time(reader: Consumer, place: TopicPartition) -> int | None:
+    """The time of one record; None where it does not come."""
+    reader.assign([place])
+    try:
+        message = reader.poll(_PATIENCE_S)
+        return None if message is None or message.error() is not None else int(message.timestamp()[1])
+    finally:
+        reader.unassign()

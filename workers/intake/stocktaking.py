@@ -1,0 +1,206 @@
+"""How many memories namespaces have in all, as intake learns it: counted by the store, and by what is on its way.
+
+The store is asked in a thread of its own, so one that is away, or stands still, stops nobody. Meanwhile who was counted
+is held to its limit by the last count and all that was let in since, and who was not may bring in a part of its limit.
+The first episode of a namespace waits for its count, a batch in all no longer than the patience.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
+
+from memquorum import topics
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.identity.stamps import Writer
+from memquorum.core.quota import Plan
+from memquorum.core.reasons import Reason
+from memquorum.core.records import EpisodeAccepted
+from memquorum.core.stock import Full, Stock
+from memquorum.ports import Counted, Living
+from memquorum.telemetry.bundle import Stage
+from workers.kafka.partition import Partition
+from workers.kafka.strangers import Strangers
+
+_LOG = logging.getLogger("memquorum.intake")
+_ABOUT, _UNCOUNTED = "memories in all", "count of memories"
+# How often the store is asked, and how long a namespace's first episode waits for its answer.
+_EACH_S = 2.0
+_PATIENCE_S = 3.0
+_CLOSE_S = 2.0
+_NAMED_MOST = 10
+
+Place: TypeAlias = tuple[str, int, int]
+"""Of an episode in the accepted stream: its namespace, shard and offset."""
+
+
+class Stocktaking:
+    """What one process of intake knows of memories in all. All but the thread is called by the loop alone."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        living: Living,
+        shown: Stage,
+        backlog: Callable[[Mapping[int, int]], Iterator[Place]],
+        patience_s: float = _PATIENCE_S,
+    ) -> None:
+        """Begins to count. `backlog`: the episodes that stand in the accepted stream from the shards' offsets on; asked
+        once, for what was let in before this process began."""
+        self.stock = Stock(plan)
+        self._living, self._shown, self._backlog, self._patience_s = living, shown, backlog, patience_s
+        self._changed = threading.Condition()
+        # Of these the thread and the loop both know, under the lock.
+        self._names = set(self.stock.names)
+        self._counted: Counted | None = None
+        self._found: list[Place] = []
+        self._fault: str | None = None
+        self._asked = self._closed = False
+        # How long this batch may still wait for counts.
+        self._left_s = patience_s
+        self._told: set[str] = set()
+        self._gauge = shown.meters.full.labels(shown.name)
+        self._gauge.set(0)
+        self._thread = threading.Thread(target=self._run, name="stocktaking", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Ends the thread, as soon as the store answers."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join(_CLOSE_S)
+
+    def full(self, namespace: str) -> Full | None:
+        """How the namespace stands, where it has no room for one more memory."""
+        if not self.stock.limited(namespace):
+            return None
+        self._take_up()
+        if not self.stock.counted(namespace):
+            self._wait_for(namespace)
+            self._take_up()
+        full = self.stock.full(namespace)
+        if full is not None and full.stored is not None and namespace not in self._told:
+            self._tell()
+        return full
+
+    def turn(self) -> None:
+        """To be called now and then: what the store counted meanwhile is taken up, and told."""
+        self._left_s = self._patience_s
+        if self._take_up() or self._told:
+            self._tell()
+        with self._changed:
+            fault = self._fault
+        why = (
+            f"{fault}. Namespaces that were counted before are held to their limit by that and by what came since; any "
+            "other may bring in a tenth of its limit"
+        )
+        self._shown.health.alarm(_UNCOUNTED, why if fault else None)
+
+    def _wait_for(self, namespace: str) -> None:
+        with self._changed:
+            self._names.add(namespace)
+            if self._fault is not None or self._left_s <= 0:
+                return
+            self._asked = True
+            self._changed.notify_all()
+            began = time.monotonic()
+            if not self._changed.wait_for(
+                lambda: self._fault or (self._counted and namespace in self._counted.stored), self._left_s
+            ):
+                self._fault = f"the store has not counted memories within {self._patience_s:g} s"
+            self._left_s -= time.monotonic() - began
+
+    def _take_up(self) -> bool:
+        with self._changed:
+            counted, found = self._counted, self._found
+            self._counted, self._found = None, []
+            if counted is not None:
+                # What was dropped is asked for no longer.
+                self._names = set(self.stock.names)
+        for place in found:
+            self.stock.found(*place)
+        if counted is not None:
+            self.stock.took_stock(counted.stored, counted.applied)
+        return counted is not None
+
+    def _tell(self) -> None:
+        full = self.stock.at_limit()
+        for namespace in sorted(full.keys() - self._told):
+            _LOG.warning("namespace %s stands at its limit of %d memories in all", namespace, full[namespace].most)
+        for namespace in sorted(self._told - full.keys()):
+            _LOG.info("namespace %s has room for memories again", namespace)
+        self._told = set(full)
+        self._gauge.set(len(full))
+        if not full:
+            self._shown.health.alarm(_ABOUT, None)
+            return
+        first = [(name, full[name]) for name in sorted(full)[:_NAMED_MOST]]
+        named = [f"{name} ({one.stored} + {one.coming} of {one.most})" for name, one in first]
+        more = f" and {len(full) - len(named)} more" if len(full) > len(named) else ""
+        self._shown.health.alarm(
+            _ABOUT,
+            f"{', '.join(named)}{more}: the limit of memories (ingest_…) is reached; what is published lies in "
+            f"the dead letters (`dlq list --reason {Reason.OVER_QUOTA}`) until some are forgotten or erased",
+        )
+
+    # The thread
+
+    def _run(self) -> None:
+        caught_up = False
+        while True:
+            with self._changed:
+                names = sorted(self._names)
+                self._asked = False
+            fault, counted, found = None, None, list[Place]()
+            try:
+                counted = self._living.counted(names)
+                if not caught_up:
+                    found = list(self._backlog(counted.applied))
+                    caught_up = True
+            except Exception as error:  # whatever it is, a thread that ended would leave old counts standing
+                fault, counted = f"memories cannot be counted: {error}", None
+                _LOG.warning("%s", fault)
+            with self._changed:
+                self._fault, self._counted = fault, counted or self._counted
+                self._found += found
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._closed or (self._asked and self._fault is None), _EACH_S)
+                if self._closed:
+                    return
+
+
+class Backlog:
+    """What stands in the accepted stream and is not applied: let in by whoever was here before."""
+
+    def __init__(self, bootstrap: str, shards: int, codec: Codec, stamps: Writer | None) -> None:
+        self._bootstrap, self._shards, self._codec = bootstrap, shards, codec
+        self._stamps = stamps
+
+    def __call__(self, applied: Mapping[int, int]) -> Iterator[Place]:
+        """The episodes from the shards' offsets on, to where each partition ends now.
+
+        Raises KafkaException or TopicUnreadable.
+        """
+        strangers = Strangers(_LOG, self._stamps.reader() if self._stamps else None)
+        for shard in range(self._shards):
+            partition = Partition(self._bootstrap, topics.ACCEPTED, shard, strangers)
+            try:
+                if applied.get(shard, 0) < partition.end:
+                    yield from self._episodes(partition, shard, applied.get(shard, 0))
+            finally:
+                partition.close()
+
+    def _episodes(self, partition: Partition, shard: int, start: int) -> Iterator[Place]:
+        for record in partition.records(0, start):
+            if record.offset >= partition.end:
+                return
+            try:
+                episode = self._codec.decode(record.data)
+            except DecodeError:
+                continue
+            if isinstance(episode, EpisodeAccepted):
+                yield episode.namespace, shard, record.offset

@@ -1,0 +1,483 @@
+"""Intake: reads the outside topics, judges every record by `core.intake`, and writes the accepted stream (DESIGN 4).
+
+Order of each batch: judge, fetch keys from the vault in one call, seal, produce, flush, and only then commit offsets. A
+crash in between brings records a second time, never not at all; their ids are the same then, and the commit worker
+keeps the first outcome per event id. While the vault cannot be reached the batch waits, and nothing is refused for it.
+
+Ticks. Mode `wall`: whoever of the group reads partition 0 of the episodes writes a tick to every shard each `tick_ms`.
+Mode `driven`: each ClockRequested becomes a tick on every shard, after everything that stood in the outside topics when
+the request was read; so an episode acknowledged before the request was published lies before the tick. That holds for
+one intake process; with several, each knows only the partitions that it was given.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
+from memquorum import topics
+from memquorum.core import ids, intake, letters, sealing
+from memquorum.core.avro import Codec
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Writer
+from memquorum.core.intake import EpisodeIntent, Intent, LetIn, Origin, Refusal, TickIntent
+from memquorum.core.quota import Plan
+from memquorum.core.reasons import Reason
+from memquorum.core.records import ClockTicked, EpisodeAccepted, IntakeRefused
+from memquorum.ports import Living, Vault, VaultUnavailable
+from memquorum.telemetry.bundle import Telemetry
+from memquorum.telemetry.tracing import Hop
+from workers.intake.arrivals import at, origin_of, signature, wanted
+from workers.intake.clearing import Clearing, is_marker
+from workers.intake.gate import Gate
+from workers.intake.letter_keys import LetterKeys
+from workers.intake.stocktaking import Backlog, Stocktaking
+from workers.kafka import loop, spans
+from workers.kafka.group_membership import Place
+from workers.kafka.strangers import stamped
+from workers.kafka.ticks import last_tick
+
+_LOG = logging.getLogger("memquorum.intake")
+_SOURCE = "memquorum/intake"
+_BATCH = 500
+_IDLE_S = 0.2
+# The dead letters' max.message.bytes is 2 MiB.
+_PAYLOAD_BYTES_MAX = 2_000_000
+_FORGOTTEN = Refusal(
+    Reason.FORGOTTEN,
+    "event_id",
+    "what this event said was forgotten or passed over, and its key destroyed; publish under a new event id to say it "
+    "anew. "
+    "The payload was not kept",
+)
+
+Clock = Literal["wall", "driven"]
+
+
+def run(
+    bootstrap: str,
+    genesis: Genesis,
+    codec: Codec,
+    vault: Vault,
+    *,
+    clock: Clock,
+    tick_ms: int,
+    stop: loop.Stop,
+    instance: str | None = None,
+    ready: Callable[[], None] = lambda: None,
+    stamps: Writer | None = None,
+    telemetry: Telemetry | None = None,
+    letters_ms: int = 7 * 24 * 3600 * 1000,
+    outside_keep_ms: int = 0,
+    limits: Plan | None = None,
+    living: Living | None = None,
+) -> None:
+    """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
+    long their topic keeps dead letters, and so the vault their keys. `outside_keep_ms`: how long what was let in still
+    lies in outside topics that this installation provisioned; 0: until their retention is over (see `clearing`).
+    `limits`: what namespaces may bring in; without, as much as they like. `living`: counts memories, where one of the
+    limits is of these.
+
+    `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
+    `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
+    when the session of the dead one is over; another process with the same instance drives it out.
+    """
+    client = Intake(
+        bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
+        limits=limits, living=living,
+    )  # fmt: skip
+    serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, letters_ms=letters_ms)
+
+
+def serve(
+    client: Intake,
+    outside_keep_ms: int,
+    *,
+    clock: Clock,
+    tick_ms: int,
+    ready: Callable[[], None] = lambda: None,
+    letters_ms: int,
+) -> None:
+    """Runs a client, and beside it what clears the outside topics, until it is told to stop."""
+    client.clear(outside_keep_ms / 1000)
+    client.run(tick_ms / 1000 if clock == "wall" else None, ready, LetterKeys(client.vault, letters_ms))
+
+
+class Intake:
+    """One process of the group. `run` is all of it; the other methods are its steps."""
+
+    def __init__(
+        self,
+        bootstrap: str,
+        genesis: Genesis,
+        codec: Codec,
+        vault: Vault,
+        *,
+        stop: loop.Stop,
+        instance: str | None = None,
+        stamps: Writer | None = None,
+        telemetry: Telemetry | None = None,
+        limits: Plan | None = None,
+        living: Living | None = None,
+    ) -> None:
+        self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
+        self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
+        self._driven = False
+        self._as_of = 0
+        self._next_tick = 0.0
+        self._leads = self._joined = False
+        # What this process has read of each outside partition: the next offset.
+        self._read: dict[tuple[str, int], int] = {}
+        self._clocks: deque[Message] = deque()
+        # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
+        settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384, **loop.COMMITTED}
+        if instance:
+            settings["group.instance.id"] = instance
+        self._consumer = loop.consumer(bootstrap, "intake", **settings)
+        # On the connection that records come by, a question waits for the next of them: 50 ms for each partition.
+        self._asker = loop.consumer(bootstrap, **loop.COMMITTED)
+        # A batch goes out in few requests: it is sent when it is flushed, or gathers for so long.
+        self._producer = loop.producer(bootstrap, linger_ms=5)
+        self._failed: KafkaError | None = None
+        self._shown = (telemetry or Telemetry()).stage("intake")
+        self.health = self._shown.health
+        plan, self._stocktaking = limits or Plan(), None
+        if plan.counts_memories and living is not None:
+            backlog = Backlog(bootstrap, genesis.shards, codec, stamps)
+            self._stocktaking = Stocktaking(plan, living, self._shown, backlog)
+        self._gate = Gate(plan, self._shown, _forward_ms(), self._stocktaking)
+        self._clearing: Clearing | None = None
+        self.place = Place(self._consumer, self.health)
+        # Since the last flush.
+        self._hops: list[Hop] = []
+        self._sent: Counter[str] = Counter()
+
+    def run(self, tick_s: float | None, ready: Callable[[], None], letter_keys: LetterKeys) -> None:
+        """`tick_s`: seconds between ticks of the wall clock; None: the clock is driven."""
+        self.join(tick_s is None)
+        told = False
+        try:
+            while not self._stop:
+                self._shown.health.turn()
+                self.place.check()
+                self._gate.turn(_forward_ms())
+                if self.ready and not told:
+                    ready()
+                    told = True
+                self.handle(loop.records(self._consumer, _BATCH, self._patience()))
+                if tick_s is not None and self._leads and time.monotonic() >= self._next_tick:
+                    self._next_tick = time.monotonic() + tick_s
+                    self._tick_by_wall()
+                if self._leads:
+                    letter_keys.turn(time.monotonic())
+        finally:
+            self.close()
+
+    def clear(self, keep_s: float) -> None:
+        """Begins to delete what was let in from the outside topics, `keep_s` after that (`workers.intake.clearing`)."""
+        self._clearing = Clearing(self._bootstrap, self._genesis.cluster, keep_s, self.health)
+        threading.Thread(target=self._clearing.run, args=(self._stop.wait,), name="clearing", daemon=True).start()
+
+    def join(self, driven: bool) -> None:
+        """Joins the group; partitions come with the first polls."""
+        self._driven = driven
+        read = topics.OUTSIDE if driven else topics.FROM_AGENTS
+        self._consumer.subscribe(list(read), on_assign=self._assigned, on_revoke=self._revoked)
+
+    @property
+    def ready(self) -> bool:
+        """Whether the group has taken this process in, with the partitions that fell to it."""
+        return self._joined
+
+    def close(self) -> None:
+        """Leaves the group. What was not committed comes again to whoever reads next."""
+        self._consumer.close()
+        self._asker.close()
+        self._producer.flush(1)
+        if self._stocktaking:
+            self._stocktaking.close()
+
+    def _patience(self) -> float:
+        if self._driven or not self._leads:
+            return _IDLE_S
+        return min(_IDLE_S, max(0.0, self._next_tick - time.monotonic()))
+
+    # Records
+
+    def handle(self, messages: Sequence[Message]) -> None:
+        """Lets a batch in; ticks come after what stood in the outside topics before them."""
+        self._let_in(self._noted(messages))
+        while self._clocks and not self._stop:
+            # What stands there now is to come before every tick that was read until now.
+            waiting = set(map(id, self._clocks))
+            self._drain()
+            # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
+            while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
+                self._let_in([self._clocks.popleft()])
+
+    def _noted(self, messages: Sequence[Message]) -> list[Message]:
+        """Notes how far was read; lays clock requests aside and returns the rest."""
+        rest: list[Message] = []
+        self._shown.took(Counter(str(message.topic()) for message in messages).items())
+        for message in messages:
+            self._read[loop.place(message)] = loop.offset(message) + 1
+            (self._clocks if message.topic() == topics.CLOCK else rest).append(message)
+        return rest
+
+    def _drain(self) -> None:
+        """Lets in what stands in the outside topics now, so that it comes before the tick."""
+        outside = [p for p in self._read if p[0] != topics.CLOCK]
+        targets = loop.ends_at_last(self._asker, outside, self._stop, self._shown.health.turn)
+        quiet_since = time.monotonic()
+        while any(self._read.get(p, end) < end for p, end in targets.items()) and not self._stop:
+            found = loop.records(self._consumer, _BATCH, 0.05)
+            if found:
+                quiet_since = time.monotonic()
+                self._let_in(self._noted(found))
+            elif time.monotonic() - quiet_since > 2:
+                # The end of a partition can be a transaction's marker, which no reader ever gets.
+                return
+
+    def _let_in(self, messages: Sequence[Message]) -> None:
+        """Judges, seals, produces, flushes and commits; leaves everything uncommitted if it is told to stop."""
+        if not messages:
+            return
+        began, since_ns = time.monotonic(), time.time_ns()
+        now_ms = self._as_of if self._driven else _wall_ms()
+        said = [m for m in messages if not is_marker(m)]
+        judged = [(m, origin, self._judge(m, origin, now_ms)) for m in said for origin in (origin_of(m),)]
+        keys = self._keys(wanted(origin, answer) for _, origin, answer in judged)
+        if keys is None:
+            return
+        for message, origin, answer in judged:
+            hop = spans.let_in(self._shown.tracing, origin, answer, loop.traceparent(message), since_ns)
+            self._hops.append(hop)
+            self._send(message, origin, answer, keys, hop)
+        if self._flushed():
+            self._commit(messages)
+            self._shown.worked(time.monotonic() - began)
+            self._shown.done((message.timestamp()[1] for message in messages), _wall_ms())
+
+    def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
+        answer = intake.accept(
+            self._codec,
+            message.value(),
+            origin,
+            now_ms,
+            self._driven,
+            genesis=self._genesis,
+            signature=signature(message),
+        )
+        return self._gate.passed(answer, len(message.value() or b""), _forward_ms())
+
+    def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:
+        """The keys, however long the vault takes; None if told to stop."""
+        distinct = list(dict.fromkeys(w for w in wanted if w is not None))
+        if not distinct:
+            return {}
+        pause = 0.1
+        while not self._stop:
+            try:
+                keys = self.vault.create(distinct)
+            except VaultUnavailable as error:
+                _LOG.warning("the vault cannot be reached (%s); %d records wait", error, len(distinct))
+                self._shown.health.wait("vault", error.why)
+                self._shown.health.turn()
+                self._stay_in_group()
+                self._stop.wait(pause)
+                pause = min(2 * pause, 5.0)
+                continue
+            if pause > 0.1:
+                self._shown.health.go("vault")
+                self._consumer.resume(self._consumer.assignment())
+            return keys
+        return None
+
+    def _stay_in_group(self) -> None:
+        """Polls without reading, so that a long outage does not cost the partitions."""
+        self._consumer.pause(self._consumer.assignment())
+        message = self._consumer.poll(0)
+        if message is not None and message.error() is None:
+            # It came just before the pause: it is read again later.
+            self._consumer.seek(TopicPartition(message.topic() or "", message.partition() or 0, loop.offset(message)))
+
+    def _send(
+        self, message: Message, origin: Origin, answer: Intent | Refusal, keys: dict[str, bytes], hop: Hop
+    ) -> None:
+        if isinstance(answer, TickIntent):
+            self._tick(answer, loop.traceparent(message))
+            return
+        if isinstance(answer, EpisodeIntent):
+            key = keys.get(answer.memory_id)
+            if key is None:
+                self._gate.forgotten(answer.namespace)
+                self._refuse(message, origin, _FORGOTTEN, keys, hop)
+                return
+            self._accept(intake.seal_episode(answer, origin, key, _nonces()), hop)
+        elif isinstance(answer, Refusal):
+            self._refuse(message, origin, answer, keys, hop)
+        else:
+            self._accept(answer, hop)
+
+    def _accept(self, record: LetIn, hop: Hop) -> None:
+        shard, event_id = ids.shard_of(record.namespace, self._shards), record.event_id
+        parent = hop.send(topics.ACCEPTED, shard, event_id)
+        told = self._placed if isinstance(record, EpisodeAccepted) else None
+        key = record.namespace.encode()
+        self._produce(topics.ACCEPTED, shard, key, record, event_id=event_id, parent=parent, told=told)
+
+    def _refuse(self, message: Message, origin: Origin, refusal: Refusal, keys: dict[str, bytes], hop: Hop) -> None:
+        _LOG.info("refused %s/%d/%d: %s %s", *at(origin), refusal.reason, refusal.field or "")
+        self._shown.refused(refusal.reason)
+        hop.tell(outcome="refused", reason=refusal.reason)
+        letter = letters.dead_letter_id(origin)
+        key = keys.get(letter)
+        payload = message.value() or b""
+        # Without its payload goes what was forgotten, and what no topic could hold: compressed, it came in small.
+        sealed = b""
+        if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
+            sealed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
+        record = IntakeRefused(
+            origin_topic=origin.topic,
+            origin_partition=origin.partition,
+            origin_offset=origin.offset,
+            reason=refusal.reason,
+            detail=refusal.detail,
+            refused_at=_wall_ms(),
+            key_id=letter,
+            sealed_payload=sealed,
+            field=refusal.field,
+            signature=signature(message) if sealed else None,
+        )
+        place = "/".join(map(str, at(origin)))
+        shard = origin.partition % self._shards
+        parent = hop.send(topics.REFUSED, shard, letter)
+        self._produce(topics.REFUSED, shard, place.encode(), record, event_id=letter, parent=parent)
+
+    # Ticks
+
+    def _tick_by_wall(self) -> None:
+        # A wall clock may be set back; the shards' time may not.
+        as_of = max(_wall_ms(), self._as_of)
+        self._tick(TickIntent(f"tick/{as_of}", as_of), None)
+        self._flushed()
+
+    def _tick(self, tick: TickIntent, parent: str | None) -> None:
+        self._as_of = tick.as_of
+        for shard in range(self._shards):
+            record = ClockTicked(tick.event_id, tick.as_of)
+            self._produce(topics.ACCEPTED, shard, None, record, event_id=tick.event_id, parent=parent)
+
+    # Kafka
+
+    def _assigned(self, client: Consumer, partitions: list[TopicPartition]) -> None:
+        for p in client.committed(partitions, timeout=10):
+            low, _ = client.get_watermark_offsets(p, timeout=10)
+            self._read[p.topic, p.partition] = place = max(p.offset, low)
+            self._shown.at(p.topic, p.partition, place)
+            if self._clearing is not None:
+                self._clearing.given((p.topic, p.partition), place, time.monotonic())
+        self._leads = (topics.EPISODES, 0) in self._read
+        # Whoever had the clock before may have ticked since this process last looked.
+        self._as_of = max(
+            self._as_of, last_tick(self._bootstrap, self._codec, self._stamps.reader() if self._stamps else None)
+        )
+        # The last tick is also the last that anybody of the group has done, unless somebody else drives the clock.
+        away_ms = 0 if self._driven or not self._as_of else max(0, _wall_ms() - self._as_of)
+        self._gate.begin(away_ms, _forward_ms())
+        self._joined = True
+        self.place.given()
+
+    def _revoked(self, _: Consumer, partitions: list[TopicPartition]) -> None:
+        self.place.lost()
+        if self._clearing is not None:
+            self._clearing.left((p.topic, p.partition) for p in partitions)
+        for p in partitions:
+            self._read.pop((p.topic, p.partition), None)
+            self._shown.places.leave("intake", p.topic, [p.partition])
+        self._leads = (topics.EPISODES, 0) in self._read
+        self._clocks = deque(m for m in self._clocks if loop.place(m) in self._read)
+
+    def _produce(
+        self,
+        topic: str,
+        partition: int,
+        key: bytes | None,
+        record: object,
+        *,
+        event_id: str,
+        parent: str | None,
+        told: Callable[[KafkaError | None, Message], None] | None = None,
+    ) -> None:
+        self._sent[topic] += 1
+        value = self._codec.encode(record)
+        headers = loop.headers(type(record).__name__, _SOURCE, event_id, parent)
+        headers = stamped(headers, self._stamps, topic, partition, value)
+        while True:
+            try:
+                self._producer.produce(topic, value, key, partition, told or self._delivered, headers=headers)
+                return
+            except BufferError:
+                if self._stop:  # what is missing then is not flushed either, so nothing is committed
+                    return
+                self._producer.poll(0.05)
+
+    def _delivered(self, error: KafkaError | None, _: Message) -> None:
+        self._failed = error or self._failed
+
+    def _placed(self, error: KafkaError | None, message: Message) -> None:
+        self._delivered(error, message)
+        if error is None:
+            self._gate.placed((message.key() or b"").decode(), loop.place(message)[1], loop.offset(message))
+
+    def _flushed(self) -> bool:
+        """Whether everything was delivered; False if told to stop meanwhile. Raises KafkaException for a refusal."""
+        while self._producer.flush(0.5):
+            if self._stop:
+                return False
+        if self._failed is not None:
+            raise KafkaException(self._failed)
+        for hop in self._hops:
+            hop.end()
+        for topic, count in self._sent.items():
+            self._shown.sent(topic, count)
+        self._hops.clear()
+        self._sent.clear()
+        return True
+
+    def _commit(self, messages: Sequence[Message]) -> None:
+        ends = {loop.place(m): loop.offset(m) + 1 for m in messages}
+        for (topic, partition), end in ends.items():
+            self._shown.at(topic, partition, end)
+        offsets = [TopicPartition(topic, partition, end) for (topic, partition), end in ends.items()]
+        try:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            # The partitions may have gone to another process, which then lets the same records in under the same ids.
+            _LOG.warning("offsets were not committed, the records may come again: %s", error)
+            return
+        if self._clearing is not None:
+            said = {loop.place(m): loop.offset(m) + 1 for m in messages if not is_marker(m)}
+            for place, end in said.items():
+                self._clearing.took(place, end, time.monotonic())
+
+
+def _nonces() -> tuple[bytes, bytes]:
+    drawn = os.urandom(2 * sealing.NONCE_BYTES)
+    return drawn[: sealing.NONCE_BYTES], drawn[sealing.NONCE_BYTES :]
+
+
+def _wall_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _forward_ms() -> int:
+    """Of a clock that only runs forward, whatever the machine's is set to."""
+    return time.monotonic_ns() // 1_000_000

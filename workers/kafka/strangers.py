@@ -1,0 +1,75 @@
+"""Who wrote a record of the internal topics that nobody signs: this line, or a stranger (core/identity/stamps.py)."""
+
+from __future__ import annotations
+
+import logging
+from typing import Protocol
+
+from confluent_kafka import Message
+
+from memquorum import topics
+from memquorum.core.identity.stamps import HEADER, Reader, Writer
+from memquorum.telemetry.leftout import NO_STAMP, LeftOut
+from workers.kafka import loop
+
+_NOWHERE = 2**63  # beyond every offset
+
+
+class Firsts(Protocol):
+    """Keeps, of each partition, the first offset known at which a record bears the tag of a member that was added."""
+
+    def first_stamped(self, topic: str, shard: int) -> int | None:
+        """None where none is known."""
+        ...
+
+    def stamped_from(self, topic: str, shard: int, offset: int) -> None:
+        """It is this one."""
+        ...
+
+
+class Strangers(LeftOut):
+    """Tells strangers' records, and keeps the books of everything that a worker leaves out.
+
+    Without a reader whoever can write to a topic is believed; that is for tests that feed one stage by hand.
+
+    A member that was added cannot check what was stamped before. Records are only ever appended, so it believes such
+    ones before the first record of a partition that bears its tag, and none behind it.
+    """
+
+    def __init__(self, log: logging.Logger, reader: Reader | None, firsts: Firsts | None = None) -> None:
+        """`firsts`: where it is kept across restarts, for a member that was added."""
+        super().__init__(log)
+        self._reader, self._kept = reader, firsts
+        self._firsts: dict[tuple[str, int], int] = {}
+
+    def wrote(self, message: Message) -> bool:
+        """Whether a stranger wrote the record, which is noted then; those of signed topics are for others to judge."""
+        topic, partition = loop.place(message)
+        if self._reader is None or topic not in topics.STAMPED:
+            return False
+        stamp, offset = loop.stamp(message), loop.offset(message)
+        if self._reader.genuine(topic, partition, message.value() or b"", stamp):
+            if self._reader.added and offset < self._first(topic, partition):
+                self._firsts[topic, partition] = offset
+                if self._kept is not None:
+                    self._kept.stamped_from(topic, partition, offset)
+            return False
+        if self._reader.may_precede(stamp) and offset < self._first(topic, partition):
+            return False
+        self.note(topic, partition, offset, NO_STAMP)
+        return True
+
+    def _first(self, topic: str, partition: int) -> int:
+        """The first offset known whose record bears the reader's tag."""
+        known = self._firsts.get((topic, partition))
+        if known is None:
+            kept = self._kept.first_stamped(topic, partition) if self._kept is not None else None
+            known = self._firsts[topic, partition] = _NOWHERE if kept is None else kept
+        return known
+
+
+def stamped(headers: loop.Headers, writer: Writer | None, topic: str, partition: int, value: bytes) -> loop.Headers:
+    """The headers, with the stamp that a record of this topic needs."""
+    if writer is None or topic not in topics.STAMPED:
+        return headers
+    return [*headers, (HEADER, writer.stamp(topic, partition, value))]

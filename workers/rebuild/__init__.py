@@ -1,0 +1,1 @@
+"""The rebuild makes the memory database again from topics and vault (DESIGN 8)."""

@@ -1,0 +1,70 @@
+"""What a replica reads, by two clients: the logs, which it waits for, and the accepted stream, which it takes along.
+
+A fetch names every partition that its client reads, the broker looks at each of them twice, and every record of a vote
+answers the fetches of all members. So what a vote waits for is read apart from the streams that it only follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from confluent_kafka import Message, TopicPartition
+
+from memquorum import topics
+from workers.kafka import loop
+
+SPINE = (topics.ACCEPTED, topics.SCORED, topics.REENCODED)
+"""The topics that are read along; everything else is a log."""
+
+Place = tuple[str, int]
+
+_BATCH = 1_000
+# An idle client asks once in so long; a seek waits behind that at most.
+_LOG_FETCH_MS, _SPINE_FETCH_MS = 100, 500
+
+
+class Reading:
+    """Both clients as one. A replica that only hears of the accepted stream looks there once in its patience."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._logs = loop.consumer(
+            bootstrap, None, **{"enable.partition.eof": True, "fetch.wait.max.ms": _LOG_FETCH_MS}
+        )
+        self._spine = loop.consumer(bootstrap, None, **{"fetch.wait.max.ms": _SPINE_FETCH_MS})
+        self._paused: set[Place] = set()
+        self._more = False
+
+    def bounds(self, place: Place, patience_s: float) -> tuple[int, int]:
+        """First and next offset of a partition. Raises KafkaException where Kafka does not answer."""
+        low, end = self._logs.get_watermark_offsets(TopicPartition(*place), timeout=patience_s)
+        return low, end
+
+    def assign(self, positions: Mapping[Place, int]) -> None:
+        """Reads from these offsets."""
+        for client, along in ((self._spine, True), (self._logs, False)):
+            loop.assign(client, {place: at for place, at in positions.items() if (place[0] in SPINE) == along})
+
+    def records(self, wait_s: float, ended: set[Place]) -> list[Message]:
+        """The records at hand, or the first that comes in time. `ended` gathers the logs whose end was reached."""
+        found = loop.records(self._logs, _BATCH, 0 if self._more else wait_s, ended)
+        along = loop.records(self._spine, _BATCH, 0)
+        self._more = bool(along)
+        return along + found
+
+    def seek(self, place: Place, at: int) -> None:
+        """Reads a partition on from there."""
+        (self._spine if place[0] in SPINE else self._logs).seek(TopicPartition(*place, at))
+
+    def balance(self, full: Iterable[Place]) -> dict[str, int]:
+        """Reads on all of the spine but these; how many of each topic are not read on."""
+        wanted = set(full)
+        if wanted != self._paused:
+            self._spine.pause([TopicPartition(*place) for place in wanted - self._paused])
+            self._spine.resume([TopicPartition(*place) for place in self._paused - wanted])
+            self._paused = wanted
+        return {topic: sum(topic == paused for paused, _ in wanted) for topic in SPINE}
+
+    def close(self) -> None:
+        """Leaves Kafka."""
+        self._spine.close()
+        self._logs.close()

@@ -1,0 +1,177 @@
+"""Dead letters: read, opened for whoever repairs them, and published again where they came from.
+
+What was published without an event id keeps, when it is published again, the id that its first place gave it (header
+`first_at`), so a letter may be replayed any number of times and counts once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaError, KafkaException, Message
+
+from memquorum import topics
+from memquorum.core import intake, sealing
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.identity import signatures
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.stamps import Reader
+from memquorum.core.intake import Intent, Origin, Refusal
+from memquorum.core.letters import open_payload
+from memquorum.core.records import IntakeRefused
+from memquorum.ports import Vault
+from workers.intake.arrivals import FIRST_AT
+from workers.kafka import loop
+from workers.kafka.partition import TopicUnreadable, standing
+from workers.kafka.strangers import Strangers
+
+_LOG = logging.getLogger("memquorum.deadletters")
+_SOURCE = "memquorum/dead-letters"
+_FLUSH_S = 30.0
+# Keys asked of the vault at a time.
+_OPEN_MOST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A refused record, where its letter stands. `traceparent`: of the trace that it is part of."""
+
+    partition: int
+    offset: int
+    record: IntakeRefused
+    traceparent: str | None
+
+    @property
+    def name(self) -> str:
+        """How people call it: its place among the dead letters."""
+        return f"{self.partition}/{self.offset}"
+
+    @property
+    def origin(self) -> tuple[str, int, int]:
+        """Where the record was published: topic, partition, offset."""
+        return self.record.origin_topic, self.record.origin_partition, self.record.origin_offset
+
+    @property
+    def size(self) -> int | None:
+        """The record's bytes; None where they were not kept."""
+        sealed = len(self.record.sealed_payload)
+        return sealed - sealing.OVERHEAD_BYTES if sealed else None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which letters; what is empty does not matter. `since` and `until`: refused then, in milliseconds."""
+
+    names: frozenset[str] = frozenset()
+    reasons: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
+    topics: frozenset[str] = frozenset()
+    since: int = 0
+    until: int = 2**62
+
+    def __contains__(self, letter: Letter) -> bool:
+        record = letter.record
+        return (
+            (not self.names or letter.name in self.names)
+            and (not self.reasons or record.reason in self.reasons)
+            and (not self.fields or record.field in self.fields)
+            and (not self.topics or record.origin_topic in self.topics)
+            and self.since <= record.refused_at < self.until
+        )
+
+
+def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None, wanted: Wanted) -> list[Letter]:
+    """The wanted letters that stand there now, by the time of their refusal; one that a crash wrote twice comes once.
+
+    What strangers wrote is left out. Raises KafkaException or TopicUnreadable.
+    """
+    found: dict[str, Letter] = {}
+    strangers = Strangers(_LOG, stamps)
+    for message in standing(bootstrap, topics.REFUSED, shards):
+        if strangers.wrote(message):
+            continue
+        try:
+            record = codec.decode_as(IntakeRefused, message.value() or b"")
+        except DecodeError as error:
+            strangers.note(*loop.place(message), loop.offset(message), str(error))
+            continue
+        letter = Letter(loop.place(message)[1], loop.offset(message), record, loop.traceparent(message))
+        if letter in wanted:
+            found.setdefault(record.key_id, letter)
+    return sorted(found.values(), key=lambda letter: letter.record.refused_at)
+
+
+def payloads(vault: Vault, letters: Sequence[Letter]) -> dict[str, bytes]:
+    """The refused bytes by letter's name, of those that were kept and can be opened. Raises VaultUnavailable."""
+    found: dict[str, bytes] = {}
+    for start in range(0, len(letters), _OPEN_MOST):
+        batch = [letter for letter in letters[start : start + _OPEN_MOST] if letter.record.sealed_payload]
+        keys = vault.open([letter.record.key_id for letter in batch])
+        for letter in batch:
+            key = keys.get(letter.record.key_id)
+            try:
+                if key is not None:
+                    opened = open_payload(letter.record.key_id, key, letter.record.sealed_payload)
+                    found[letter.name] = opened
+            except sealing.SealError as error:
+                _LOG.error("letter %s cannot be opened: %s", letter.name, error)
+    return found
+
+
+def judge(
+    codec: Codec, genesis: Genesis, letter: Letter, payload: bytes, *, now_ms: int, driven: bool
+) -> Intent | Refusal:
+    """What intake would say to it now. Times as of `core.intake.accept`."""
+    origin = Origin(*letter.origin, letter.record.refused_at)
+    return intake.accept(codec, payload, origin, now_ms, driven, genesis=genesis, signature=letter.record.signature)
+
+
+def replay(
+    bootstrap: str, letters: Iterable[Letter], opened: Mapping[str, bytes], told: Callable[[Letter], None]
+) -> int:
+    """Publishes the letters again, each to the topic that it came from, and waits until Kafka has all of them.
+
+    A record that says no time of its own gets the time of its refusal. `told` is called for each that Kafka has;
+    returns how many. Raises KafkaException for what it does not take.
+    """
+    producer = loop.producer(bootstrap)
+    done, failed = 0, list[KafkaError]()
+
+    def answered(letter: Letter) -> Callable[[KafkaError | None, Message], None]:
+        def answer(error: KafkaError | None, _: Message) -> None:
+            nonlocal done
+            if error is not None:
+                failed.append(error)
+                return
+            done += 1
+            told(letter)
+
+        return answer
+
+    for letter in letters:
+        producer.produce(
+            letter.record.origin_topic,
+            opened[letter.name],
+            headers=_headers(letter),
+            timestamp=letter.record.refused_at,
+            on_delivery=answered(letter),
+        )
+        producer.poll(0)
+    if producer.flush(_FLUSH_S):
+        raise TopicUnreadable(f"Kafka has not confirmed everything in {_FLUSH_S:.0f} s; a second replay does no harm")
+    if failed:
+        raise KafkaException(failed[0])
+    return done
+
+
+def _headers(letter: Letter) -> loop.Headers:
+    first = "/".join(map(str, letter.origin))
+    found = loop.headers("Replayed", _SOURCE, letter.record.key_id, letter.traceparent)
+    # What the record is, intake finds out for itself.
+    found = [(name, value) for name, value in found if name not in ("ce_type", "content-type")]
+    found.append((FIRST_AT, first.encode()))
+    if letter.record.signature is not None:
+        found.append((signatures.HEADER, letter.record.signature))
+    return found

@@ -1,0 +1,196 @@
+"""Encodes a store's memories anew with another encoder, while the fleet works (infra/decisions/0013).
+
+What is left to do stands in the store: the memories that another encoder has encoded. So a run may end anywhere, and
+the next one goes on. Embeddings are published sealed; the commit worker puts them in their place and journals it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+
+from confluent_kafka import KafkaException, Producer
+
+from db.encodings import Encoded, Encodings
+from memquorum import topics
+from memquorum.core import sealing
+from memquorum.core.avro import Codec
+from memquorum.core.identity.stamps import Writer
+from memquorum.core.records import MemoryReencoded
+from memquorum.encoders.each import each
+from memquorum.ports import Encoder, Vault, Vector
+from workers.kafka import loop
+from workers.kafka.strangers import stamped
+
+log = logging.getLogger("memquorum.reencode")
+
+_BATCH = 256
+_SOURCE = "memquorum/reencode"
+_LOOK_S = 0.05
+# How long Kafka is waited for before it is asked again whether to stop.
+_FLUSH_S = 0.2
+_STALLED_S = 60.0
+
+
+class Stalled(RuntimeError):
+    """The commit worker does not take what was published; the message says for how long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`done` memories of `total`, which grows where the fleet still stores with the encoder of before."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a run did. `left`: memories that another encoder has encoded still; `failed`: those that this one cannot."""
+
+    done: int
+    left: int
+    failed: tuple[str, ...]
+    seconds: float
+
+
+def run(
+    bootstrap: str,
+    codec: Codec,
+    *,
+    memory_dsn: str,
+    vault: Vault,
+    encoder: Encoder,
+    stop: loop.Stop,
+    stamps: Writer | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    patience_s: float = _STALLED_S,
+) -> Report:
+    """Until every memory is encoded by `encoder`, or `stop`. Raises Stalled, StoreUnavailable, VaultUnavailable, and
+    KafkaException where Kafka refuses a record for good. What was done until then stays.
+    """
+    began = time.monotonic()
+    producer = loop.producer(bootstrap)
+    with closing(Encodings(memory_dsn)) as encodings:
+        work = _Work(codec, vault, encoder, encodings, producer, stop=stop, stamps=stamps, patience_s=patience_s)
+        try:
+            # Once more after a round in which there was something: the fleet goes on storing.
+            while not stop and work.round(progress):
+                pass
+        finally:
+            producer.purge()
+            producer.close()
+        return Report(work.done, encodings.count(encoder.name), tuple(sorted(work.failed)), time.monotonic() - began)
+
+
+class _Work:
+    def __init__(
+        self,
+        codec: Codec,
+        vault: Vault,
+        encoder: Encoder,
+        encodings: Encodings,
+        producer: Producer,
+        *,
+        stop: loop.Stop,
+        stamps: Writer | None,
+        patience_s: float,
+    ) -> None:
+        self.done = 0
+        self.failed: set[str] = set()
+        self._codec, self._vault, self._encoder, self._encodings = codec, vault, encoder, encodings
+        self._producer, self._stop, self._stamps, self._patience_s = producer, stop, stamps, patience_s
+        self._refused: Exception | None = None
+
+    def round(self, progress: Callable[[Progress], None]) -> bool:
+        """All memories that are to be done, once; whether any was published."""
+        total = self.done + self._encodings.count(self._encoder.name) - len(self.failed)
+        after: str | None = None
+        pending: list[Encoded] = []
+        any_published = False
+        progress(Progress(self.done, total))
+        while not self._stop:
+            found = self._encodings.others(self._encoder.name, after, _BATCH)
+            published = self._publish([memory for memory in found if memory.memory_id not in self.failed])
+            # While the commit worker takes the batch before, this one is encoded: no more than two are under way.
+            self.done += self._await(pending)
+            progress(Progress(self.done, max(total, self.done)))
+            pending, any_published = published, any_published or bool(published)
+            if not found:
+                break
+            after = found[-1].memory_id
+        self.done += self._await(pending)
+        return any_published
+
+    def _publish(self, memories: Sequence[Encoded]) -> list[Encoded]:
+        """Encodes and publishes those whose keys are there; the others were forgotten just now.
+
+        Waits until Kafka has them, which may be away for long, or for `stop`.
+        """
+        keys = self._vault.open([memory.memory_id for memory in memories]) if memories else {}
+        readable = [memory for memory in memories if memory.memory_id in keys]
+        published = []
+        for memory, vector in zip(readable, self._encode(readable), strict=True):
+            if vector is None:
+                self.failed.add(memory.memory_id)
+                continue
+            key = keys[memory.memory_id]
+            sealed = sealing.seal_vector(key, os.urandom(sealing.NONCE_BYTES), vector, memory.memory_id)
+            self._send(memory, sealed)
+            published.append(memory)
+        while self._producer.flush(_FLUSH_S) and not self._stop:
+            pass
+        if self._refused is not None:
+            raise self._refused
+        return published
+
+    def _encode(self, memories: Sequence[Encoded]) -> list[Vector | None]:
+        """A vector each; None where there can be none, which is told."""
+        vectors: list[Vector | None] = []
+        for memory, found in zip(memories, each(self._encoder, [m.text for m in memories]), strict=True):
+            if isinstance(found, Exception):
+                # The error's words may hold content.
+                log.error("memory %s cannot be encoded: %s", memory.memory_id, type(found).__name__)
+            vectors.append(None if isinstance(found, Exception) else found)
+        return vectors
+
+    def _send(self, memory: Encoded, sealed: bytes) -> None:
+        name = self._encoder.name
+        value = self._codec.encode(
+            MemoryReencoded(memory.memory_id, memory.namespace, memory.encoder, name, sealed, memory.seq)
+        )
+        headers = loop.headers("MemoryReencoded", _SOURCE, f"{name}/{memory.memory_id}")
+        self._producer.produce(
+            topics.REENCODED,
+            value,
+            str(memory.shard).encode(),
+            partition=memory.shard,
+            headers=stamped(headers, self._stamps, topics.REENCODED, memory.shard, value),
+            on_delivery=self._delivered,
+        )
+
+    def _delivered(self, error: object, _: object) -> None:
+        if error is not None:
+            self._refused = self._refused or KafkaException(error)
+
+    def _await(self, memories: Sequence[Encoded]) -> int:
+        """Until the commit worker has taken them, or they were forgotten or changed, or `stop`; how many there is
+        nothing more to do for. Raises Stalled."""
+        least, since = len(memories) + 1, time.monotonic()
+        while memories:
+            waiting = self._encodings.waiting(self._encoder.name, memories)
+            if not waiting.unchanged or self._stop:
+                return len(memories) - waiting.left
+            if waiting.unchanged < least:
+                least, since = waiting.unchanged, time.monotonic()
+            elif time.monotonic() - since > self._patience_s:
+                raise Stalled(
+                    f"{waiting.unchanged} embeddings were published and none was taken for {self._patience_s:.0f} s: "
+                    "does the commit worker run?"
+                )
+            self._stop.wait(_LOOK_S)
+        return 0
