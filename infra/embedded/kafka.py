@@ -196,7 +196,7 @@ class Kafka:
             if process.poll() is not None:
                 raise EmbeddedError(f"Kafka ended with status {process.returncode} while starting; {tail(self.log)}")
             try:
-                # Asked anew each time: a client that is told of no brokers never asks again (see workers.reach).
+                # Asked anew each time: a client that is told of no brokers never asks again (see workers.kafka.reach).
                 if len(AdminClient(settings).list_topics(timeout=0.5).brokers) >= brokers:
                     self.bootstrap = bootstrap
                     return

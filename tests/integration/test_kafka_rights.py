@@ -92,7 +92,7 @@ def declared(identity: str) -> tuple[set[str], set[str]]:
 @pytest.mark.parametrize("identity", [name for name in kafkalogins.IDENTITIES if name != "admin"])
 def test_an_identity_writes_its_own_topics_and_no_others(guarded: Settings, identity: str) -> None:
     written, _ = declared(identity)
-    if identity == "intake":  # an empty record, where it deletes what it has let in (workers.clearing)
+    if identity == "intake":  # an empty record, where it deletes what it has let in (workers.intake.clearing)
         written |= set(topics.OUTSIDE)
     address = as_(guarded, identity)
     producer, told = (
