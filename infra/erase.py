@@ -29,7 +29,7 @@ from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.telling import moment
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers.upkeep.member_orders import publish
+from workers.upkeep.orders import publish
 
 UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
 

@@ -24,7 +24,7 @@ from memquorum.core.records import ProtectionOrdered
 from memquorum.core.tiers import GONE, SEALED
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers.upkeep.member_orders import publish
+from workers.upkeep.orders import publish
 
 _LOOK_S = 0.2
 

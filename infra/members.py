@@ -29,7 +29,7 @@ from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
 from workers.audit import configurations
 from workers.kafka.partition import TopicUnreadable
-from workers.upkeep import member_orders
+from workers.upkeep import orders
 
 UNREACHABLE = (KafkaException, TopicUnreadable)
 
@@ -103,7 +103,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     if parsed.step in ("add", "rotate"):
         wanted = _with_key(settings, wanted, parsed)
     seed = genesis.signing_seed(settings, OPERATOR, made.operator)
-    member_orders.publish_members(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
+    orders.publish_members(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
     console.print(f"ordered; {len(wanted)} shard(s) vote on it, each in its next epoch")
     return 0 if parsed.wait is None else _wait(settings, made, codec, wanted, parsed.wait)
 

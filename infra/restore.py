@@ -30,7 +30,7 @@ from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval import restoring
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
-from workers.upkeep.member_orders import publish
+from workers.upkeep.orders import publish
 
 UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
 

@@ -194,7 +194,7 @@ def _streams(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry:
     from db.schedule import PostgresSchedule
     from streams import app
     from workers.kafka.accepted_past import KafkaPast
-    from workers.upkeep.member_orders import KafkaOrders
+    from workers.upkeep.orders import KafkaOrders
 
     settings.require("bootstrap", "memory_dsn")
     data_dir = settings.state_dir / "streams"

@@ -29,7 +29,7 @@ from workers.audit import configurations
 from workers.commit import worker as commit
 from workers.kafka.loop import Stop
 from workers.kafka.partition import standing
-from workers.upkeep import member_orders
+from workers.upkeep import orders
 
 LATE = START + 10 * HOUR
 SHARD = 0
@@ -55,7 +55,7 @@ class Shard:
         self.replicas = Replicas(self.bootstrap, made, self.folder)
         self.world = World(self.bootstrap, self.genesis, self.codec)
         self.decisions = Decisions(self.bootstrap, self.genesis, self.codec)
-        self._schedule, given = PostgresSchedule(self.databases[0]), member_orders.KafkaOrders(self.bootstrap, look_s=0)
+        self._schedule, given = PostgresSchedule(self.databases[0]), orders.KafkaOrders(self.bootstrap, look_s=0)
         self._stage = Nomination(
             self.codec, self.genesis, seed_of("service:nomination"), self._schedule, given,
             further=lambda: self.keys["nomination"],
@@ -83,7 +83,7 @@ class Shard:
 
     def order(self, genesis: Genesis, action: str, **changes: Any) -> None:
         wanted = order(genesis, action, **changes)
-        member_orders.publish_members(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
+        orders.publish_members(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
 
     def nominate(self, epoch: int) -> bool:
         """A tick at which nothing is due; whether there was an order to be voted on, and it was nominated."""

@@ -13,7 +13,7 @@ from memquorum import topics
 from memquorum.client.audit import _Topic
 from workers.kafka import loop, partition
 from workers.kafka.partition import Partition
-from workers.upkeep.member_orders import KafkaOrders
+from workers.upkeep.orders import KafkaOrders
 
 SHARD = 3
 
