@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from memquorum.core import caps
 from memquorum.core.avro import Codec
@@ -196,7 +196,17 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             at = nomination.accepted_offset
             done.strengths.append(restores.strength(memory, told, proposal, fate.tier, nominated_at=at, policy=policy))
         after = None if alive else nomination.as_of
-        done.memories.append(_evolved(memory, **asdict(fate), changed=entry.as_of, asks_after=after, seq=entry.seq))
+        done.memories.append(
+            _evolved(
+                memory,
+                tier=fate.tier,
+                confidence_ppm=fate.confidence_ppm,
+                sealed_until=fate.sealed_until,
+                changed=entry.as_of,
+                asks_after=after,
+                seq=entry.seq,
+            )
+        )
     return done
 
 
