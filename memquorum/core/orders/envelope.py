@@ -140,13 +140,20 @@ class OrderKind(Generic[Order]):
 
 
 def check_said(order: Body) -> None:
-    """Raises BadOrder unless where, by whom and when is sound."""
+    """Raises BadOrder unless its id, and where, by whom and when, is sound."""
+    check_id("order_id", order.order_id, "make a new one for each order")
     check_name("namespace", names.namespace_fault(order.namespace))
     check_name("ordered_by", names.name_fault(order.ordered_by))
     if order.reference is not None:
         check_name("reference", names.name_fault(order.reference))
     if not 0 <= order.ordered_at <= _TIME_MAX:
         raise BadOrder("out_of_range", "ordered_at", "no time; send milliseconds since the epoch")
+
+
+def check_id(field: str, value: str, do: str) -> None:
+    """Raises BadOrder unless it is a UUID as all write it. `do`: what to send."""
+    if names.uuid(value) != value:
+        raise BadOrder("bad_id", field, f"not a UUID in lower case; {do}")
 
 
 def check_name(field: str, fault: names.Fault | None) -> None:

@@ -11,7 +11,7 @@ from memquorum import topics
 from memquorum.core import names
 from memquorum.core.identity.membership import OPERATOR, Genesis
 from memquorum.core.orders.envelope import AGENT as PROVEN
-from memquorum.core.orders.envelope import SERVICE, BadOrder, OrderKind, check_name, check_proven, check_said
+from memquorum.core.orders.envelope import SERVICE, BadOrder, OrderKind, check_id, check_name, check_proven, check_said
 from memquorum.core.records import Erased, ErasureOrdered, Proposal, Withheld
 
 MEMORY, SUBJECT, AGENT, SOURCE, NAMESPACE = SELECTORS = ("memory", "subject", "agent", "source", "namespace")
@@ -19,8 +19,6 @@ MEMORY, SUBJECT, AGENT, SOURCE, NAMESPACE = SELECTORS = ("memory", "subject", "a
 
 def check(order: ErasureOrdered) -> None:
     """Raises BadOrder unless what the order says is sound."""
-    if names.uuid(order.order_id) != order.order_id:
-        raise BadOrder("bad_id", "order_id", "not a UUID in lower case; make a new one for each order")
     check_said(order)
     if order.selector not in SELECTORS:
         raise BadOrder("bad_order", "selector", f"must be one of {', '.join(SELECTORS)}")
@@ -28,8 +26,7 @@ def check(order: ErasureOrdered) -> None:
         if order.value:
             raise BadOrder("bad_order", "value", "must be empty: the namespace is named already")
     elif order.selector == MEMORY:
-        if names.uuid(order.value) != order.value:
-            raise BadOrder("bad_id", "value", "not a UUID in lower case; send a memory's id")
+        check_id("value", order.value, "send a memory's id")
     else:
         check_name("value", names.name_fault(order.value))
 

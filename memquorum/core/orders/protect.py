@@ -8,9 +8,8 @@ key in the genesis file does so where its name is proven: in a namespace that ta
 from __future__ import annotations
 
 from memquorum import topics
-from memquorum.core import names
 from memquorum.core.identity.membership import OPERATOR, Genesis
-from memquorum.core.orders.envelope import BadOrder, OrderKind, check_proven, check_said, known
+from memquorum.core.orders.envelope import BadOrder, OrderKind, check_id, check_proven, check_said, known
 from memquorum.core.records import Protected, ProtectionOrdered
 
 PIN, UNPIN, HOLD, RELEASE, NEED, SPARE = ACTIONS = ("pin", "unpin", "hold", "release", "need", "spare")
@@ -39,10 +38,8 @@ def goal_kind(goal: str) -> str:
 
 def check(order: ProtectionOrdered) -> None:
     """Raises BadOrder unless what the order says is sound."""
-    for field, value in (("order_id", order.order_id), ("memory_id", order.memory_id)):
-        if names.uuid(value) != value:
-            raise BadOrder("bad_id", field, "not a UUID in lower case")
     check_said(order)
+    check_id("memory_id", order.memory_id, "send a memory's id")
     if order.action not in ACTIONS:
         raise BadOrder("bad_order", "action", f"must be one of {', '.join(ACTIONS)}")
     if order.action in (NEED, SPARE) and order.reference is None:
@@ -50,8 +47,7 @@ def check(order: ProtectionOrdered) -> None:
     if order.action in ENDS:
         if order.ends is None:
             raise BadOrder("missing_field", "ends", "which order is to end? Name the one that stands by its order_id")
-        if names.uuid(order.ends) != order.ends:
-            raise BadOrder("bad_id", "ends", "not a UUID in lower case; send the order_id of the order that stands")
+        check_id("ends", order.ends, "send the order_id of the order that stands")
     elif order.ends is not None:
         raise BadOrder("bad_order", "ends", f"must be left out: {order.action} ends nothing")
 

@@ -9,9 +9,8 @@ name is proven, and it might as well have used the memory while it was alive.
 from __future__ import annotations
 
 from memquorum import topics
-from memquorum.core import names
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.orders.envelope import BadOrder, OrderKind, check_proven, check_said, known
+from memquorum.core.orders.envelope import BadOrder, OrderKind, check_id, check_proven, check_said, known
 from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal, RestoreOrdered, RestoreRequested
 
@@ -28,8 +27,6 @@ def most(policy: Policy) -> int:
 
 def check(order: RestoreOrdered, policy: Policy) -> None:
     """Raises BadOrder unless what the request says is sound."""
-    if names.uuid(order.order_id) != order.order_id:
-        raise BadOrder("bad_id", "order_id", "not a UUID in lower case; make a new one for each request")
     check_said(order)
     if order.action not in ACTIONS:
         raise BadOrder("bad_order", "action", f"must be one of {', '.join(ACTIONS)}")
@@ -37,8 +34,8 @@ def check(order: RestoreOrdered, policy: Policy) -> None:
         raise BadOrder("missing_field", "memory_ids", "name the memories that it is about")
     if len(order.memory_ids) > most(policy):
         raise BadOrder("too_many", "memory_ids", f"{len(order.memory_ids)} ids; {most(policy)} are the most at once")
-    if any(names.uuid(memory_id) != memory_id for memory_id in order.memory_ids):
-        raise BadOrder("bad_id", "memory_ids", "one is not a UUID in lower case; send ids of memories")
+    for memory_id in order.memory_ids:
+        check_id("memory_ids", memory_id, "send ids of memories")
     if len(set(order.memory_ids)) != len(order.memory_ids):
         raise BadOrder("bad_order", "memory_ids", "a memory is named twice")
 
