@@ -18,6 +18,7 @@ from pathlib import Path
 from rich.table import Table
 
 from infra.settings import Settings, SettingsError
+from infra.wholefiles import write_secret
 from memquorum import terminal
 from memquorum.core import access
 from memquorum.core.access import RIGHTS, AccessError, Keys
@@ -129,14 +130,7 @@ def _change(file: Path, change: Callable[[Keys], Keys]) -> None:
     lock = os.open(file.with_name(f".{file.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        content = access.dump(change(_read(file)))
-        draft = file.with_name(f"{file.name}.draft")
-        draft.unlink(missing_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        draft.replace(file)
+        write_secret(file, access.dump(change(_read(file))))
     finally:
         os.close(lock)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from infra import wholefiles
 from infra.embedded.processes import spawn
 
 log = logging.getLogger(__name__)
@@ -154,7 +155,4 @@ class _Child:
 
 def announce(folder: Path, name: str) -> None:
     """Says, from within a process, that it works now."""
-    # Two of a role may begin at once, and each needs a draft of its own.
-    draft = folder / f".{name}.{os.getpid()}"
-    draft.write_text(str(os.getpid()))
-    draft.replace(folder / name)
+    wholefiles.write(folder / name, str(os.getpid()))

@@ -16,6 +16,7 @@ from typing import Any
 
 from nacl.signing import SigningKey
 
+from infra import wholefiles
 from infra.settings import Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.identity.membership import (
@@ -106,11 +107,10 @@ class _Drafts:
         try:
             for new, (text, mode) in {**self._new, file: (content, 0o644)}.items():
                 written.append(new)
-                _write_new(new, text, mode)
+                wholefiles.write(new, text, mode, lasting=True)
         except BaseException:
             for new in written:
                 new.unlink(missing_ok=True)
-                _draft(new).unlink(missing_ok=True)
             raise
 
 
@@ -302,25 +302,9 @@ def _member_stamps(member: int) -> str:
 def _ensure_key(file: Path, key: bytes | None = None) -> bytes:
     """The key of the file; where there is none yet, `key` or a random one is written."""
     if not file.exists():
-        _write_new(file, _key_text(key or os.urandom(_KEY_BYTES)), 0o600)
+        wholefiles.write_secret(file, _key_text(key or os.urandom(_KEY_BYTES)))
     return secret(file)
 
 
 def _key_text(key: bytes) -> bytes:
     return f"{key.hex()}\n".encode()
-
-
-def _draft(file: Path) -> Path:
-    return file.with_name(f"{file.name}.draft")
-
-
-def _write_new(file: Path, content: bytes, mode: int) -> None:
-    """Writes a file that is not there yet, whole or not at all."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = _draft(file)
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
-        out.write(content)
-        out.flush()
-        os.fsync(out.fileno())
-    draft.rename(file)

@@ -11,10 +11,10 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from infra import logins
+from infra import logins, wholefiles
 from infra.kafkalogins import ADMIN
-from infra.secretfiles import write_secret
 from infra.settings import Settings
+from infra.wholefiles import write_secret
 from memquorum.core.identity.membership import Genesis
 
 MASTER = "master.key"
@@ -55,7 +55,7 @@ def hand_out(settings: Settings, made: Genesis, to: Path) -> None:
         _copy(settings.genesis_file, folder / "genesis.json")
     write_secret(to / "migrate" / ADMINISTRATOR, f"*:*:*:postgres:{password}\n")
     # Another user reads it there: who may is for the mount to say.
-    write_secret(to / "postgres" / "password", password, mode=0o644)
+    wholefiles.write(to / "postgres" / "password", password, 0o644)
 
 
 def _files(settings: Settings, process: str) -> Iterator[tuple[Path, Path]]:

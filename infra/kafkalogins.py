@@ -30,9 +30,9 @@ from confluent_kafka.admin import (
 )
 
 from infra.embedded.certificates import Authority
-from infra.secretfiles import write_secret
 from infra.settings import Settings, SettingsError
 from infra.topics import Topic, TopicsError, declared
+from infra.wholefiles import write_secret
 from memquorum import kafka
 from memquorum.kafka import CA, LoginError, librdkafka
 from memquorum.topics import OUTSIDE

@@ -14,8 +14,8 @@ from pathlib import Path
 from psycopg import conninfo
 
 from db import logins
-from infra.secretfiles import write_secret
 from infra.settings import Settings, SettingsError
+from infra.wholefiles import write_secret
 
 PROCESSES = tuple(logins.LOGINS)
 

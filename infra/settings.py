@@ -18,6 +18,7 @@ import psycopg
 from msgspec import Meta
 from psycopg.conninfo import conninfo_to_dict
 
+from infra import wholefiles
 from memquorum.core import quota
 from memquorum.core.retrieval.bounds import Bounds, BoundsError
 
@@ -204,10 +205,7 @@ class Settings(_Bounds):
     def save(self) -> None:
         """Writes settings.json, whole or not at all."""
         data = {name: str(v) if isinstance(v, Path) else v for name, v in asdict(self).items() if name != "run_dir"}
-        self.run_dir.mkdir(parents=True, exist_ok=True)
-        draft = self.file.with_suffix(".draft")
-        draft.write_text(json.dumps(data, indent=2) + "\n", encoding="utf-8")
-        draft.replace(self.file)
+        wholefiles.write(self.file, json.dumps(data, indent=2) + "\n")
 
 
 def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = None) -> Settings:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from db.migrate import migrate
-from infra import genesis, kafkalogins, logins, settings, topics
+from infra import genesis, kafkalogins, logins, settings, topics, wholefiles
 from infra.embedded.brokers import Brokers, standing
 from infra.embedded.kafka import Demands
 from infra.embedded.postgres import Postgres
@@ -58,9 +58,7 @@ class _Books:
 
     def write(self, **changes: Any) -> None:
         self.state |= changes
-        draft = self.file.with_suffix(".draft")
-        draft.write_text(json.dumps(self.state, indent=2) + "\n")
-        draft.replace(self.file)
+        wholefiles.write(self.file, json.dumps(self.state, indent=2) + "\n")
 
 
 def read_pids(run_dir: Path) -> dict[str, Any]:

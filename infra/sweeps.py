@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra import wholefiles
 from infra.settings import Settings
 from memquorum.core.retrieval.telling import moment
 
@@ -32,11 +33,7 @@ def last(settings: Settings) -> Last | None:
 
 def note(settings: Settings, at: int, by: str | None) -> None:
     """Notes a sweep, or that the timer begins to count. Raises OSError."""
-    file = _file(settings)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_suffix(".draft")
-    draft.write_text(json.dumps({"at": at, "by": by}) + "\n", encoding="utf-8")
-    draft.replace(file)
+    wholefiles.write(_file(settings), json.dumps({"at": at, "by": by}) + "\n")
 
 
 def told(settings: Settings) -> str:

@@ -25,6 +25,7 @@ from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicP
 from confluent_kafka.admin import OffsetSpec
 from prometheus_client import CONTENT_TYPE_LATEST, ProcessCollector, generate_latest
 
+from infra import wholefiles
 from infra.settings import Settings, SettingsError
 from memquorum.telemetry import metrics
 from memquorum.telemetry.bundle import Telemetry
@@ -65,11 +66,7 @@ def traces_dir(run_dir: Path) -> Path:
 
 def announce(run_dir: Path, name: str, url: str) -> None:
     """Says where a process can be watched."""
-    folder = run_dir / "watch"
-    folder.mkdir(parents=True, exist_ok=True)
-    draft = folder / f".{name}.{os.getpid()}"  # two of a role may begin at once
-    draft.write_text(json.dumps({"pid": os.getpid(), "url": url}))
-    draft.replace(folder / f"{name}.json")
+    wholefiles.write(run_dir / "watch" / f"{name}.json", json.dumps({"pid": os.getpid(), "url": url}))
 
 
 def announced(run_dir: Path) -> dict[str, dict[str, Any]]:

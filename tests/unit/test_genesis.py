@@ -113,14 +113,14 @@ def test_a_file_that_cannot_be_written_takes_the_others_with_it(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk is full when the last file, the genesis, is to be written."""
-    rename = Path.rename
+    replace = Path.replace
 
     def full(self: Path, target: Path) -> Path:
         if target == settings.genesis_file:
             raise OSError(28, "No space left on device")
-        return rename(self, target)
+        return replace(self, target)
 
-    monkeypatch.setattr(Path, "rename", full)
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OSError, match="No space"):
         genesis.create(settings)
     assert [file for file in settings.run_dir.rglob("*") if file.is_file()] == []
