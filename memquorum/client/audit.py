@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError
+from aiokafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from memquorum import topics
 from memquorum.client.errors import Unreachable
+from memquorum.client.refusals import explained
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
-from memquorum.kafka import aiokafka
+from memquorum.kafka import Address, aiokafka
 
 # Heads follow entries within milliseconds; what a head already names is waited for so long.
 _PATIENCE_MS = 5_000
@@ -32,31 +33,31 @@ _PATIENCE_MS = 5_000
 _STALLED_S = 60.0
 _FETCH_BYTES = 10 * 1024 * 1024
 
+T = TypeVar("T")
+
 
 def verify(
     kafka: str, genesis: Genesis, codec: Codec, progress: Callable[[int, int], None] = lambda _, __: None
 ) -> VerifyReport:
     """Audits every shard from its first entry on. `progress`: (shard, next offset), after every entry.
 
-    Raises Unreachable where the topics cannot be read: that is no finding. Runs its own event loop.
+    Raises Unreachable where the topics cannot be read, NotAllowed where the brokers refuse them to this login: neither
+    is a finding. Runs its own event loop.
     """
     with asyncio.Runner() as runner, ExitStack() as stack:
-        try:
-            # The heads' ends first: whatever a head names then must be found in the journal.
-            heads = stack.enter_context(_Topic(runner, kafka, topics.HEADS, genesis.shards))
-            entries = stack.enter_context(_Topic(runner, kafka, topics.JOURNAL, genesis.shards))
-            reports = [
-                verify_shard(
-                    Rules(codec, genesis),
-                    shard,
-                    entries=entries.source(shard),
-                    heads=heads.source(shard),
-                    progress=partial(progress, shard),
-                )
-                for shard in range(genesis.shards)
-            ]
-        except KafkaError as error:
-            raise Unreachable(f"the journal's topics at {kafka} cannot be read: {error}") from error
+        # The heads' ends first: whatever a head names then must be found in the journal.
+        heads = stack.enter_context(_Topic(runner, kafka, topics.HEADS, genesis.shards))
+        entries = stack.enter_context(_Topic(runner, kafka, topics.JOURNAL, genesis.shards))
+        reports = [
+            verify_shard(
+                Rules(codec, genesis),
+                shard,
+                entries=entries.source(shard),
+                heads=heads.source(shard),
+                progress=partial(progress, shard),
+            )
+            for shard in range(genesis.shards)
+        ]
     return VerifyReport(tuple(reports), store_compared=False)
 
 
@@ -67,12 +68,12 @@ class _Topic:
     """
 
     def __init__(self, runner: asyncio.Runner, kafka: str, topic: str, shards: int) -> None:
-        self._runner, self._kafka = runner, kafka
+        self._runner, self._kafka, self._topic = runner, kafka, topic
         self._places = [TopicPartition(topic, shard) for shard in range(shards)]
         self._ends: dict[TopicPartition, int] = {}
 
     def __enter__(self) -> Self:
-        self._consumer = self._runner.run(self._start())
+        self._consumer = self._answer(self._start())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -81,6 +82,14 @@ class _Topic:
     def source(self, shard: int) -> Source:
         """A partition's records in order; ends when none comes any more. Ends the source before it."""
         return Source(self._records(self._places[shard]), self._ends[self._places[shard]])
+
+    def _answer(self, asked: Coroutine[Any, Any, T]) -> T:
+        """What the brokers answer. Raises Unreachable or NotAllowed."""
+        try:
+            return self._runner.run(asked)
+        except KafkaError as error:
+            away = f"the topic {self._topic} at {self._kafka} cannot be read: {error}"
+            raise explained(error, self._kafka, "read", self._topic, away) from error
 
     async def _start(self) -> Any:
         consumer = AIOKafkaConsumer(
@@ -92,6 +101,11 @@ class _Topic:
         )
         try:
             await consumer.start()
+            # Asked for the end of a topic that it is not shown, this client would wait 40 s for it and tell of that.
+            if self._topic not in await consumer.topics():
+                if isinstance(self._kafka, Address):
+                    raise TopicAuthorizationFailedError(self._topic)
+                raise Unreachable(f"there is no topic {self._topic} at {self._kafka}: is that a cluster of ours?")
             self._ends = await consumer.end_offsets(self._places)
         except BaseException:
             await consumer.stop()
@@ -100,16 +114,16 @@ class _Topic:
 
     def _records(self, place: TopicPartition) -> Iterator[Record]:
         position, heard, end = 0, time.monotonic(), self._ends[place]
-        self._runner.run(self._begin(place))
+        self._answer(self._begin(place))
         while True:
-            batch = self._runner.run(self._fetch(place))
+            batch = self._answer(self._fetch(place))
             for message in batch:
                 position, heard = message.offset + 1, time.monotonic()
                 yield Record(message.offset, message.value or b"")
             if batch:
                 continue
             # Past the mark of a stranger's transaction, which nobody gets.
-            position = max(position, self._runner.run(self._consumer.position(place)))
+            position = max(position, self._answer(self._consumer.position(place)))
             if position >= end:
                 return
             if time.monotonic() - heard > _STALLED_S:

@@ -68,6 +68,15 @@ def test_what_was_tampered_with_is_named(
         assert any(finding.startswith(f"{kind}:") for finding in told["findings"]), told["findings"]
 
 
+def test_a_cluster_without_a_journal_is_said_to_be_none(
+    kafka: str, genesis_file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(topics, "HEADS", "memory.journal.head.v99")
+    arguments = ["verify", "--topics-only", "--kafka", kafka, "--genesis", str(genesis_file)]
+    assert cli.main(arguments) == cli.UNREACHABLE
+    assert "there is no topic memory.journal.head.v99" in capsys.readouterr().err
+
+
 def test_what_cannot_be_read_is_no_finding(genesis_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["verify", "--topics-only", "--kafka", "127.0.0.1:1", "--genesis"]
     assert cli.main([*arguments, str(genesis_file)]) == cli.UNREACHABLE

@@ -22,9 +22,11 @@ from infra.embedded.brokers import Brokers
 from infra.embedded.kafka import Demands
 from infra.settings import Settings, SettingsError
 from memquorum import kafka, topics
-from memquorum.client import Memory, NotAllowed, tail
+from memquorum.client import Memory, NotAllowed, audit, tail
+from memquorum.schema_files import load_codec
 from streams import app as streams
 from tests.conftest import SHARDS
+from tests.unit.genesis import make
 from workers.kafka import loop
 
 _REFUSED = (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED)
@@ -208,18 +210,20 @@ def test_aiokafka_logs_in_and_is_held_to_its_rights(guarded: Settings) -> None:
         asyncio.run(reads_journal(as_(guarded, "agent")))
 
 
-@pytest.mark.parametrize("does", ["tail", "add"])
+@pytest.mark.parametrize("does", ["tail", "verify", "add"])
 def test_a_client_says_that_its_login_may_not(guarded: Settings, does: str) -> None:
     """And not that the brokers are away: nothing is mended by starting them."""
     agent = as_(guarded, "agent")
     with pytest.raises(NotAllowed, match=r"may not (read|write) the topic memory\.") as told:
         if does == "tail":
             list(tail.follow(agent, "start", forever=False))
+        elif does == "verify":
+            audit.verify(agent, make(), load_codec())
         else:
             with Memory(kafka=as_(guarded, "replica"), url="http://127.0.0.1:1", namespace="n", agent="a") as memory:
                 memory.add("x")
     assert "MEMQUORUM_KAFKA_IDENTITY" in str(told.value)
-    if guarded.kafka_protocol == "SASL_SSL" and does == "tail":
+    if guarded.kafka_protocol == "SASL_SSL" and does != "add":
         assert "the login 'agent'" in str(told.value)
 
 
