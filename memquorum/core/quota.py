@@ -4,12 +4,15 @@
 Each namespace that has a limit has a bucket: it fills by the minute's amount a minute, holds that much at most, and an
 episode takes one, and its bytes. So within any minute at most twice the amount comes in, and in the long run the amount
 a minute. All is counted in whole units times milliseconds; the time is an argument.
+
+An episode that was let in before, as its id says, takes nothing of what new ones need: repetitions have a bucket of the
+same size. They are not free, for each is written and scored like any other.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 from memquorum.core import names
@@ -20,6 +23,8 @@ HELD_MOST = 10_000
 """Buckets that are held at once."""
 STOOD_MOST_MS = 24 * 3600 * 1000
 """So much of a standstill counts at most."""
+REMEMBERED_MOST = 10_000
+"""Episodes whose repetitions are known."""
 # A bucket that nothing is known of begins with what comes in this time.
 _BEGINNING_MS = 6_000
 
@@ -49,6 +54,9 @@ class Limits:
                 f"bytes_per_minute = {self.bytes_per_minute}; {RECORD_BYTES_MAX}, the largest record, is the least, or "
                 "0, no limit"
             )
+
+
+_NO_LIMITS = Limits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +112,15 @@ def plan(text: str, others: Limits) -> Plan:
 @dataclass(frozen=True, slots=True)
 class Over:
     """Which limit an episode is over: what may come in a minute, what is used of it, what the episode needs, and how
-    many milliseconds it is until that is there, if nothing else takes it."""
+    many milliseconds it is until that is there, if nothing else takes it. `again`: it was let in before, and the limit
+    is that of repetitions."""
 
     what: What
     per_minute: int
     used: int
     needed: int
     wait_ms: int
+    again: bool = False
 
 
 @dataclass(slots=True)
@@ -129,8 +139,10 @@ class Quota:
 
     def __init__(self, plan: Plan, since_ms: int, held_most: int = HELD_MOST) -> None:
         self._plan, self._since, self._held_most = plan, since_ms, held_most
-        # By when they were used last, the latest at the end.
-        self._buckets: dict[str, _Bucket] = {}
+        # By namespace and whether it is that of repetitions; by when they were used last, the latest at the end.
+        self._buckets: dict[tuple[str, bool], _Bucket] = {}
+        # Episodes that were let in, the latest at the end.
+        self._let_in: dict[str, None] = {}
         self._stood_ms, self._wide_until = 0, since_ms
 
     def __len__(self) -> int:
@@ -146,26 +158,36 @@ class Quota:
         self._stood_ms = min(before + for_ms, STOOD_MOST_MS)
         self._wide_until = now_ms + max(self._stood_ms, MINUTE_MS)
 
-    def take(self, namespace: str, size: int, now_ms: int) -> Over | None:
-        """Takes an episode of so many bytes out of the namespace's bucket; of one that does not fit, nothing is taken.
+    def repeats(self, episode: str) -> bool:
+        """Whether an episode was let in before, as far as that is remembered. `episode`: its memory's id."""
+        return episode in self._let_in
 
-        `size`: at most RECORD_BYTES_MAX.
+    def take(self, namespace: str, episode: str, size: int, now_ms: int) -> Over | None:
+        """Takes an episode of so many bytes out of the namespace's bucket, or out of that for repetitions; of one that
+        does not fit, nothing is taken.
+
+        `episode`: its memory's id. `size`: at most RECORD_BYTES_MAX.
         """
-        limits = self._plan.of(namespace)
-        if not (limits.episodes_per_minute or limits.bytes_per_minute):
+        limits, again = self._plan.of(namespace), self.repeats(episode)
+        if limits == _NO_LIMITS:
             return None
-        bucket = self._filled(namespace, limits, now_ms)
-        over = _over("episodes", limits.episodes_per_minute, bucket.episodes, 1) or _over(
-            "bytes", limits.bytes_per_minute, bucket.bytes, size
-        )
-        if over is None:
+        if limits.episodes_per_minute or limits.bytes_per_minute:
+            bucket = self._filled((namespace, again), limits, now_ms)
+            over = _over("episodes", limits.episodes_per_minute, bucket.episodes, 1) or _over(
+                "bytes", limits.bytes_per_minute, bucket.bytes, size
+            )
+            if over is not None:
+                return replace(over, again=again)
             bucket.episodes -= MINUTE_MS if limits.episodes_per_minute else 0
             bucket.bytes -= size * MINUTE_MS if limits.bytes_per_minute else 0
-        return over
+        self._let_in[episode] = None
+        if len(self._let_in) > REMEMBERED_MOST:
+            self._let_in.pop(next(iter(self._let_in)))
+        return None
 
-    def _filled(self, namespace: str, limits: Limits, now_ms: int) -> _Bucket:
+    def _filled(self, whose: tuple[str, bool], limits: Limits, now_ms: int) -> _Bucket:
         """The bucket with what has come until now."""
-        bucket = self._buckets.pop(namespace, None)
+        bucket = self._buckets.pop(whose, None)
         if bucket is None:
             bucket = _Bucket(
                 min(self._since, now_ms),
@@ -177,7 +199,7 @@ class Quota:
         bucket.episodes = _more(bucket.episodes, limits.episodes_per_minute, passed, window)
         bucket.bytes = _more(bucket.bytes, limits.bytes_per_minute, passed, window)
         bucket.at_ms += passed
-        self._buckets[namespace] = bucket
+        self._buckets[whose] = bucket
         if len(self._buckets) > self._held_most:
             dropped = self._buckets.pop(next(iter(self._buckets)))
             # What is known of nobody, and so of this one, goes back no further: it does not get twice what it had.

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memquorum.core import quota as core
 from memquorum.core.intake import RECORD_BYTES_MAX
 from memquorum.core.quota import MINUTE_MS, Limits, LimitsError, Over, Plan, Quota, plan
 
@@ -15,8 +18,16 @@ def quota(episodes: int = 0, size: int = 0, *, since: int = 0, held: int = 100) 
     return Quota(Plan(Limits(episodes, size)), since, held)
 
 
+ids = map(str, itertools.count())
+
+
+def take(of: Quota, size: int, now_ms: int, namespace: str = "a") -> Over | None:
+    """Takes an episode that nobody has seen before."""
+    return of.take(namespace, next(ids), size, now_ms)
+
+
 def let_in(of: Quota, now_ms: int, tries: int, size: int = 10, namespace: str = "a") -> int:
-    return sum(of.take(namespace, size, now_ms) is None for _ in range(tries))
+    return sum(take(of, size, now_ms, namespace) is None for _ in range(tries))
 
 
 def test_a_minutes_amount_comes_in_at_once_and_then_as_much_as_a_minute_brings() -> None:
@@ -30,20 +41,20 @@ def test_a_minutes_amount_comes_in_at_once_and_then_as_much_as_a_minute_brings()
 def test_who_is_refused_is_told_what_is_used_and_when_there_is_room() -> None:
     of = quota(episodes=60)
     let_in(of, LONG, 60)
-    over = of.take("a", 10, LONG + 400)
+    over = take(of, 10, LONG + 400)
     assert over == Over("episodes", 60, 60, 1, 600)
-    assert of.take("a", 10, LONG + 400 + over.wait_ms - 1) is not None
-    assert of.take("a", 10, LONG + 400 + over.wait_ms) is None
+    assert take(of, 10, LONG + 400 + over.wait_ms - 1) is not None
+    assert take(of, 10, LONG + 400 + over.wait_ms) is None
 
 
 def test_bytes_are_counted_beside_and_what_does_not_fit_takes_nothing() -> None:
     of = quota(episodes=4, size=MIB)
-    assert of.take("a", 900_000, LONG) is None
-    over = of.take("a", 900_000, LONG)
+    assert take(of, 900_000, LONG) is None
+    over = take(of, 900_000, LONG)
     assert over is not None and (over.what, over.used, over.needed) == ("bytes", 900_000, 900_000)
     # A smaller one still comes in, and of the episodes the refused one has taken none.
     assert let_in(of, LONG, 9, size=1_000) == 3
-    over = of.take("a", 1_000, LONG)
+    over = take(of, 1_000, LONG)
     assert over is not None and over.what == "episodes"
 
 
@@ -59,7 +70,7 @@ def test_who_starts_again_gives_out_a_tenth_and_what_has_come_since() -> None:
     assert let_in(quota(episodes=600, since=LONG), LONG + 10_000, 999) == 160
     assert let_in(quota(episodes=600, since=LONG - 10_000), LONG, 999) == 160
     # However small the limit, one record always fits.
-    assert quota(episodes=1, size=RECORD_BYTES_MAX, since=LONG).take("a", RECORD_BYTES_MAX, LONG) is None
+    assert quota(episodes=1, size=RECORD_BYTES_MAX, since=LONG).take("a", "one", RECORD_BYTES_MAX, LONG) is None
 
 
 def test_what_was_published_while_nobody_read_is_let_in_and_no_more_than_that() -> None:
@@ -80,10 +91,31 @@ def test_the_buckets_are_bounded_and_one_that_was_dropped_is_not_given_out_twice
     of = quota(episodes=600, held=3)
     assert let_in(of, LONG, 999, namespace="a") == 600
     for name in ("b", "c", "d"):
-        assert of.take(name, 1, LONG + 1) is None
+        assert take(of, 1, LONG + 1, name) is None
     assert len(of) == 3
     # "a" was dropped: it begins with a tenth, and with what has come since it was used.
     assert let_in(of, LONG + 1_000, 999, namespace="a") == 60 + 10
+
+
+def test_a_repetition_takes_nothing_of_what_new_episodes_need_and_is_bounded_itself() -> None:
+    of = quota(episodes=60)
+    assert let_in(of, LONG, 50) == 50
+    assert of.take("a", "said", 10, LONG) is None and of.repeats("said")
+    assert [of.take("a", "said", 10, LONG) for _ in range(60)] == [None] * 60
+    assert of.take("a", "said", 10, LONG) == Over("episodes", 60, 60, 1, 1000, again=True)
+    assert let_in(of, LONG, 50) == 9
+    # What was refused is no repetition when it comes again.
+    assert of.take("a", "refused", 10, LONG) == Over("episodes", 60, 60, 1, 1000) and not of.repeats("refused")
+
+
+def test_what_is_remembered_of_episodes_is_bounded_and_nothing_is_where_there_is_no_limit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(core, "REMEMBERED_MOST", 3)
+    of = Quota(plan("b=0/0/9", Limits()), 0)
+    for name in ("a1", "b1", "b2", "b3", "b4"):
+        assert of.take(name[0], name, 1, LONG) is None
+    assert [name for name in ("a1", "b1", "b2", "b3", "b4") if of.repeats(name)] == ["b2", "b3", "b4"]
 
 
 @given(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -132,7 +133,7 @@ class Door:
     """A gate with a limit of ten memories, and what it shows."""
 
     def __init__(self, books: Books, patience_s: float = 5.0) -> None:
-        self.telemetry = Telemetry()
+        self.telemetry, self.offsets = Telemetry(), itertools.count()
         shown, plan = self.telemetry.stage("intake"), Plan(Limits(memories=10))
         self.stocktaking = Stocktaking(plan, books, shown, lambda _: iter([("late", SHARD, 50)]), patience_s)
         self.gate = Gate(plan, shown, 0, self.stocktaking)
@@ -142,9 +143,9 @@ class Door:
 
     def answer(self, namespace: str) -> Intent | Refusal:
         data = f'{{"agent": "a", "content": "x", "namespace": "{namespace}"}}'.encode()
-        found = intake.accept(Codec([]), data, Origin(topics.EPISODES, 0, 0), NOW, False)
-        assert not isinstance(found, Refusal)
-        return self.gate.passed(found, 9, 0)
+        self.last = intake.accept(Codec([]), data, Origin(topics.EPISODES, 0, next(self.offsets)), NOW, False)
+        assert not isinstance(self.last, Refusal)
+        return self.gate.passed(self.last, 9, 0)
 
     def until(self, enough: Callable[[], bool]) -> None:
         for _ in range(400):
@@ -186,6 +187,16 @@ def test_a_full_namespace_is_refused_and_named_until_there_is_room(books: Books)
     books.stored["a"], books.applied[SHARD] = 4, 3
     door.until(lambda: not door.alarms.get("memories in all", "").startswith("a "))
     assert door.let_in("a") == 6
+    door.stocktaking.close()
+
+
+def test_what_was_let_in_before_needs_no_room(books: Books) -> None:
+    books.stored["a"] = 9
+    door = Door(books)
+    assert door.let_in("a", 1) == 1
+    said = door.last
+    assert door.let_in("a", 1) == 0 and not isinstance(said, Refusal)
+    assert door.gate.passed(said, 9, 0) is said
     door.stocktaking.close()
 
 

@@ -54,11 +54,13 @@ class Gate:
         """The answer, or why its episode stays outside all the same. `size`: bytes of the record."""
         if not isinstance(answer, EpisodeIntent):
             return answer
-        # First: what finds no room is to cost nothing of the minute.
-        full = self._stocktaking.full(answer.namespace) if self._stocktaking else None
+        # First: what finds no room is to cost nothing of the minute. What was let in before needs none.
+        known = self._quota.repeats(answer.memory_id)
+        full = self._stocktaking.full(answer.namespace) if self._stocktaking and not known else None
         if full is not None:
             return Refusal(Reason.OVER_QUOTA, "namespace", _no_room(full))
-        over = self._quota.take(answer.namespace, min(size, intake.RECORD_BYTES_MAX), now_ms)
+        size = min(size, intake.RECORD_BYTES_MAX)
+        over = self._quota.take(answer.namespace, answer.memory_id, size, now_ms)
         if over is None:
             if self._stocktaking:
                 self._stocktaking.stock.take(answer.namespace)
@@ -115,6 +117,11 @@ class Gate:
 
 
 def _detail(over: Over) -> str:
+    if over.again:
+        return (
+            f"it was let in before, and the namespace may repeat {over.per_minute} {over.what} a minute and has used "
+            f"{over.used}; this needs {over.needed}. Nothing is lost: the first one counts"
+        )
     return (
         f"the namespace may bring in {over.per_minute} {over.what} a minute and has used {over.used}; this needs "
         f"{over.needed}. Publish it again in {-(-over.wait_ms // 1000)} s or later; the operator can replay this letter"
