@@ -10,9 +10,10 @@ from typing import Any
 
 import psycopg
 
+from db.outcome_rows import Event
 from db.pool import as_tenant
 from db.queries import QUERIES
-from db.reads import Event, Reads
+from db.reads import Reads
 from memquorum.core.access import Sight, covers
 from memquorum.ports import StoreUnavailable
 

@@ -15,12 +15,13 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from db import erasure_rows, explain_rows, found_rows, receipt_rows, restore_rows
+from db import erasure_rows, explain_rows, found_rows, outcome_rows, receipt_rows, restore_rows
 from db.arrays import halfvec
 from db.cached import Near
 from db.connection import ACCOUNTS, Link
 from db.crowd_reads import Crowds
 from db.erasure_rows import Found, Staying
+from db.outcome_rows import Event
 from db.pool import Pool, bounded, in_time
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
@@ -44,7 +45,6 @@ from memquorum.ports import StoreUnavailable
 _LOG = logging.getLogger("memquorum.reads")
 
 
-Event = tuple[str, str]
 T = TypeVar("T")
 
 
@@ -186,12 +186,7 @@ class Reads:
 
     async def outcomes(self, sight: Sight, events: list[Event]) -> dict[Event, dict[str, Any]]:
         """What became of events, for those that have an outcome; `erased` of an episode that an order took since."""
-        wanted = {"namespaces": [e[0] for e in events], "event_ids": [e[1] for e in events]}
-        wanted["ids"] = [ids.memory_id(*event) for event in events]
-        return {
-            (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
-            for namespace, event_id, shard, outcome, memory_id, seq in await self._pool.ask("became", wanted, sight)
-        }
+        return outcome_rows.found(await self._pool.ask(outcome_rows.NAME, outcome_rows.asked(events), sight))
 
     async def facts(
         self,

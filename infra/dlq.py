@@ -6,7 +6,7 @@ import argparse
 import json
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -14,13 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from db.connection import READER, Link
-from db.queries import QUERIES
+from db import outcome_rows
 from infra import genesis, roles
 from infra.settings import Settings, SettingsError
 from memquorum import terminal, topics
-from memquorum.core import ids
-from memquorum.core.intake import EpisodeIntent, Refusal
+from memquorum.core.intake import EpisodeIntent, Intent, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.salience import FAILED
@@ -37,8 +35,6 @@ from workers.upkeep.dead_letters import Letter, Wanted
 UNREACHABLE = (KafkaException, TopicUnreadable, VaultUnavailable, StoreUnavailable)
 
 _SHOWN = 2_000
-# Events that the store is asked about at a time.
-_ASKED_MOST = 1_000
 _SHORT = {name.split(".")[1]: name for name in topics.OUTSIDE}
 
 
@@ -97,12 +93,13 @@ def _known(reasons: Sequence[str]) -> frozenset[str]:
 
 def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
     shown = letters[-parsed.last :] if parsed.last else letters
-    opened = dead_letters.payloads(roles.vault(settings), shown) if parsed.show else {}
+    opened, became = _opened(settings, parsed, shown)
     if parsed.json:
         for letter in shown:
-            print(json.dumps(_plain(letter) | _content(opened, letter) if parsed.show else _plain(letter)))
+            told = _plain(letter) | {"became": became.get(letter.name)}
+            print(json.dumps(told | _content(opened, letter) if parsed.show else told))
         return 0
-    table = Table("letter", "reason", "field", "published in", "refused", "bytes", box=None, pad_edge=False)
+    table = Table("letter", "reason", "field", "published in", "refused", "bytes", "since", box=None, pad_edge=False)
     for letter in shown:
         topic, partition, offset = letter.origin
         size = "not kept" if letter.size is None else f"{letter.size:,}"
@@ -114,6 +111,7 @@ def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter],
             place,
             moment(letter.record.refused_at),
             size,
+            became.get(letter.name, "").replace("_", " "),
         )
         table.add_row(*(Text(cell, no_wrap=True) for cell in cells))
     if not shown:
@@ -126,6 +124,23 @@ def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter],
     if len(shown) < len(letters):
         console.print(f"{len(letters):,} in all; --last 0 lists them", style="dim")
     return 0
+
+
+def _opened(
+    settings: Settings, parsed: argparse.Namespace, letters: Sequence[Letter]
+) -> tuple[dict[str, bytes], dict[str, str]]:
+    """The letters' bytes, and what became of their episodes since, by letter's name. Where the settings name no vault
+    and no store, or these do not answer, a list does without."""
+    if not (settings.vault_dsn and settings.master_key_file.exists()) and not parsed.show:
+        return {}, {}
+    try:
+        opened = dead_letters.payloads(roles.vault(settings), letters)
+        return opened, (_became(settings, _judged(settings, letters, opened)) if settings.memory_dsn else {})
+    except (VaultUnavailable, StoreUnavailable) as error:
+        if parsed.show:
+            raise
+        terminal.console(stderr=True).print(f"what became of them since is not known: {error}", markup=False)
+        return {}, {}
 
 
 def _plain(letter: Letter) -> dict[str, Any]:
@@ -155,27 +170,19 @@ def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
 
 
 def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
-    made, codec = genesis.read(settings), load_codec()
     opened = dead_letters.payloads(roles.vault(settings), letters)
-    driven = settings.clock == "driven"
-    stamps = genesis.service_stamps(settings)
-    now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
-    sound, still, events = list[Letter](), Counter[str](), dict[str, tuple[str, str]]()
+    judged = _judged(settings, letters, opened)
+    # What failed may come in again, once the cause is mended. Of all else nothing new would be said.
+    inside = {name: outcome for name, outcome in _became(settings, judged).items() if outcome != FAILED}
+    sound, still = list[Letter](), Counter[str]()
     for letter in letters:
-        payload = opened.get(letter.name)
-        if payload is None:
+        answer = judged.get(letter.name)
+        if answer is None:
             still["its bytes were not kept"] += 1
-            continue
-        answer = dead_letters.judge(codec, made, letter, payload, now_ms=now_ms, driven=driven)
-        if isinstance(answer, Refusal):
+        elif isinstance(answer, Refusal):
             still[f"still refused: {answer.reason}" + (f" ({answer.field})" if answer.field else "")] += 1
-        else:
+        elif letter.name not in inside:
             sound.append(letter)
-            if isinstance(answer, EpisodeIntent):
-                events[letter.name] = answer.namespace, answer.event_id
-    became = _became(settings, list(events.values()))
-    inside = {name: became[event] for name, event in events.items() if event in became}
-    sound = [letter for letter in sound if letter.name not in inside]
     left = sum(still.values())
     still.update(f"came in before: {outcome}" for outcome in inside.values())
     done = 0
@@ -197,21 +204,22 @@ def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter
     return status
 
 
-def _became(settings: Settings, events: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What the store says that events became, of those that came in and did not fail: to publish them again would use
-    up a quota, and say nothing new. What failed may come in again, once the cause is mended. What is still on its way
-    the store does not know. Raises StoreUnavailable."""
-    found: dict[tuple[str, str], str] = {}
-    link = Link(settings.memory_dsn, READER, StoreUnavailable)
-    try:
-        for start in range(0, len(events), _ASKED_MOST):
-            asked = events[start : start + _ASKED_MOST]
-            wanted = {"namespaces": [namespace for namespace, _ in asked], "event_ids": [event for _, event in asked]}
-            with link.use() as connection:
-                rows = connection.execute(
-                    QUERIES["became"], wanted | {"ids": [ids.memory_id(*event) for event in asked]}
-                ).fetchall()
-            found |= {(row[0], row[1]): row[3] for row in rows if row[3] != FAILED}
-    finally:
-        link.close()
-    return found
+def _judged(settings: Settings, letters: Sequence[Letter], opened: Mapping[str, bytes]) -> dict[str, Intent | Refusal]:
+    """What intake would say now to each letter that was opened, by letter's name."""
+    made, codec, driven = genesis.read(settings), load_codec(), settings.clock == "driven"
+    stamps = genesis.service_stamps(settings)
+    now_ms = last_tick(settings.bootstrap, codec, stamps) if driven else time.time_ns() // 1_000_000
+    return {
+        letter.name: dead_letters.judge(codec, made, letter, opened[letter.name], now_ms=now_ms, driven=driven)
+        for letter in letters
+        if letter.name in opened
+    }
+
+
+def _became(settings: Settings, judged: Mapping[str, Intent | Refusal]) -> dict[str, str]:
+    """What the store says that the letters' episodes became, by letter's name. What is on its way it does not know.
+    Raises StoreUnavailable."""
+    episodes = {name: answer for name, answer in judged.items() if isinstance(answer, EpisodeIntent)}
+    events = {name: (episode.namespace, episode.event_id) for name, episode in episodes.items()}
+    told = outcome_rows.load(settings.memory_dsn, list(dict.fromkeys(events.values())))
+    return {name: str(told[event]["outcome"]) for name, event in events.items() if event in told}

@@ -221,6 +221,7 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     shown = line.dlq(capsys, "list", "--show")
     letters = {json.loads(one["content"])["content"]: one["letter"] for one in shown}
     assert set(letters) == {TEXTS[name] for name in FAILING} and {one["reason"] for one in shown} == {"failed"}
+    assert {one["became"] for one in shown} == {"failed"}
 
     # What was judged and is not wanted goes after the grace time. What failed has its key, and its letter.
     line.tick(START + KEPT_MS - 1)
@@ -245,6 +246,12 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     # Their letters stand there as before; what came in is not published again.
     (again,) = line.dlq(capsys, *wanted)
     assert again == {"letters": 2, "would_come_in": 0, "published": 0, "others": {"came in before: stored": 2}}
+    since = {one["letter"]: one["became"] for one in line.dlq(capsys, "list")}
+    assert {name: since[letters[TEXTS[name]]] for name in FAILING} == {
+        "pill": "stored",
+        "riddle": "stored",
+        "left": None,
+    }
     for name in ("pill", "riddle"):
         assert line.given(TEXTS[name])[IDS[name]] == TEXTS[name]
         assert line.served.get(f"/memories/{IDS[name]}").json()["text"] == TEXTS[name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -9,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -25,8 +28,9 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     """An installation whose brokers want passwords over TLS."""
     folder = tmp_path_factory.mktemp("guarded")
     chosen = replace(
-        settings.load({}, folder), kafka_protocol="SASL_SSL", encoder="hashing", throwaway=True, tick_ms=200
-    )
+        settings.load({}, folder), kafka_protocol="SASL_SSL", encoder="hashing", throwaway=True, tick_ms=200,
+        ingest_limits="few=120/0/0",
+    )  # fmt: skip
     with supervisor.started(chosen) as found:
         yield found
 
@@ -37,6 +41,15 @@ def until(condition: Callable[[], object], what: str, patience_s: float = 90) ->
     while not condition():
         assert time.monotonic() < deadline, what
         time.sleep(0.1)
+
+
+def infra(line: Settings, *arguments: str) -> str:
+    """What an operator's command prints."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
+    command = [sys.executable, "-m", "infra", *arguments, "--run-dir", str(line.run_dir)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_a_guarded_fleet_stores_finds_votes_and_is_proven(line: Settings) -> None:
@@ -52,10 +65,30 @@ def test_a_guarded_fleet_stores_finds_votes_and_is_proven(line: Settings) -> Non
             return store.execute("SELECT count(*) FROM erasure WHERE epoch IS NOT NULL").fetchone() == (1,)
 
         until(attested, "the members did not attest the erasure")
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
-    command = [sys.executable, "-m", "infra", "verify", "--run-dir", str(line.run_dir)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["nothing is wrong"]), done.stdout + done.stderr
+    assert infra(line, "verify").splitlines()[-1:] == ["nothing is wrong"]
+
+
+def test_what_was_refused_is_listed_and_comes_in_again(line: Settings) -> None:
+    def letters() -> dict[str, Any]:
+        told = infra(line, "dlq", "list", "--last", "0", "--json").splitlines()
+        return {one["letter"]: one for one in map(json.loads, told)}
+
+    address = kafkalogins.of(line, "agent").bootstrap
+    with Memory(namespace="few", agent="planner", kafka=address, url=line.retrieval_url) as memory:
+        receipts = memory.add_all([{"content": hashlib.sha256(b"%d" % n).hexdigest()} for n in range(150)])
+        until(lambda: len(letters()) >= 20, "nothing was refused")
+        name, letter = next(iter(letters().items()))
+        assert (letter["reason"], letter["became"]) == ("over_quota", None)
+        (shown,) = map(json.loads, infra(line, "dlq", "replay", "--letter", name, "--go", "--json").splitlines())
+        assert (shown["letters"], shown["published"]) == (1, 1)
+        until(lambda: letters()[name]["became"] is not None, "what was replayed did not come in")
+        (shown,) = map(json.loads, infra(line, "dlq", "replay", "--letter", name, "--go", "--json").splitlines())
+        assert (shown["published"], list(shown["others"].values())) == (0, [1])
+    assert len(receipts) == 150
+
+
+def test_no_process_lacked_a_right(line: Settings) -> None:
+    """Comes last: after all that the others did."""
     refused = {
         file.name: [text for text in file.read_text(errors="replace").splitlines() if "uthorization" in text]
         for file in line.logs_dir.glob("*.log")

@@ -1,0 +1,47 @@
+"""What became of events, as the store tells it: for a question of the service, and for an operator's command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from db.connection import READER, Link
+from db.queries import QUERIES
+from memquorum.core import ids
+from memquorum.ports import StoreUnavailable
+
+Event = tuple[str, str]
+"""Its namespace and its id."""
+NAME = "became"
+"""The statement, which takes what `asked` makes and gives what `found` reads."""
+_MOST = 1_000
+
+
+def asked(events: Sequence[Event]) -> dict[str, Any]:
+    """What the statement takes."""
+    return {
+        "namespaces": [namespace for namespace, _ in events],
+        "event_ids": [event_id for _, event_id in events],
+        "ids": [ids.memory_id(*event) for event in events],
+    }
+
+
+def found(rows: Iterable[tuple[Any, ...]]) -> dict[Event, dict[str, Any]]:
+    """The events that have an outcome; `erased` of an episode that an order took since."""
+    return {
+        (namespace, event_id): {"outcome": outcome, "memory_id": memory_id, "shard": shard, "journal_seq": seq}
+        for namespace, event_id, shard, outcome, memory_id, seq in rows
+    }
+
+
+def load(dsn: str, events: Sequence[Event]) -> dict[Event, dict[str, Any]]:
+    """As `found`, of any number of events, by whoever may read all namespaces. Raises StoreUnavailable."""
+    told: dict[Event, dict[str, Any]] = {}
+    link = Link(dsn, READER, StoreUnavailable)
+    try:
+        for start in range(0, len(events), _MOST):
+            with link.use() as connection:
+                told |= found(connection.execute(QUERIES[NAME], asked(events[start : start + _MOST])))
+    finally:
+        link.close()
+    return told
