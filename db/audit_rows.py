@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from msgspec import Struct
 import numpy as np
 import psycopg
 from psycopg import sql
@@ -70,8 +70,7 @@ UNCOMPARED: Mapping[str, str] = MappingProxyType(
 _UNSUMMED = frozenset({("erasure", "head")})
 
 
-@dataclass(frozen=True, slots=True)
-class Summed:
+class Summed(Struct, frozen=True):
     """A table's rows of one shard: how many, and the sums of their fingerprints."""
 
     rows: int
@@ -79,8 +78,7 @@ class Summed:
     second: int
 
 
-@dataclass(frozen=True, slots=True)
-class TableDifference:
+class TableDifference(Struct, frozen=True):
     """Two stores disagree about a table of a shard; `left` and `right`: how many rows each has."""
 
     shard: int

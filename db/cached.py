@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 import numpy as np
 from numpy.typing import NDArray
 from psycopg import conninfo
@@ -20,8 +20,7 @@ from memquorum.ports import StoreUnavailable
 _ANSWER_MS = 20_000
 
 
-@dataclass(frozen=True, slots=True)
-class Near:
+class Near(Struct, frozen=True):
     """What a search asks the store to confirm: that of the candidates, and of what changed in the shard after `after`,
     these are the `k` nearest to a vector of shape (d,). Up to `most` changes are compared."""
 
@@ -41,8 +40,7 @@ class Near:
         return wanted | near | {"k": self.k}
 
 
-@dataclass(frozen=True, slots=True)
-class Changed:
+class Changed(Struct, frozen=True):
     """What changed in a namespace: who is there now, and who is not any more."""
 
     there: Rows

@@ -7,7 +7,6 @@ pgvector sends it: columns of those types take them from a value of type `bytea`
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from functools import cache
 from operator import attrgetter
 from types import MappingProxyType
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import psycopg
+from msgspec import Struct
 from numpy.typing import NDArray
 from psycopg.types.string import BytesBinaryDumper
 
@@ -95,9 +95,9 @@ def raw_vector(vector: NDArray[np.floating[Any]]) -> bytes:
     return len(vector).to_bytes(2, "big") + b"\0\0" + vector.astype(">f2").tobytes()
 
 
-def _columns(kind: type, without: tuple[str, ...] = ()) -> Callable[[Any], Row]:
+def _columns(kind: type[Struct], without: tuple[str, ...] = ()) -> Callable[[Any], Row]:
     """A row's fields as a tuple, in the order of the class, which is that of the COPY statements."""
-    return attrgetter(*(f.name for f in fields(kind) if f.name not in without))
+    return attrgetter(*(name for name in kind.__struct_fields__ if name not in without))
 
 
 _MEMORY = _columns(Memory, without=("id",))

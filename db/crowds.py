@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from msgspec import Struct
 import psycopg
 from psycopg import sql
 
@@ -26,8 +26,7 @@ _DIMENSIONS_MOST = 4_000
 _BUILD_MEMORY = "256MB"
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """An index that was made or dropped, of which namespace where that is known."""
 
     index: str

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from msgspec import Struct
+
 # Ids that one round, and so one entry, names: some 40 bytes each.
 MOST = 1_000
 # Sealed memories looked at in a round: the echoes of each are looked up.
@@ -17,8 +19,7 @@ SEALED_MOST = 200
 NONE: Mapping[str, int] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Echo:
+class Echo(Struct, frozen=True):
     """An episode that repeated a memory, under a key of its own; `seq`: of its journal entry."""
 
     memory_id: str

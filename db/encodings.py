@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from db.connection import READER, Link
 from db.queries import QUERIES
@@ -12,8 +13,7 @@ from memquorum.ports import StoreUnavailable
 _FIRST = "00000000-0000-0000-0000-000000000000"
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(Struct, frozen=True):
     """A memory that is alive, with its content in the clear and the name of the encoder that made its embedding.
 
     `seq`: of the journal entry that changed it last."""
@@ -26,8 +26,7 @@ class Encoded:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """How many memories have another encoder's embedding still: `unchanged` of them are as they were when they were
     read. For the others, promoted meanwhile, an embedding comes too late; they need another one."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 import psycopg
 
 from db.queries import QUERIES
@@ -25,8 +25,7 @@ _SHOWN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """An episode that an order names, by its own memory id. `because`: the one that it was made of, or repeated, where
     that is why; `agent` and `created` of a memory alone."""
 
@@ -36,8 +35,7 @@ class Found:
     because: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Staying:
+class Staying(Struct, frozen=True):
     """A memory that says the same as what an order takes, and why it stays."""
 
     memory_id: str

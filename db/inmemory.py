@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
+from msgspec.structs import replace
 
 from db import due
 from db.due import Due, Echo

@@ -7,12 +7,12 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
 import psycopg
+from msgspec.structs import asdict
 from numpy.typing import NDArray
 
 from db import erasure_rows, explain_rows, found_rows, outcome_rows, receipt_rows, restore_rows

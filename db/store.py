@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
 from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
+from msgspec import Struct
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
@@ -43,7 +43,6 @@ from memquorum.core.journal.rows import (
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.workset import Net
 from memquorum.core.orders.protect import HOLD
-from memquorum.core.quick import maker
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry
 from memquorum.ports import StoreUnavailable
 
@@ -53,9 +52,6 @@ DECIDED_DEPTH = 64
 # Of a memory: its commitment is bytes, which no JSON holds.
 _CHANGING = ("id", "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after")
 _NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
-
-
-_memory, _strength = maker(Memory), maker(Strength)
 
 
 class Fenced(RuntimeError):
@@ -70,8 +66,7 @@ class ForeignStore(Fenced):
     """The database was begun by another genesis file: nothing that starts again makes it fit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Where a writer takes a shard up: its state, the next offset of each source, the journal known to be published,
     the digests of its latest decisions by their sequence, the decisions that changed its configuration, in their order,
     each as (pre-prepare, commits), and the orders to erase that were carried out."""
@@ -84,16 +79,14 @@ class Start:
     tombstones: Sequence[Tombstone] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Clear:
+class Clear(Struct, frozen=True, eq=False):
     """A memory's content and embedding in the clear; the vector has shape (d,) and is stored as float16."""
 
     text: str
     vector: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Published:
+class Published(Struct, frozen=True):
     """A journal entry as its topic has it, with what a head or a header needs."""
 
     seq: int
@@ -345,8 +338,8 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         spaces = [namespace for keys in wanted.values() for namespace in keys.guarded]
         counted = found_guarded(connection, spaces) if spaces else {}
         states = {row[0]: ShardState(*row) for row in locked}
-        memories = {row[0]: _memory(*row) for row in found_memories.fetchall()}
-        strengths = {row[0]: _strength(*row) for row in found_strengths.fetchall()}
+        memories = {row[0]: Memory(*row) for row in found_memories.fetchall()}
+        strengths = {row[0]: Strength(*row) for row in found_strengths.fetchall()}
         events = {(row[0], row[1]): Event(*row) for row in found_events}
         erased = {(namespace, memory_id) for namespace, memory_id in found_erased}
     for expected in wanted:
@@ -414,6 +407,6 @@ def _parameters(rows: Sequence[Any], names: Sequence[str] = ()) -> list[dict[str
     """Every field of the rows by its name, or those named."""
     if not rows:
         return []
-    names = names or [f.name for f in fields(rows[0])]
+    names = names or rows[0].__struct_fields__
     take = attrgetter(*names)
     return [dict(zip(names, take(row), strict=True)) for row in rows]

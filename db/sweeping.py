@@ -8,8 +8,8 @@ its indexes with it, and then the log before that is given up. A table is locked
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 import psycopg
 from psycopg import sql
 
@@ -21,8 +21,7 @@ MEMORY = ("content", "embedding")
 VAULT = ("memory_key", "subject_key")
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+class Swept(Struct, frozen=True):
     """One step that was taken: a table with its size before and after, in bytes; or the log."""
 
     what: str

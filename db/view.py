@@ -12,9 +12,10 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import astuple
 
 from db import view_statements as sql
 from db.view_rows import Fading, Known, Recent
@@ -28,7 +29,7 @@ from memquorum.core.records import AccessAccepted, ProtectionOrdered
 
 # For how many accepted offsets a tick is known: far more than a nomination is ever late.
 _TICKS_REACH = 1_000_000
-_MARKS = len(fields(Marks))
+_MARKS = len(Marks.__struct_fields__)
 
 
 class View:

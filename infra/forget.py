@@ -10,10 +10,11 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
 import psycopg
 
 from db.preview_rows import Moment, moment
@@ -59,7 +60,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     with moment(settings.memory_dsn) as store:
         found = look(store, made, policy, parsed.namespace, round(parsed.days * _DAY_MS))
     if parsed.json:
-        print(json.dumps([asdict(one) for one in found], indent=2))
+        print(json.dumps(msgspec.to_builtins(found), indent=2))
     else:
         print("\n".join(lines(found, policy)))
     return 0

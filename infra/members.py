@@ -11,9 +11,9 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from confluent_kafka import KafkaException
 from rich.table import Table
 

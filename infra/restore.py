@@ -9,8 +9,8 @@ import argparse
 import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import replace
 
+from msgspec.structs import replace
 import psycopg
 from confluent_kafka import KafkaException
 

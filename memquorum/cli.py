@@ -16,6 +16,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
+from msgspec import structs
 from rich.text import Text
 
 from memquorum import __version__, terminal
@@ -341,7 +342,7 @@ def _tail(parsed: argparse.Namespace) -> int:
             print(f"memquorum: a record that is no entry: {error}", file=sys.stderr)
             continue
         if parsed.json and lines:
-            lines = [json.dumps({name: value for name, value in asdict(entry).items() if name != "detail"})]
+            lines = [json.dumps({name: value for name, value in structs.asdict(entry).items() if name != "detail"})]
         for line in lines:
             print(line, flush=True)
     return OK

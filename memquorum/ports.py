@@ -7,9 +7,9 @@ one contract suite in `tests/contract` runs on both.
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
 import numpy as np
 from numpy.typing import NDArray
 
@@ -127,8 +127,7 @@ class Follows(Vault, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Struct, frozen=True):
     """A memory as salience sees it. `text` only where the duplicate check asks for it. `encoder`: who made the vector;
     those of two encoders say nothing about each other. `marks`: what a repetition of it has to agree on."""
 
@@ -140,8 +139,7 @@ class Neighbour:
     marks: Marks
 
 
-@dataclass(frozen=True, slots=True)
-class JournalChange:
+class JournalChange(Struct, frozen=True):
     """What the journal says happened to a neighbourhood since a sequence."""
 
     seq: int
@@ -162,8 +160,7 @@ class Neighbourhoods(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class DueMemory:
+class DueMemory(Struct, frozen=True):
     """A memory whose schedule says it has crossed the decay threshold."""
 
     memory_id: str
@@ -172,8 +169,7 @@ class DueMemory:
     due_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A memory that may be nominated. Times in milliseconds."""
 
     memory_id: str
@@ -185,8 +181,7 @@ class Candidate:
     early: bool
 
 
-@dataclass(frozen=True, slots=True)
-class ShardStatus:
+class ShardStatus(Struct, frozen=True):
     """Where a shard stands, as the journal knows it."""
 
     shard: int
@@ -243,8 +238,7 @@ class Schedule(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
+class Counted(Struct, frozen=True):
     """How many memories of each namespace are alive, at least by `applied`: up to which offset (exclusive) each shard's
     accepted stream is applied."""
 
@@ -260,8 +254,7 @@ class Living(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class OrderVote:
+class OrderVote(Struct, frozen=True):
     """A decision about an order of another membership: its id, whether it was to be carried out, and what proves it."""
 
     order_id: str
@@ -271,8 +264,7 @@ class OrderVote:
     commits: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unattested:
+class Unattested(Struct, frozen=True):
     """An erasure that was carried out, and the epochs in which the members did not attest it."""
 
     found: OrderFound
@@ -290,8 +282,7 @@ class Orders(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class SignedSlot:
+class SignedSlot(Struct, frozen=True):
     """What a replica has signed for a slot: the digest and the signature to use again."""
 
     digest: bytes

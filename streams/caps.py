@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core import caps
 from memquorum.core.policy import Policy
@@ -25,8 +26,7 @@ ALARM = "forgetting"
 _LOOKS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Candidates in their order of preference, and how many of each of their namespaces may go. `asked`: those that
     somebody wants to be forgotten."""
 

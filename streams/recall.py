@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
@@ -27,8 +28,7 @@ _REACHES = (300, 2_000, 10_000)
 _BATCH = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """An episode that was judged before."""
 
     memory_id: str

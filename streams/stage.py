@@ -20,11 +20,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import faust
 from faust.types import TP, EventT, TopicT
+
+from msgspec import Struct, field
 
 from memquorum import cloudevents
 from memquorum.core.identity.stamps import HEADER, Writer
@@ -48,8 +49,7 @@ _BACKOFF_S = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 _LOG_EVERY = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(Struct, frozen=True):
     """A record as it was read. `traceparent` is passed along to what it causes; `written_ms`: its time, 0: unknown."""
 
     partition: int
@@ -59,8 +59,7 @@ class Arrival:
     written_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Begin:
+class Begin(Struct, frozen=True):
     """The trace that an output begins: its id, the memories that it speaks of, and what to say of it."""
 
     trace: int
@@ -68,8 +67,7 @@ class Begin:
     told: Mapping[str, str | int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Struct, frozen=True):
     """A record to be written to an explicit partition; `kind` is the record's name, `event_id` the idempotency key.
 
     It stands in the trace of the arrival whose `traceparent` it bears, unless it `begins` one.

@@ -13,9 +13,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import asdict, replace
 from confluent_kafka import KafkaError, Message
 
 from infra.demo.inputs import Record

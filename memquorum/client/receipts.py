@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec.structs import asdict
 
 from memquorum.client.errors import Invalid
 from memquorum.client.verifying import read_genesis

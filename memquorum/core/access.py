@@ -15,8 +15,10 @@ import hmac
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
 from memquorum.core import names
 
@@ -52,8 +54,7 @@ class Denied(Exception):
         self.field, self.detail = field, detail
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """The namespaces whose rows a question may see: names, and prefixes that end in `*`."""
 
     namespaces: tuple[str, ...]
@@ -67,8 +68,7 @@ class Sight:
 NOWHERE = Sight(())
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(Struct, frozen=True):
     """Who asks: a key's id, None where no key is wanted, and what it may do."""
 
     id: str | None
@@ -101,8 +101,7 @@ EVERYONE = Caller(None, ("*",), frozenset(RIGHTS))
 NOBODY = Caller(None, (), frozenset())
 
 
-@dataclass(frozen=True, slots=True)
-class ApiKey:
+class ApiKey(Struct, frozen=True):
     """A key as it is stored. Times in milliseconds since the epoch; `name` is for people."""
 
     id: str
@@ -227,7 +226,7 @@ def dump(keys: Keys) -> bytes:
     return (json.dumps({"keys": [asdict(key) for key in keys]}, indent=2) + "\n").encode()
 
 
-_FIELDS = frozenset(f.name for f in fields(ApiKey))
+_FIELDS = frozenset(ApiKey.__struct_fields__)
 
 
 def _stored(value: Mapping[str, Any]) -> ApiKey:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
-from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
+from collections.abc import Iterable
+from typing import Any, NamedTuple, TypeVar
 
 import fastavro
+import msgspec
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
 from memquorum.core import records
-from memquorum.core.quick import filler
 
 T = TypeVar("T")
 
 _SINGLE_OBJECT = b"\xc3\x01"
 _PREFIX_BYTES = 10
-_MODULE = vars(records)
+_CLASSES = vars(records)
+# What Avro has a type for beside those of JSON.
+_TYPES = (bytes,)
 
 
 class DecodeError(ValueError):
@@ -56,11 +56,11 @@ class Codec:
             name, mark, parsed = _parse(schema)
             self._schema[name] = parsed
             self._prefix[name] = prefix = _SINGLE_OBJECT + mark
-            self._reader[prefix] = _Reader(name, parsed, None, _builder(_MODULE[name]))
+            self._reader[prefix] = _Reader(parsed, None, _CLASSES[name])
         for schema in older:
             name, mark, parsed = _parse(schema)
             newest = self._reader[self._prefix[name]]
-            self._reader.setdefault(_SINGLE_OBJECT + mark, _Reader(name, parsed, newest.writer, newest.build))
+            self._reader.setdefault(_SINGLE_OBJECT + mark, _Reader(parsed, newest.writer, newest.kind))
 
     def __reduce__(self) -> tuple[type[Codec], tuple[Any, ...]]:
         """Another process makes it again from the schemas."""
@@ -75,7 +75,7 @@ class Codec:
         name = type(record).__name__
         out = io.BytesIO()
         out.write(self._prefix[name])
-        fastavro.schemaless_writer(out, self._schema[name], _plain(record))
+        fastavro.schemaless_writer(out, self._schema[name], msgspec.to_builtins(record, builtin_types=_TYPES))
         return out.getvalue()
 
     def decode(self, data: bytes) -> Any:
@@ -86,12 +86,12 @@ class Codec:
         stream = io.BytesIO(data)
         stream.seek(_PREFIX_BYTES)
         try:
-            value = fastavro.schemaless_reader(stream, known.writer, known.reader)
+            record = msgspec.convert(fastavro.schemaless_reader(stream, known.writer, known.reader), known.kind)
         except Exception as error:  # fastavro raises whatever the bytes led it to
-            raise DecodeError(f"not a {known.name}: {type(error).__name__}") from None
+            raise DecodeError(f"not a {known.kind.__name__}: {type(error).__name__}") from None
         if stream.tell() != len(data):
-            raise DecodeError(f"{len(data) - stream.tell()} bytes after the end of a {known.name}")
-        return known.build(value)
+            raise DecodeError(f"{len(data) - stream.tell()} bytes after the end of a {known.kind.__name__}")
+        return record
 
     def decode_as(self, kind: type[T], data: bytes) -> T:
         """As `decode`, for a place where only one kind of record belongs. Raises DecodeError."""
@@ -103,12 +103,11 @@ class Codec:
 
 class _Reader(NamedTuple):
     """How records with one fingerprint are read: by the schema they were written with, and into which (None: the same),
-    and what makes the dataclass."""
+    and the class of the record."""
 
-    name: str
     writer: Any
     reader: Any
-    build: Callable[[Any], Any]
+    kind: type[Any]
 
 
 def _unknown(data: bytes) -> DecodeError:
@@ -121,64 +120,3 @@ def _parse(schema: dict[str, Any]) -> tuple[str, bytes, Any]:
     """A schema's record name, fingerprint and parsed form; the input stays as it is."""
     mark = bytes.fromhex(fingerprint(to_parsing_canonical_form(schema), "CRC-64-AVRO"))
     return schema["name"], mark, fastavro.parse_schema(json.loads(json.dumps(schema)))
-
-
-def _plain(record: Any) -> dict[str, Any]:
-    """fastavro's dict of a record; tuples become lists, nested records dicts."""
-    kind = type(record)
-    plan = _PLANS.get(kind) or _PLANS.setdefault(kind, _plan(kind))
-    value = dict(zip(plan.names, plan.take(record), strict=True))
-    for name, of in plan.arrays:
-        value[name] = [_plain(item) for item in value[name]] if of else list(value[name])
-    for name, _ in plan.records:
-        value[name] = None if value[name] is None else _plain(value[name])
-    return value
-
-
-class _Plan(NamedTuple):
-    """A record's fields, and what takes their values; those that are arrays, of records of a class or of anything else;
-    and those that are a record of a class, or null. Asked once: looking costs more than encoding.
-    """
-
-    names: tuple[str, ...]
-    take: Callable[[Any], tuple[Any, ...]]
-    arrays: tuple[tuple[str, type | None], ...]
-    records: tuple[tuple[str, type], ...]
-
-
-_PLANS: dict[type, _Plan] = {}
-
-
-def _plan(kind: type) -> _Plan:
-    arrays: list[tuple[str, type | None]] = []
-    records: list[tuple[str, type]] = []
-    for name, hint in get_type_hints(kind).items():
-        parts = get_args(hint)
-        if getattr(hint, "__origin__", None) is tuple:
-            item: type = parts[0]
-            arrays.append((name, item if is_dataclass(item) else None))
-        else:
-            records += [(name, part) for part in (hint, *parts) if isinstance(part, type) and is_dataclass(part)]
-    names = tuple(f.name for f in fields(kind))
-    take = attrgetter(*names)
-    return _Plan(names, take if len(names) > 1 else lambda record: (take(record),), tuple(arrays), tuple(records))
-
-
-def _builder(kind: type) -> Callable[[dict[str, Any]], Any]:
-    """A function from fastavro's dict to the dataclass; arrays become tuples, nested records dataclasses."""
-    plan = _plan(kind)
-    arrays = [(name, _builder(of) if of else None) for name, of in plan.arrays]
-    records = [(name, _builder(of)) for name, of in plan.records]
-    make: Callable[[dict[str, Any]], Any] = filler(kind)
-    if not (arrays or records):
-        return make
-
-    def build(value: dict[str, Any]) -> Any:
-        for name, inner in arrays:
-            items = value[name]
-            value[name] = tuple(inner(v) for v in items) if inner else tuple(items)
-        for name, whole in records:
-            value[name] = None if value[name] is None else whole(value[name])
-        return make(value)
-
-    return build

@@ -11,14 +11,14 @@ alive now and of what was forgotten since. An erasure is no forgetting: it count
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
+
+from msgspec import Struct
 
 from memquorum.core.policy import CapsPolicy
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(Struct, frozen=True):
     """Where a namespace stands. `living`: its memories that are alive; `gone`: (time of the shard, how many were
     forgotten then), oldest first; what is older than a day may be left out."""
 

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 
+from msgspec import Struct
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,8 +36,7 @@ _ZERO, _ONE, _PPM = Decimal(0), Decimal(1), Decimal(PPM)
 _SLACK = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """What a decay is made of, for reports: millionths, the scales in the policy's order."""
 
     age_ms: int

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from memquorum.core.policy import PPM
 
@@ -72,8 +73,7 @@ class Kept(Protocol):
         """All those whose law it is under."""
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
+class Facets(Struct, frozen=True):
     """What holds for a memory, as the store keeps it: see `Kept`."""
 
     type: str = EPISODIC

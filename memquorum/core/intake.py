@@ -21,8 +21,10 @@ for signatures (`core.identity.signatures`). Orders are Avro, and signed in them
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import facets, ids, jsontext, names, sealing
@@ -54,8 +56,7 @@ AHEAD_MS = 24 * 3600 * 1000
 PARENTS_MAX = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """Where a record came from. `timestamp_ms`: what Kafka says of its time, −1 if nothing.
 
     `first`: partition and offset where it was refused, if this is a replay: what has no event id keeps that of there.
@@ -68,8 +69,7 @@ class Origin:
     first: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a record stays outside. `detail` says what was wrong and what to do, and repeats nothing of the content."""
 
     reason: Reason
@@ -77,8 +77,7 @@ class Refusal:
     detail: str
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeIntent:
+class EpisodeIntent(Struct, frozen=True):
     """An episode that may come in, its content not yet sealed. Scores in millionths."""
 
     event_id: str
@@ -104,8 +103,7 @@ class EpisodeIntent:
     sign."""
 
 
-@dataclass(frozen=True, slots=True)
-class TickIntent:
+class TickIntent(Struct, frozen=True):
     """A tick that is asked for on every shard."""
 
     event_id: str
@@ -335,8 +333,7 @@ def _check_signature(
         raise _Refused(Reason(fault.code), signatures.HEADER, fault.detail)
 
 
-@dataclass(frozen=True, slots=True)
-class _Clock:
+class _Clock(Struct, frozen=True):
     """What time it is for one record."""
 
     now_ms: int

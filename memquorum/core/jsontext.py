@@ -15,6 +15,7 @@ from functools import cache
 from typing import Any, TypeVar, cast
 
 import msgspec
+from msgspec import Struct, structs
 
 T = TypeVar("T")
 
@@ -75,9 +76,7 @@ def from_plain(value: dict[str, Any], kind: type[T]) -> T:
 @cache
 def _fields(kind: Hashable) -> dict[str, bool]:
     """A record's fields, and which of them it requires."""
-    told = msgspec.inspect.type_info(kind)
-    assert isinstance(told, msgspec.inspect.StructType | msgspec.inspect.DataclassType)
-    return {each.name: each.required for each in told.fields}
+    return {each.name: each.required for each in structs.fields(cast(type[Struct], kind))}
 
 
 _TYPES = {

@@ -7,8 +7,9 @@ gates of the newcomer may be no stricter than the memory's, since from then on i
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from memquorum.core.facets import Kept, Said, facets, names
 
@@ -37,8 +38,7 @@ class Saying(Said, Protocol):
         """Where it came from."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
+class Marks(Struct, frozen=True):
     """What two memories must agree on to be one; see `Marked`."""
 
     subject: str

@@ -7,7 +7,8 @@ either. The other names are for people, in any script, but printable: no control
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 CHARACTERS_MAX = 128
 
@@ -15,8 +16,7 @@ _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:@+-]*\Z")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What is wrong with a name: a reason code of intake, and a sentence that does not repeat the name."""
 
     code: str

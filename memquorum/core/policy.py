@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, fields
 
 from memquorum.core.rules import hold
 
@@ -39,8 +41,7 @@ class PolicyError(ValueError):
     """A policy that contradicts itself; the message names the setting."""
 
 
-@dataclass(frozen=True, slots=True)
-class DecayPolicy:
+class DecayPolicy(Struct, frozen=True):
     """Multi-scale decay (SPEC A, Alg. 2)."""
 
     scales_s: tuple[float, ...] = (10.0, 60.0, 3600.0)
@@ -49,8 +50,7 @@ class DecayPolicy:
     variance_warning: float = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class SaliencePolicy:
+class SaliencePolicy(Struct, frozen=True):
     """Encoding and salience (SPEC B, Alg. 10 and section 4.2)."""
 
     novelty: float = 0.30
@@ -64,8 +64,7 @@ class SaliencePolicy:
     buffer_size: int = 64
 
 
-@dataclass(frozen=True, slots=True)
-class ForgetPolicy:
+class ForgetPolicy(Struct, frozen=True):
     """The vote to forget (SPEC A, Alg. 3 and the weighted quorum)."""
 
     omega_decay_ppm: int = 400_000
@@ -75,8 +74,7 @@ class ForgetPolicy:
     grace_ms: int = 7 * 24 * 3600 * 1000
 
 
-@dataclass(frozen=True, slots=True)
-class PromotePolicy:
+class PromotePolicy(Struct, frozen=True):
     """The vote to promote (SPEC B, CDCP, Alg. 12 to 14)."""
 
     salience_ppm: int = 550_000
@@ -90,8 +88,7 @@ class PromotePolicy:
     validity_ppm: int = 600_000
 
 
-@dataclass(frozen=True, slots=True)
-class EpochPolicy:
+class EpochPolicy(Struct, frozen=True):
     """When a shard votes, and on how much (SPEC A, Alg. 4; DESIGN 19)."""
 
     interactions: int = 100
@@ -104,8 +101,7 @@ class EpochPolicy:
     rest_epochs_max: int = 64
 
 
-@dataclass(frozen=True, slots=True)
-class CapsPolicy:
+class CapsPolicy(Struct, frozen=True):
     """How much of a namespace is forgotten at most, whatever was voted (core/caps; SPEC A: 10 to 15 % an epoch early).
 
     `epoch_share`, `day_share`: shares of its living memories, in one epoch and within `day_ms` of the shard's time; a
@@ -118,8 +114,7 @@ class CapsPolicy:
     day_ms: int = 24 * 3600 * 1000
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionPolicy:
+class ProtectionPolicy(Struct, frozen=True):
     """How much of a namespace may be protected from being forgotten by those who are not the operator.
 
     `pins_max`: pins that stand; `needs_max`: memories that goals need, counted for each goal.
@@ -134,8 +129,7 @@ class ProtectionPolicy:
 NO_CAPS = CapsPolicy(Fraction(1), Fraction(1))
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """All of it."""
 
     decay: DecayPolicy = field(default_factory=DecayPolicy)
@@ -156,11 +150,9 @@ def to_json(policy: Policy) -> dict[str, Any]:
     def plain(value: Any) -> Any:
         if isinstance(value, Fraction):
             return f"{value.numerator}/{value.denominator}"
-        if isinstance(value, dict):
-            return {k: plain(v) for k, v in value.items()}
         return list(value) if isinstance(value, tuple) else value
 
-    return {k: plain(v) for k, v in asdict(policy).items()}
+    return {name: {k: plain(v) for k, v in asdict(section).items()} for name, section in asdict(policy).items()}
 
 
 def from_json(data: dict[str, Any]) -> Policy:
@@ -187,7 +179,7 @@ def _section(name: str, kind: Any, values: Any) -> Any:
     default = kind()
     if not isinstance(values, Mapping):
         raise PolicyError(f"policy: section {name} is {values!r}, and not an object with settings")
-    known, changed = {f.name for f in fields(default)}, {}
+    known, changed = default.__struct_fields__, {}
     for key, value in values.items():
         if key not in known:
             raise PolicyError(f"policy: unknown setting {name}.{key}")

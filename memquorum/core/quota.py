@@ -12,8 +12,11 @@ same size. They are not free, for each is written and scored like any other.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core import names
 from memquorum.core.intake import RECORD_BYTES_MAX
@@ -35,8 +38,7 @@ class LimitsError(ValueError):
     """A limit that cannot be; the message names it, and says what can."""
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """What a namespace may bring in within a minute, and how many memories it may have; 0: as much as it likes.
     Raises LimitsError."""
 
@@ -45,9 +47,9 @@ class Limits:
     memories: int = 0
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            if getattr(self, one.name) < 0:
-                raise LimitsError(f"{one.name} = {getattr(self, one.name)}; 0, no limit, is the least")
+        for name in self.__struct_fields__:
+            if getattr(self, name) < 0:
+                raise LimitsError(f"{name} = {getattr(self, name)}; 0, no limit, is the least")
         # One that a full bucket cannot hold would never come in.
         if 0 < self.bytes_per_minute < RECORD_BYTES_MAX:
             raise LimitsError(
@@ -59,8 +61,7 @@ class Limits:
 _NO_LIMITS = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """The limits of every namespace. `named`: of one by its name, or of each that begins so, where it ends in `*`."""
 
     others: Limits = Limits()
@@ -109,8 +110,7 @@ def plan(text: str, others: Limits) -> Plan:
     return Plan(others, tuple(found.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class Over:
+class Over(Struct, frozen=True):
     """Which limit an episode is over: what may come in a minute, what is used of it, what the episode needs, and how
     many milliseconds it is until that is there, if nothing else takes it. `again`: it was let in before, and the limit
     is that of repetitions."""

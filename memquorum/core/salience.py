@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,8 +31,7 @@ _SLACK = 1e-5
 _ASKED_MAX = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Signals:
+class Signals(Struct, frozen=True):
     """What salience is made of, in millionths; None where an episode does not carry the signal.
 
     SPEC B's fourth signal, access frequency, no episode carries (infra/decisions/0016).
@@ -43,8 +43,7 @@ class Signals:
     uncertainty_ppm: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Struct, frozen=True):
     """What becomes of an episode, and why. `reinforces`: the memory that it says again; with the outcome `stored` the
     two may not become one."""
 
@@ -88,8 +87,7 @@ def gates_open(policy: SaliencePolicy, signals: Signals) -> bool:
     return confident and certain
 
 
-@dataclass(frozen=True, slots=True)
-class Repeated:
+class Repeated(Struct, frozen=True):
     """The memory that an episode says again. `merges`: the two may become one (core/merging)."""
 
     memory_id: str
@@ -126,8 +124,7 @@ def as_kept(vector: Vector) -> Vector:
     return unit
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What a neighbourhood knows of a memory beside its vector: who said it, the gist of its text, and what it is
     marked with."""
 
@@ -211,8 +208,7 @@ class Neighbourhood:
         self._matrix = grown
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Struct, frozen=True):
     """A neighbourhood as one vector sees it: the cosines to all its rows, taken once."""
 
     _around: Neighbourhood
@@ -239,8 +235,7 @@ class Look:
         return rows
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Struct, frozen=True):
     """An episode as salience sees it: opened and encoded. `vector`: shape (d,), any length but 0. `marks`: what it says
     of itself."""
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from memquorum.core.quota import HELD_MOST, Plan
 
 _UNCOUNTED_PART = 10
 """A namespace that nobody could count may bring in this part of its limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Full:
+class Full(Struct, frozen=True):
     """A namespace that has no room: how many memories it may have, has, and has on their way. `stored`: None where
     nobody could count them."""
 

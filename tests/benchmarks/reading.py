@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
@@ -237,7 +238,7 @@ def lines(name: str, result: Mapping[str, Any]) -> Iterator[str]:
 def measure(data: Path, only: Sequence[str], first: int | None, cache: Path | None) -> dict[str, Any]:
     """All sets; what is kept of a run, without its questions, and the questions."""
     encoder = OnnxEncoder(threads=2)
-    fusion = asdict(DEFAULTS.fusion)
+    fusion = structs.asdict(DEFAULTS.fusion)
     settings = fusion | {"depth": DEFAULTS.depth, "words": DEFAULTS.words, "bm25": {"k1": _K1, "b": _B}}
     told: dict[str, Any] = {**kept.begin(), "encoder": encoder.name, "settings": settings, "sets": {}}
     with tempfile.TemporaryDirectory() as folder, Postgres(Path(folder) / "postgres", throwaway=True) as server:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import replace
 
+from msgspec.structs import replace
 import psycopg
 import pytest
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import is_dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from memquorum.core.consensus.buffers import EpochBuffer, OpenNomination, Round, Slot
 from memquorum.core.consensus.checkpoints import Checkpoints
@@ -96,7 +97,7 @@ class Values:
             return tuple([self._value(each) for each in what])
         if kind in _OURS:
             return tuple([self._value(getattr(what, name)) for name in _names(what) if name not in _LEFT_OUT])
-        assert is_dataclass(what), f"{kind} is neither a buffer nor a record"
+        assert isinstance(what, Struct), f"{kind} is neither a buffer nor a record"
         return self._number(what)
 
     def _number(self, record: Any) -> tuple[str, int]:

@@ -11,7 +11,9 @@ after the other, from the last.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.exhaustive.alphabet import Word
 
@@ -19,8 +21,7 @@ Words = tuple[Word, ...]
 Said = frozenset[Word]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What is read, in this order; what is said then; the node after it."""
 
     reads: Words

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from nacl.signing import SigningKey
 
 from memquorum import topics
@@ -38,8 +40,7 @@ WORDS = tuple(
 REFUSED, KEPT, TURNED_AWAY, EITHER = "refused", "kept", "turned away", "either"
 
 
-@dataclass(frozen=True, slots=True)
-class Publication:
+class Publication(Struct, frozen=True):
     """One record to be published. `end`: where it must end; `event`: whose row tells of it, once kept (an event id of
     None is the one that intake gives); `packed`: how its producer packs it."""
 

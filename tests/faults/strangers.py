@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from infra import genesis
 from infra.settings import Settings
@@ -61,8 +63,7 @@ _REPLAYED_MOST = 100
 Headers = tuple[tuple[str, bytes], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Forgery:
+class Forgery(Struct, frozen=True):
     """A record for an internal partition. `large`: the broker must turn it away."""
 
     kind: str
@@ -73,8 +74,7 @@ class Forgery:
     large: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What the stranger has read: a record, as it stood in its partition."""
 
     topic: str

@@ -10,11 +10,11 @@ import logging
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from msgspec.structs import replace
 from confluent_kafka import Message as Record
 
 from memquorum.core import decay

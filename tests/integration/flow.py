@@ -6,9 +6,9 @@ import itertools
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 import numpy as np
 from confluent_kafka import Producer
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 
+from msgspec.structs import replace
 import psycopg
 import pytest
 from confluent_kafka.admin import AdminClient

@@ -6,9 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 import numpy as np
 import psycopg
 import pytest

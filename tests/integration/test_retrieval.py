@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 import psycopg
 import pytest
 from pgvector import HalfVector

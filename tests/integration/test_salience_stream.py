@@ -12,9 +12,9 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 import pytest
 from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient

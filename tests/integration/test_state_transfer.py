@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 import psycopg
 import pytest
 from confluent_kafka import TopicPartition

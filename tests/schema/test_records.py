@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import types
 import typing
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import avro.compatibility
 import avro.schema
+from msgspec import Struct, StructMeta, structs
 import pytest
 import yaml
 
@@ -40,7 +40,7 @@ def python_type(schema: object) -> object:
 def check_record(schema: dict) -> None:
     kind = getattr(records, schema["name"])
     hints = typing.get_type_hints(kind)
-    assert [f.name for f in dataclasses.fields(kind)] == [f["name"] for f in schema["fields"]]
+    assert list(kind.__struct_fields__) == [f["name"] for f in schema["fields"]]
     for field in schema["fields"]:
         expected, found = python_type(field["type"]), hints[field["name"]]
         if isinstance(found, types.UnionType):
@@ -50,13 +50,13 @@ def check_record(schema: dict) -> None:
 
 
 @pytest.mark.parametrize("name", CURRENT)
-def test_a_dataclass_is_its_schema(name: str) -> None:
+def test_a_record_is_its_schema(name: str) -> None:
     assert CURRENT[name]["name"] == name
     check_record(CURRENT[name])
 
 
 def test_every_record_class_has_a_schema() -> None:
-    classes = {n for n, v in vars(records).items() if dataclasses.is_dataclass(v)}
+    classes = {n for n, v in vars(records).items() if isinstance(v, StructMeta)}
     nested = {"Crossing", "Standing", "Proposal", "Opinion", "Result", "ErasedEpisode", "Restored"}
     assert classes - nested == set(CURRENT)
 
@@ -94,15 +94,15 @@ def test_released_bytes_are_still_read(path: Path) -> None:
 def as_written(value: typing.Any, schema: typing.Any) -> typing.Any:
     """The value by a released schema: what that does not have yet has its default."""
     for kind in schema if isinstance(schema, list) else [schema]:
-        if isinstance(kind, dict) and kind["type"] == "record" and dataclasses.is_dataclass(value):
+        if isinstance(kind, dict) and kind["type"] == "record" and isinstance(value, Struct):
             types_ = {field["name"]: field["type"] for field in kind["fields"]}
             told = {
                 field.name: as_written(getattr(value, field.name), types_[field.name])
                 if field.name in types_
                 else field.default
-                for field in dataclasses.fields(value)
+                for field in structs.fields(value)
             }
-            return dataclasses.replace(value, **told)  # type: ignore[type-var]
+            return structs.replace(value, **told)
         if isinstance(kind, dict) and kind["type"] == "array" and isinstance(value, tuple):
             return tuple(as_written(one, kind["items"]) for one in value)
     return value

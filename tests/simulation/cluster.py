@@ -7,7 +7,9 @@ own. A step is one thing that can happen next; a test picks steps. Invariants ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from db.signstate import MemorySignState
 from memquorum.core.avro import Codec

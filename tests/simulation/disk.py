@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from db.signstate import MemorySignState
 from memquorum.core.consensus.events import Message, Progress
@@ -14,14 +17,13 @@ class DiskError(OSError):
     """A write failed. The replica ends: going on unwritten would be worse than standing still."""
 
 
-@dataclass(frozen=True, slots=True)
-class ViewFile:
+class ViewFile(Struct, frozen=True):
     """The rebuildable part: progress, where to read on in each log, and the configurations that were decided.
 
     `shown`: (sequence, whose ballots its decision shows); `answered`: the orders that a decision answered, as signed.
     """
 
-    progress: Progress = field(default_factory=Progress)
+    progress: Progress = Progress()
     positions: tuple[int, ...] = (0,) * len(LOGS)
     configured: tuple[Genesis, ...] = ()
     shown: tuple[tuple[int, frozenset[int]], ...] = ()

@@ -6,8 +6,9 @@ They know nothing of what a field means, so a new kind of message is mutated as 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from tests.simulation.dice import Dice
 
@@ -20,16 +21,16 @@ _STEPS = (1, -1, 1, -1, 2, -2, 1_000, -1_000)
 def mutations(record: Any) -> dict[str, Callable[[Any, int], Any]]:
     """name → (value, dice's number) → changed value, for each field of a record that can be changed."""
     found: dict[str, Callable[[Any, int], Any]] = {}
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if field.name in _NUMBERS:
-            found[field.name] = lambda v, number: v + _STEPS[number % len(_STEPS)]
-        elif field.name in _DIGESTS and isinstance(value, bytes):
-            found[field.name] = _bytes
+    for name in record.__struct_fields__:
+        value = getattr(record, name)
+        if name in _NUMBERS:
+            found[name] = lambda v, number: v + _STEPS[number % len(_STEPS)]
+        elif name in _DIGESTS and isinstance(value, bytes):
+            found[name] = _bytes
         elif isinstance(value, tuple) and value and isinstance(value[0], bytes):
-            found[field.name] = _tuple
-        elif field.name == "prepared" and value is not None:
-            found[field.name] = lambda v, number: None if number % 2 else _bytes(v, number)
+            found[name] = _tuple
+        elif name == "prepared" and value is not None:
+            found[name] = lambda v, number: None if number % 2 else _bytes(v, number)
     return found
 
 

@@ -6,15 +6,15 @@ to die at every point between two of these.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.consensus.slots import is_decided
-from memquorum.core.quick import maker
 from memquorum.ports import SignConflict
 from tests.simulation.broker import LOGS
 from tests.simulation.disk import Disk, DiskError, ViewFile
@@ -31,7 +31,6 @@ _BATCH = 50
 _LAG = 10_000 * MS
 _LOOK = 250 * MS
 _WHEN = itemgetter(0)
-_received = maker(t.Received)
 _OF_PRIMARIES = (t.Timer.REQUEST, t.Timer.VIEW_CHANGE, t.Timer.SEARCH)
 
 
@@ -234,7 +233,7 @@ class Node:
             self.positions[message] = at + 1
             data = broker.read(self.reader, message, at)
             if data is not None and (self.honest or self.hears(message, data)):
-                self._do(_received(message, data, at))
+                self._do(t.Received(message, data, at))
 
     def hears(self, message: Message, data: bytes) -> bool:
         """Whether a record is for the core."""

@@ -6,8 +6,9 @@ The operator and the nomination service do here what `infra.members` and `stream
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities

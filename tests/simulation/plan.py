@@ -5,7 +5,8 @@ A plan is data: it can be printed, repeated, and made smaller by leaving parts o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memquorum.core.consensus.events import Timings
 from tests.simulation.dice import Dice
@@ -54,8 +55,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(Struct, frozen=True):
     """What the world does to a member: `kind`, so many µs after the nomination of an epoch.
 
     `number` and `lasts` (µs) mean what the kind says.
@@ -95,8 +95,7 @@ class Fault:
         }[self.kind]
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(Struct, frozen=True):
     """Delays from a record's append to each reader, in µs: at least `base`, up to `jitter` more, sometimes `slow`."""
 
     base: int = 1 * MS
@@ -109,8 +108,7 @@ class Network:
 CALM = Network()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A whole simulation. `liars`: (member, names of its behaviours), by member.
 
     `heal_by`: when the faults end at the latest (µs). `gap`: from a decision to the next nomination. `repent`: the

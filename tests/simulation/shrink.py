@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from tests.simulation.plan import CALM, Plan
 
 Lies = tuple[tuple[int, tuple[str, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Struct, frozen=True):
     """What is kept of a drawn plan; None: all of it. Faults go by their place in the plan."""
 
     epochs: int | None = None

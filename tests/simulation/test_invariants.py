@@ -7,9 +7,10 @@ What is taken away here is taken from the core in memory, by name; that each gua
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
 import pytest
 
 from db.signstate import MemorySignState

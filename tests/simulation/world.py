@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
@@ -52,8 +54,7 @@ _NAMESPACES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """How a simulation ended. `rounds`: epochs decided; `events`: what the cores were told; `ended`: simulated µs;
     `asked`: how often each rule was."""
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 
 from memquorum import topics
 from memquorum.core.audit.agreed import Words
@@ -59,8 +61,7 @@ def signed_head(rules: Rules, state_seq: int, digest: bytes, as_of: int, *, shar
     return votes.signed(rules.codec, rules.genesis, "service:journal", head)
 
 
-@dataclass
-class Published:
+class Published(Struct):
     """`entries`, `heads` and `accepted`: the values in the topics, in order; of the last None where a transaction's
     marker stands. `tables`: the database's rows by table."""
 

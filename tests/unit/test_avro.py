@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import FrozenInstanceError
 
 import pytest
 from hypothesis import given
@@ -55,5 +54,5 @@ def test_damaged_bytes_never_raise_anything_else(record: object, data: st.DataOb
 def test_what_is_decoded_is_of_its_class_and_as_frozen() -> None:
     found = CODEC.decode(CODEC.encode(TICK))
     assert type(found) is ClockTicked and found == TICK and hash(found) == hash(TICK)
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         found.as_of = 6

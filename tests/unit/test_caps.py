@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
-from dataclasses import replace
 from fractions import Fraction
 
+from msgspec.structs import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

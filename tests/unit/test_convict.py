@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
+from msgspec.structs import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 
+from msgspec.structs import replace
 import numpy as np
 import pytest
 from hypothesis import example, given, settings

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any
 
+from msgspec.structs import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -57,13 +57,13 @@ def _other(value: Any) -> Any:
     raise AssertionError(value)
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Memory)])
+@pytest.mark.parametrize("name", Memory.__struct_fields__)
 def test_every_column_of_a_memory_counts(name: str) -> None:
     changed = replace(KEPT, memory=replace(MEMORY, **{name: _other(getattr(MEMORY, name))}))
     assert digest.state_digest([changed]).digest != digest.state_digest([KEPT]).digest
 
 
-@pytest.mark.parametrize("name", [f.name for f in fields(Strength)])
+@pytest.mark.parametrize("name", Strength.__struct_fields__)
 def test_every_column_of_its_strength_counts(name: str) -> None:
     changed = replace(KEPT, strength=replace(STRENGTH, **{name: _other(getattr(STRENGTH, name))}))
     assert digest.state_digest([changed]).digest != digest.state_digest([KEPT]).digest

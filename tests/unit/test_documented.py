@@ -13,6 +13,7 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
+from msgspec import structs
 import pytest
 
 from infra import commands
@@ -149,9 +150,7 @@ def wrong(line: str) -> Iterator[str]:
         known = FOREIGN | {PREFIX + one.name.upper() for one in fields(Settings)}
         if not (name in known or (name.endswith("_") and any(one.startswith(name) for one in known))):
             yield f"there is no setting {name}"
-    sections = {
-        section.name: {one.name for one in fields(getattr(Policy(), section.name))} for section in fields(Policy)
-    }
+    sections = {name: set(section.__struct_fields__) for name, section in structs.asdict(Policy()).items()}
     for section, name in re.findall(r"(?<![\w./])([a-z]+)\.([a-z_]+)\b(?![./(])", line):
         if section in sections and name not in sections[section] | {"py", "md"}:
             yield f"the policy has no {section}.{name}"

@@ -36,7 +36,7 @@ PACKAGES = ("memquorum", "memquorum.core", "workers")
 FLOORS: Floors = (
     _each("records"),
     {"memquorum": PACKAGES, "topics": ("memquorum.topics",)}
-    | _each("ids", "jsontext", "names", "quick", "reasons", "rules", "sealing", "text"),
+    | _each("ids", "jsontext", "names", "reasons", "rules", "sealing", "text"),
     {"policy": _POLICY} | _each("access", "avro"),
     {"ports": ("memquorum.ports",)} | _each("api", "identity"),
     _each("decay", "orders"),

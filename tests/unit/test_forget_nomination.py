@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 import pytest
 
 from memquorum import topics

@@ -7,9 +7,9 @@ remains to be caught is what the members did not sign, and what contradicts the 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from typing import Any
 
+from msgspec.structs import asdict, replace
 import pytest
 
 from memquorum import topics

@@ -48,7 +48,7 @@ def test_json_and_avro_give_the_same_intent():
         "planner", "the build is red", "acme", "e-1", NOW, "s", "tool", "bob", 0.87, 1.0, 0.25,
         (PARENT.upper(), PARENT), "handbook.pdf", "semantic", 0.7, ("support", "billing", "support"), "US-CA",
     )  # fmt: skip
-    fields = {name: getattr(record, name) for name in EpisodeRecorded.__dataclass_fields__}
+    fields = {name: getattr(record, name) for name in EpisodeRecorded.__struct_fields__}
     single = CODEC.encode(record)
     expected = EpisodeIntent(
         event_id="e-1",
@@ -243,7 +243,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=8,
 )
-fields = st.dictionaries(st.sampled_from(list(EpisodeRecorded.__dataclass_fields__)), json_values, max_size=11)
+fields = st.dictionaries(st.sampled_from(EpisodeRecorded.__struct_fields__), json_values, max_size=11)
 received = st.one_of(
     st.binary(max_size=200),
     st.builds(lambda tail: b"\xc3\x01" + CODEC.encode(EpisodeRecorded("a", "c"))[2:10] + tail, st.binary(max_size=80)),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
 
+from msgspec.structs import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

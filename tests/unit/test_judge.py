@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,7 +103,7 @@ proposals = st.tuples(st.sampled_from(["forget", "forget", "promote"]), st.sampl
 
 def one_by_one(nomination: NominationProposed) -> Places:
     """As if no kind could be judged in columns."""
-    return tuple((replace(kind, fade=None), where) for kind, where in places_of(nomination))
+    return tuple((dataclasses.replace(kind, fade=None), where) for kind, where in places_of(nomination))
 
 
 @settings(max_examples=60, deadline=None)

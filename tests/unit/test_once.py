@@ -5,10 +5,11 @@ effects are the same, in the store, in a member's view, in the audit and in a re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -57,8 +58,7 @@ STEP = 100
 """Between two offsets of a history there is room for what is published again."""
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(Struct, frozen=True):
     """A record of a topic that the commit worker reads. `outside`: the signed bytes that it was made of."""
 
     topic: str
@@ -144,7 +144,7 @@ _SEQS = ("seq", "first_seq", "last_seq")
 def _placed(value: Any, places: dict[int, int]) -> Any:
     if isinstance(value, DecisionRow):  # whose own `seq` counts decisions
         return asdict(replace(value, journal_seq=places[value.journal_seq]))
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Struct):
         value = asdict(value)
     if isinstance(value, dict):
         return {k: places[v] if k in _SEQS and v in places else _placed(v, places) for k, v in value.items()}

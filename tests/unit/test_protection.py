@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec.structs import replace
 import pytest
 from starlette.testclient import TestClient
 

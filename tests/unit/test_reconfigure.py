@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from msgspec.structs import replace
 import pytest
 
 from memquorum import topics
@@ -48,7 +48,7 @@ def change(fleet: Fleet, genesis: Genesis, epoch: int, action: str, **changes: A
     fleet.nominate(genesis, epoch, wanted)
     fleet.run()
     made = apply(genesis, wanted)
-    return Genesis(**{f: getattr(made, f) for f in made.__slots__} | {"begins": epoch + 1})
+    return Genesis(**{f: getattr(made, f) for f in made.__struct_fields__} | {"begins": epoch + 1})
 
 
 def test_a_weight_changes_at_a_stable_checkpoint_and_the_shard_goes_on(fleet: Fleet) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
+from msgspec.structs import replace
 import numpy as np
 import pytest
 

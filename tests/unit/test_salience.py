@@ -1,8 +1,8 @@
 """Salience: the formula, the gates, what counts as near, what repeats, and what a neighbourhood keeps."""
 
-from dataclasses import replace
 from decimal import ROUND_HALF_UP, Decimal
 
+from msgspec.structs import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings

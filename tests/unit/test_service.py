@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
 import httpx
 import msgspec
+from msgspec.structs import replace
 import pytest
 from aiokafka.errors import KafkaError
 from starlette.testclient import TestClient

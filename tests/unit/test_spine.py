@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -6,8 +6,9 @@ import itertools
 import logging
 from collections import Counter
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from msgspec.structs import replace
 import numpy as np
 import pytest
 from numpy.typing import NDArray

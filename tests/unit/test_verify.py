@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
+from msgspec.structs import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import permutations
 from typing import Any
 
+from msgspec.structs import replace
 import pytest
 
 from memquorum.core.consensus import events as t

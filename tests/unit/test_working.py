@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs

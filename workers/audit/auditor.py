@@ -11,7 +11,9 @@ import itertools
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from db.audit_rows import Snapshot, snapshot
 from memquorum import topics

@@ -15,7 +15,6 @@ from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
 from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
@@ -27,8 +26,6 @@ _LOG = logging.getLogger("memquorum.replica")
 
 # Opened episodes kept in memory: some 20 MB of vectors and texts.
 _OPENED_MAX = 8_192
-
-_made = maker(MemoryFacts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +230,7 @@ def _facts(
     if read is not None and vector is not None:
         text, sourced = read
         vector = None if text is None else vector
-    return _made(
+    return MemoryFacts(
         known.memory_id,
         known.namespace,
         known.agent,

@@ -6,9 +6,7 @@ nominate, and the members judge them as always; caps and what rests after a vote
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -37,7 +35,7 @@ async def forget(service: Service, request: Request, caller: Caller) -> Response
     done = await ask(service, caller, sight, replace(wanted, memory_ids=alive), seconds)
     told = {one.memory_id: one for one in done.memories} if done.status != "asked" else {}
     memories = tuple(
-        msgspec.structs.replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)
+        replace(one, status=told[one.memory_id].status, detail=told[one.memory_id].detail)
         if one.memory_id in told
         else one
         for one in found

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 

@@ -7,9 +7,8 @@ forgotten may ask for them back. The request goes the way of all records; the an
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 
-import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -42,7 +41,7 @@ async def restore(service: Service, request: Request, caller: Caller) -> Respons
     done = await ask(service, caller, sight, asked, seconds)
     told = {one.memory_id: one for one in done.memories} if done.status != "asked" else {}
     memories = tuple(told.get(one.memory_id, one) for one in found)
-    return Told(msgspec.structs.replace(done, memories=memories), 200 if done.status == "decided" else 202)
+    return Told(replace(done, memories=memories), 200 if done.status == "decided" else 202)
 
 
 async def ask(service: Service, caller: Caller, sight: Sight, wanted: RestoreOrdered, seconds: float) -> Restore:
@@ -64,7 +63,7 @@ async def restored(service: Service, request: Request, caller: Caller) -> Respon
     if found is None:
         return unknown("order_id", f"no request {order_id} has come in")
     if found.status == "asked":
-        found = msgspec.structs.replace(found, memories=await _waiting(service, sight, found))
+        found = replace(found, memories=await _waiting(service, sight, found))
     return Told(found)
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.avro import Codec, DecodeError
@@ -24,16 +25,14 @@ _NOTHING = bytes(_HASH)
 _GAP_MAX = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """A record of a topic: its offset in the shard's partition, and its value."""
 
     offset: int
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Struct, frozen=True):
     """A partition's records in order.
 
     `settled`: what stands below this offset was there before anything else was looked at. Records after it may be
@@ -44,8 +43,7 @@ class Source:
     settled: int
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """An entry of the chain, decoded. `detail` is None where it cannot be read."""
 
     offset: int

@@ -7,7 +7,10 @@ order may name of them, and what was made of what.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
@@ -32,8 +35,7 @@ class _UnderWay:
     left: dict[str, tuple[str, bytes | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """What the history knows at an entry. `echoes`: episode → the memory that it repeated; `protected`: by (memory,
     kind), the orders to protect that stand."""
 

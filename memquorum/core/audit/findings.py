@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
+from msgspec import Struct
+
 # Of each kind so many findings of a shard are kept whole; the rest are counted.
 KEPT_PER_KIND = 100
 
@@ -95,8 +97,7 @@ class Kind(StrEnum):
     """A content that is not the one whose commitment stands in the journal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One thing that is wrong: where, what was expected, what was found instead."""
 
     kind: Kind
@@ -141,8 +142,7 @@ class Counts:
             setattr(self, f.name, getattr(self, f.name) + getattr(other, f.name))
 
 
-@dataclass(frozen=True, slots=True)
-class ShardReport:
+class ShardReport(Struct, frozen=True):
     """What the audit of a shard found. `seq`, `hash` and `as_of`: the end of its chain."""
 
     shard: int
@@ -162,8 +162,7 @@ class ShardReport:
         return not self.findings
 
 
-@dataclass(frozen=True, slots=True)
-class VerifyReport:
+class VerifyReport(Struct, frozen=True):
     """What the audit of a cluster found."""
 
     shards: tuple[ShardReport, ...]

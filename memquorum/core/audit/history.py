@@ -14,7 +14,8 @@ import hashlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 from types import MappingProxyType
 from typing import Any
 

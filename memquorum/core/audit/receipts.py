@@ -17,8 +17,9 @@ import base64
 import binascii
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_decision, decider, follow
@@ -51,8 +52,7 @@ class BadReceipt(ValueError):
     """A receipt that proves nothing, or says more than it proves. The text names the part and what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """What a receipt rests on, as signed. `decision`: None as long as the members have not decided.
 
     `configurations`: the decisions that led from the genesis file to the members who took it, in their order; before
@@ -65,8 +65,7 @@ class Proof:
     configurations: tuple[Decision, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What a proof shows."""
 
     signed: Signed

@@ -7,8 +7,9 @@ column to value, ordered by their table's key, so that two tables of any size ar
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from typing import Any
+
+from msgspec import Struct
 
 from memquorum.core.audit.chain import Link
 from memquorum.core.audit.findings import Findings, Kind
@@ -41,8 +42,7 @@ _ENTRY_COLUMN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Struct, frozen=True):
     """A shard as one snapshot of the database shows it: the rows of each table as mappings, ordered by its key.
 
     `shard`: its row in the table `shard`, and in `accepted` its cursor there; None where there is none. Ids are text,
@@ -251,8 +251,8 @@ def _hold(name: str, key: tuple[str, ...], expected: Iterable[Row], found: Itera
     table.finish()
 
 
-def _names(kind: type, *without: str) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.name not in without)
+def _names(kind: type[Struct], *without: str) -> tuple[str, ...]:
+    return tuple(name for name in kind.__struct_fields__ if name not in without)
 
 
 _SHARD = _names(ShardState)

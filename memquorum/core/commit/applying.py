@@ -7,9 +7,11 @@ effect a record has, in the shard as it is now: whether an event is repeated, a 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import ids
@@ -50,8 +52,7 @@ Accepted = EpisodeAccepted | AccessAccepted | OrderAccepted | ClockTicked
 _TIME_MAX = 2**53
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where the record stands that is applied."""
 
     topic: str
@@ -59,8 +60,7 @@ class Place:
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """What salience said of an episode, and where; the trace of saying it; the SHA-256 of its bytes, if asked for."""
 
     offset: int

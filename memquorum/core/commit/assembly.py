@@ -16,6 +16,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import (
     BadCertificate,
@@ -50,8 +52,7 @@ class DigestConflict(RuntimeError):
     """Two quorums decided one sequence differently. The message names shard, sequence and both digests. Halt."""
 
 
-@dataclass(frozen=True, slots=True)
-class Certified:
+class Certified(Struct, frozen=True):
     """A decision whose every signature and ballot has been checked. `offset`: where its pre-prepare stands.
 
     `verified`: what was checked of it, for whoever goes through its certificate again.

@@ -6,8 +6,9 @@ Each is answered once, whatever the answer was: what comes again is `repeated`, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from memquorum import topics
 from memquorum.core.commit.applying import Place, apply_entry
@@ -76,8 +77,7 @@ def apply_withheld(rules: Rules, rows: Rows, place: Place, record: OrderAccepted
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """What one entry of an order says: its number of so many, from 0, and the episodes.
 
     `repeated`: the order was answered before, and changes nothing."""

@@ -8,7 +8,8 @@ it reads the two topics. Bounded: what waits is not read on, and whoever waits l
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.commit.answers import Answers
 from memquorum.core.commit.applying import Accepted, Scored
@@ -18,8 +19,7 @@ MOST_RECORDS = 4_096
 MOST_BYTES = 32 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A record of the accepted stream that can be applied now; `scored` is None for what is no episode.
 
     `traceparent` and `written_ms` are the record's trace and its time in the topic, where they are known; `digest`, the

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from msgspec import Struct
+
 from memquorum.core.consensus.certificate import Checked, Nominated, Verified
 from memquorum.core.consensus.events import CancelTimer, Message, SetTimer, Timer
 from memquorum.core.records import BallotCast
@@ -18,8 +20,7 @@ _MORE = 8
 NOMINATIONS_MAX = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
+class Held(Struct, frozen=True):
     """An authentic message: what it says (a proposal's digest, or a ballot's own), its bytes, its place in the log."""
 
     digest: bytes

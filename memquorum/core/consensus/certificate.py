@@ -15,7 +15,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis, GenesisError
@@ -44,8 +47,7 @@ class BadCertificate(ValueError):
     """A certificate that proves nothing. The text names the part and the rule that it breaks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Nominated:
+class Nominated(Struct, frozen=True):
     """A nomination that may be voted on, the digest that ballots name it by, its bytes as received, and where the
     proposals of each kind stand in it.
 
@@ -59,8 +61,7 @@ class Nominated:
     makes: Genesis | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """A pre-prepare whose certificate holds.
 
     `digest` is the proposal's: what prepares and commits must name. `outcomes` stand in the order of the nomination's

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.records import Opinion
@@ -43,8 +44,7 @@ class Timer(StrEnum):
     SILENCE = "silence"  # the sign-state is lost: by when all that was sent before stands in the logs
 
 
-@dataclass(frozen=True, slots=True)
-class Timings:
+class Timings(Struct, frozen=True):
     """How long the timers run, in milliseconds; request and view change twice as long for every view since the last
     decision."""
 
@@ -54,8 +54,7 @@ class Timings:
     silence_ms: int = 10_000  # longer than a broker has a message of a process that is gone and nobody can read it
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(Struct, frozen=True):
     """A place at which members say how far they are: the sequence, its epoch, the rolling hash of what was decided up
     to there, and the last accepted offset that its nomination knew."""
 
@@ -65,8 +64,7 @@ class Reached:
     accepted_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """How far a shard is: the next sequence and epoch to be decided, and the q commits that decided the last one.
 
     `decisions`: the rolling hash of all proposals decided, empty before the first. `stable`: the sequence of the last
@@ -86,8 +84,7 @@ class Progress:
 # Events: what the world tells a replica ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """A record of the log of this kind of message, as received, and its position there (`Reread` names it)."""
 
     message: Message
@@ -95,32 +92,28 @@ class Received:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class BallotReady:
+class BallotReady(Struct, frozen=True):
     """This member's opinions on a nomination, answering NeedBallot; or their terms, packed (`vote.columns`)."""
 
     nomination: bytes
     opinions: tuple[Opinion, ...] | bytes
 
 
-@dataclass(frozen=True, slots=True)
-class BallotRefused:
+class BallotRefused(Struct, frozen=True):
     """This member's own view contradicts the nomination, answering NeedBallot: it waits for another one."""
 
     nomination: bytes
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class StreamRead:
+class StreamRead(Struct, frozen=True):
     """The rolling hash of the accepted stream up to the offset that NeedStream asked for at this sequence."""
 
     seq: int
     stream: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class TimerFired:
+class TimerFired(Struct, frozen=True):
     """A timer ran out for the sequence and the view for which it was set."""
 
     timer: Timer
@@ -128,8 +121,7 @@ class TimerFired:
     view: int
 
 
-@dataclass(frozen=True, slots=True)
-class Restarted:
+class Restarted(Struct, frozen=True):
     """First event after a start: what this identity has signed for slots that may be undecided, by slot name.
 
     `through`: the last sequence that it knew to be decided; `fresh`: nothing is known of what it may have signed.
@@ -140,8 +132,7 @@ class Restarted:
     fresh: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class CaughtUp:
+class CaughtUp(Struct, frozen=True):
     """The log was read up to where it ended at the start: from here on the replica speaks."""
 
 
@@ -151,15 +142,13 @@ Event = Received | BallotReady | BallotRefused | StreamRead | TimerFired | Resta
 # Effects: what a replica asks of the world -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class NeedBallot:
+class NeedBallot(Struct, frozen=True):
     """Judge these proposals from the member's own view and answer with BallotReady or BallotRefused."""
 
     nominated: Nominated
 
 
-@dataclass(frozen=True, slots=True)
-class Send:
+class Send(Struct, frozen=True):
     """Claim the slot for the digest, then append what the claim answers to the log. In this order (DESIGN 12).
 
     `number`: the epoch of a ballot, the view of what concerns a view, else the sequence. `data`: the signed message.
@@ -172,8 +161,7 @@ class Send:
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class Keep:
+class Keep(Struct, frozen=True):
     """Claim the slot for the digest and keep the data with it, in the transaction of the `Send`s that follow."""
 
     slot: str
@@ -181,8 +169,7 @@ class Keep:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
+class Settle(Struct, frozen=True):
     """The sign-state may let go of these slots and of those before them, and never signs for them again.
 
     `through`: a sequence that is decided, with all before it; 0: nothing new.
@@ -192,8 +179,7 @@ class Settle:
     through: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SetTimer:
+class SetTimer(Struct, frozen=True):
     """Start a timer, or start it anew."""
 
     timer: Timer
@@ -202,15 +188,13 @@ class SetTimer:
     view: int
 
 
-@dataclass(frozen=True, slots=True)
-class CancelTimer:
+class CancelTimer(Struct, frozen=True):
     """Stop a timer, if it runs."""
 
     timer: Timer
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """A slot is decided: the pre-prepare that holds, and q signed commits in the order of their members.
 
     `decisions`: the rolling hash of what was decided, this included. `left_out`: whose ballots this member had read
@@ -225,16 +209,14 @@ class Decided:
     left_out: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NeedStream:
+class NeedStream(Struct, frozen=True):
     """Answer with StreamRead once the accepted stream was read up to the offset. A restart begins with this place
     (`Progress.reached`) until it is stable."""
 
     reached: Reached
 
 
-@dataclass(frozen=True, slots=True)
-class Stable:
+class Stable(Struct, frozen=True):
     """q members have said the same of a sequence: nobody needs what lies before to know how far the shard is.
 
     `certificate`: their signed checkpoints, in the order of the members.
@@ -254,8 +236,7 @@ class Note(StrEnum):
     REFUSED = "refused"  # a nomination that contradicts this member's own view
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Struct, frozen=True):
     """Something to log and count. For CONFLICT and INVALID `originals` prove it to a third party (`evidence`); they are
     empty where only this member's own state makes a message invalid."""
 
@@ -266,32 +247,28 @@ class Noted:
     originals: tuple[bytes, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Reread:
+class Reread(Struct, frozen=True):
     """Read this kind of message again, from the position on."""
 
     message: Message
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class NeedDecisions:
+class NeedDecisions(Struct, frozen=True):
     """The logs do not show what others have decided: hand in the journal's decisions from this sequence on, each as the
     messages that prove it (Received)."""
 
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Entered:
+class Entered(Struct, frozen=True):
     """A view was entered."""
 
     view: int
     primary: int
 
 
-@dataclass(frozen=True, slots=True)
-class Halt:
+class Halt(Struct, frozen=True):
     """Stop this identity for good: somebody else speaks with its key, or its memory of what it signed is wrong."""
 
     reason: str

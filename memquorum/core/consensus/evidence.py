@@ -22,10 +22,11 @@ Evidence speaks of keys: whose key was copied, or whose old sign-state was put b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from memquorum.core.avro import Codec, DecodeError, UnknownSchema
 from memquorum.core.consensus import slots
@@ -78,8 +79,7 @@ class UnknownRelease(BadEvidence):
     """A part is under a schema that is not known here. A liar may hide behind that; an honest later release must."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """`accused` broke the rule. `slot`: for which message, as a sign-state names it; `detail`: how, in words."""
 
     accused: int
@@ -187,8 +187,7 @@ def _about(body: Any) -> str:
 # The rules -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Case:
+class _Case(Struct, frozen=True):
     codec: Codec
     genesis: Genesis
     record: Misbehaved

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from memquorum.core.consensus.buffers import Held
 from memquorum.core.consensus.events import Halt, Message, Note, Noted, Received
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import BadMessage, verify
-from memquorum.core.quick import maker
 from memquorum.core.records import Signed
 from memquorum.ports import SignedSlot
 
@@ -18,8 +18,7 @@ SERVICE = -1
 OF_EPOCHS = (Message.NOMINATION, Message.BALLOT)
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(Struct, frozen=True):
     """A record that was read but proves nothing yet.
 
     `member`: whose it is; SERVICE for a nomination. `number`: what the window speaks of, the epoch or the sequence.
@@ -39,14 +38,11 @@ class Incoming:
         return int(self.record.view)
 
 
-_incoming = maker(Incoming)
-
-
 def incoming(event: Received, message: Message, signed: Signed, record: Any) -> Incoming:
     """A record of the log as it was read; `message`: its kind, as a log may hold two."""
     member = SERVICE if message == Message.NOMINATION else record.member
     number = getattr(record, "epoch" if message in OF_EPOCHS else "seq", 0)  # a new view speaks of none
-    return _incoming(message, event.data, event.at, signed, record, member, number)
+    return Incoming(message, event.data, event.at, signed, record, member, number)
 
 
 class Gate:

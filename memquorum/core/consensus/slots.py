@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from memquorum.core.consensus.events import Kept, Message
 
@@ -30,8 +31,7 @@ def checkpoint_slot(config: int, shard: int, seq: int) -> str:
     return f"{config}/{shard}/{seq}/{Message.CHECKPOINT}"
 
 
-@dataclass(frozen=True, slots=True)
-class SlotName:
+class SlotName(Struct, frozen=True):
     """The parts of a slot's name. `seq` is None for what concerns a view, `view` for a ballot, `epoch` and `nomination`
     for the rest; a checkpoint has its `covered` sequence alone: it is signed once that is decided."""
 

@@ -16,7 +16,8 @@ and no other can be of a higher view, by the same argument.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate, open_part, proposal_digest, read_part
@@ -24,8 +25,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Commit, NewView, Prepare, Prepared, PrePrepare, ViewChange
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(Struct, frozen=True):
     """A proposal that q members stood behind in `view`; nobody may have committed it, or everybody."""
 
     view: int
@@ -33,8 +33,7 @@ class Proposed:
     body: PrePrepare
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """What q commits decided: a proposal, in a view. It needs nobody's word beside theirs."""
 
     seq: int
@@ -43,8 +42,7 @@ class Committed:
     commits: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """A view change whose every part holds; `last` is what proves its sequence, None for the first."""
 
     record: ViewChange
@@ -53,8 +51,7 @@ class Report:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """Where a view begins: the first sequence in it, and what must be proposed for that, if anything.
 
     `last`: what decided the sequence before; None before the first. `data`: the signed new view, as received.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.buffers import Held
@@ -28,8 +29,7 @@ _DOUBLINGS_MAX = 6
 _OF_VIEWS = (Message.VIEW_CHANGE, Message.NEW_VIEW, Kept.ENTERED)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ask:
+class _Ask(Struct, frozen=True):
     held: Held
     report: Report
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from memquorum.core import names
 from memquorum.core.ids import murmur2
@@ -31,8 +32,7 @@ class GenesisError(ValueError):
     """A genesis file that cannot be trusted with decisions; the message says which rule it breaks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One voter: a key pair and a replica process."""
 
     id: int
@@ -48,8 +48,7 @@ class Member:
         return self.weight_milli * self.reliability_milli
 
 
-@dataclass(frozen=True, slots=True)
-class Genesis:
+class Genesis(Struct, frozen=True):
     """A configuration: members in the order of their ids, services' keys, who speaks for which agent, and the policy.
 
     `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
@@ -70,7 +69,7 @@ class Genesis:
     signed: frozenset[str] = frozenset()
     operator: bytes | None = None
     begins: int = 1
-    previous: Genesis | None = field(default=None, repr=False, compare=False)
+    previous: Genesis | None = None
 
     @property
     def n(self) -> int:

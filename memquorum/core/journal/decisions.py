@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec.structs import replace
 
 from memquorum.core import caps
 from memquorum.core.avro import Codec
@@ -20,16 +22,12 @@ from memquorum.core.journal import restores
 from memquorum.core.journal.protections import protects
 from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, OutcomeRow, Rows, ShardState, Strength
 from memquorum.core.policy import Policy
-from memquorum.core.quick import evolver, maker
 from memquorum.core.records import Decided, Proposal, Result
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Found
 from memquorum.core.vote.nomination import rest_until
 from memquorum.core.vote.tally import KEPT, Outcome
-
-_result_of, _outcome_of = maker(Result), maker(OutcomeRow)
-_evolved, _moved = evolver(Memory), evolver(ShardState)
 
 VOIDED = "voided"
 
@@ -65,7 +63,7 @@ def results(rows: Rows, checked: Checked, policy: Policy, recalled: Collection[s
     pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
     found = [_result(rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs]
     for at in _beyond(rows, checked, found, policy):
-        found[at] = _result_of(found[at].memory_id, found[at].kind, KEPT, CAP)
+        found[at] = Result(found[at].memory_id, found[at].kind, KEPT, CAP)
     return tuple(found)
 
 
@@ -93,8 +91,8 @@ def _agreed(checked: Checked, at: int) -> int:
 def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> Result:
     why = _void(rows, checked, proposal, outcome, recalled)
     if why is not None:
-        return _result_of(proposal.memory_id, proposal.kind, VOIDED, why)
-    return _result_of(proposal.memory_id, proposal.kind, outcome.outcome, outcome.reason)
+        return Result(proposal.memory_id, proposal.kind, VOIDED, why)
+    return Result(proposal.memory_id, proposal.kind, outcome.outcome, outcome.reason)
 
 
 def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> str | None:
@@ -140,12 +138,12 @@ def do_decided(
     done = _carried_out(rows, change, detail, checked, genesis.policy)
     attested = next((r.memory_id for r in detail.results if KINDS[r.kind].attests and passed(r)), None)
     alive = change.state.alive + len(detail.restored) - len(done.removed)
-    state = _moved(change.state, last_epoch=detail.epoch, decided_seq=detail.seq, alive=alive)
+    state = replace(change.state, last_epoch=detail.epoch, decided_seq=detail.seq, alive=alive)
     if attested is not None:
-        state = _moved(state, unattested=state.unattested - 1)
+        state = replace(state, unattested=state.unattested - 1)
     if checked.nomination.order is None:
         # An epoch about an order was none about memories: that one is as due as before.
-        state = _moved(state, interactions=0, last_epoch_at=checked.nomination.as_of)
+        state = replace(state, interactions=0, last_epoch_at=checked.nomination.as_of)
     return replace(
         change,
         state=state,
@@ -197,7 +195,7 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             done.strengths.append(restores.strength(memory, told, proposal, fate.tier, nominated_at=at, policy=policy))
         after = None if alive else nomination.as_of
         done.memories.append(
-            _evolved(
+            replace(
                 memory,
                 tier=fate.tier,
                 confidence_ppm=fate.confidence_ppm,
@@ -264,7 +262,7 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
         commits=detail.commits,
         journal_seq=change.entry.seq,
         outcomes=tuple(
-            _outcome_of(
+            OutcomeRow(
                 position=at,
                 memory_id=result.memory_id,
                 kind=result.kind,

@@ -10,7 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+
+from msgspec import Struct
 
 from memquorum.core.journal.rows import Memory, Strength
 
@@ -19,8 +20,7 @@ class DigestOrder(ValueError):
     """Memories that do not come ordered by (shard, id) without repetition; the message names the memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """One memory with all that the store keeps of it. A sealed or gone one has no strength, content or vector.
 
     `content` is the text's UTF-8, `vector` its components as float16, little-endian, one after the other.
@@ -32,8 +32,7 @@ class Kept:
     vector: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class ShardDigest:
+class ShardDigest(Struct, frozen=True):
     """The digest of one shard, with what it was taken over."""
 
     shard: int
@@ -42,8 +41,7 @@ class ShardDigest:
     alive: int
 
 
-@dataclass(frozen=True, slots=True)
-class StateDigest:
+class StateDigest(Struct, frozen=True):
     """The digest of every shard that holds a memory, and one over them all."""
 
     digest: bytes
@@ -57,8 +55,7 @@ class StateDigest:
         return ShardDigest(shard, hashlib.sha256().digest(), 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """Two stores disagree about a shard."""
 
     shard: int
@@ -66,8 +63,8 @@ class Difference:
     right: ShardDigest
 
 
-_MEMORY = tuple(f.name for f in fields(Memory) if f.name != "commitment")
-_STRENGTH = tuple(f.name for f in fields(Strength))
+_MEMORY = tuple(name for name in Memory.__struct_fields__ if name != "commitment")
+_STRENGTH = Strength.__struct_fields__
 
 
 def line(kept: Kept) -> bytes:

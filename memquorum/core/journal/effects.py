@@ -11,9 +11,11 @@ the offsets that the entry and its detail give.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+
+from msgspec.structs import replace
+from msgspec import Struct
 
 from memquorum import topics
 from memquorum.core import ids
@@ -27,7 +29,6 @@ from memquorum.core.journal.rows import Answered, Change, Dropped, Event, Keys, 
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
 from memquorum.core.orders.table import DETAILS
-from memquorum.core.quick import evolver, maker
 from memquorum.core.records import (
     Accessed,
     ClockTicked,
@@ -47,17 +48,12 @@ from memquorum.core.records import (
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 
-_memory, _strength, _event_row, _blank = maker(Memory), maker(Strength), maker(Event), maker(Change)
-_changed, _evolved, _stronger, _moved = evolver(Change), evolver(Memory), evolver(Strength), evolver(ShardState)
-
-
 REPEATED = "repeated"
 ERASED = "erased"
 """The outcome of an episode that an order to erase keeps out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """What the rules need besides rows: the record codec and the genesis, whose policy holds every number.
 
     `verified`: what of certificates was checked just before, so that it is not checked again.
@@ -131,7 +127,7 @@ def perform(rules: Rules, rows: Rows, entry: JournalEntry, detail: Any, link: Jo
             f"{type(detail).__name__} is none that this version knows"
         )
     state = links.advance(rows.state, entry, link)
-    blank = _blank(entry=entry, appended=link, state=state, cursors=_cursors(entry))
+    blank = Change(entry=entry, appended=link, state=state, cursors=_cursors(entry))
     try:
         return effect.rule(rules, rows, _answering(rules.codec, rows, blank, detail), detail)
     except (KeyError, decisions.NotTheOutcome, BadOrder, erasures.NotTheOrder) as error:
@@ -154,7 +150,7 @@ def _answering(codec: Codec, rows: Rows, change: Change, detail: Any) -> Change:
         raise erasures.NotTheOrder(f"order {entry.event_id} was {told}")
     if entry.effect == REPEATED or further:
         return change
-    return _changed(change, answered=Answered(entry.shard, digest, entry.seq, entry.namespace or "", entry.effect))
+    return replace(change, answered=Answered(entry.shard, digest, entry.seq, entry.namespace or "", entry.effect))
 
 
 def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
@@ -168,15 +164,15 @@ def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
 
 
 def _interaction(state: ShardState) -> ShardState:
-    return _moved(state, interactions=state.interactions + 1)
+    return replace(state, interactions=state.interactions + 1)
 
 
 def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Event:
     assert entry.namespace is not None and entry.memory_id is not None
     event = entry.namespace, entry.event_id, entry.shard, outcome, entry.memory_id, entry.seq
     if said is None:
-        return _event_row(*event)
-    return _event_row(*event, said.agent, said.subject, said.source, said.session)
+        return Event(*event)
+    return Event(*event, said.agent, said.subject, said.source, said.session)
 
 
 def _undropped(entry: JournalEntry, detail: Stored) -> str | None:
@@ -190,7 +186,7 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
     # Rows of other namespaces may be at hand, and are not of this shard's history.
     known = (rows.memories.get(parent) for parent in detail.derives_from)
     holds = facets(detail, [source for source in known if source is not None and source.namespace == entry.namespace])
-    memory = _memory(
+    memory = Memory(
         id=entry.memory_id,
         shard=entry.shard,
         namespace=entry.namespace,
@@ -216,7 +212,7 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         purposes=holds.purposes,
         jurisdictions=holds.jurisdictions,
     )
-    strength = _strength(
+    strength = Strength(
         memory_id=memory.id,
         shard=memory.shard,
         tier=memory.tier,
@@ -226,9 +222,9 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         due_at=due_at(memory.created, rules.genesis.policy),
         touched=detail.accepted_offset,
     )
-    return _changed(
+    return replace(
         change,
-        state=_moved(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
+        state=replace(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
         memories=(memory,),
         strengths=(strength,),
         revealed=memory.id,
@@ -242,12 +238,12 @@ def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> 
     strength = rows.strengths[change.entry.memory_id or ""]
     if not repetitions.reinforces(rows, change.entry.namespace or "", detail):
         raise KeyError("a memory that the repetition may become one with")
-    stronger = _stronger(
+    stronger = replace(
         _touched(rules, strength, detail.occurred_at, detail.accepted_offset),
         reinforced=strength.reinforced + 1,
         salience_ppm=max(strength.salience_ppm, detail.salience_ppm),
     )
-    return _changed(
+    return replace(
         change,
         state=_interaction(change.state),
         strengths=(stronger,),
@@ -262,20 +258,20 @@ def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
     dead letter; what is kept out, not at all."""
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
-    change = _changed(
+    change = replace(
         change,
         undropped=_undropped(entry, detail),
         state=_interaction(change.state),
         event=_event(entry, detail.outcome, detail),
     )
     if detail.outcome == ERASED:
-        return _changed(change, erased=erasures.kept_out(entry))
+        return replace(change, erased=erasures.kept_out(entry))
     # As long as there may be a letter that brings back what failed, it can be opened.
     grace_ms = rules.genesis.policy.forget.grace_ms
     kept_ms = max(grace_ms, KEPT_MS) if detail.outcome == FAILED else grace_ms
     # Before its first tick a shard's time is 0.
     destroy_at = max(entry.as_of, detail.occurred_at) + kept_ms
-    return _changed(
+    return replace(
         change,
         dropped=Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),
         provenance=repetitions.provenance(rows, entry, detail),
@@ -283,14 +279,14 @@ def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
 
 
 def _do_accessed(rules: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
-    change = _changed(change, state=_interaction(change.state), event=_event(change.entry, "accessed"))
+    change = replace(change, state=_interaction(change.state), event=_event(change.entry, "accessed"))
     if not detail.applied:
         return change
     strength = rows.strengths[change.entry.memory_id or ""]
-    read = _stronger(
+    read = replace(
         _touched(rules, strength, detail.accessed_at, change.entry.source_offset), accesses=strength.accesses + 1
     )
-    return _changed(change, strengths=(read,))
+    return replace(change, strengths=(read,))
 
 
 def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
@@ -300,14 +296,14 @@ def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
     if detail.applied or not restores.asks(memory, entry.namespace or "", detail.accessed_at, rows.state.as_of):
         raise KeyError("a memory that rests sealed and was not used since the vote, as far as the shard knew")
     # Before its first tick a shard's time is 0.
-    state = _moved(_interaction(change.state), asked_at=max(entry.as_of, 1))
-    return _changed(change, state=state, event=_event(entry, "accessed"), memories=(_evolved(memory, asks_after=None),))
+    state = replace(_interaction(change.state), asked_at=max(entry.as_of, 1))
+    return replace(change, state=state, event=_event(entry, "accessed"), memories=(replace(memory, asks_after=None),))
 
 
 def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength:
     """Read or said again: decay starts anew, and what the votes kept until now is forgotten."""
     last_access = max(strength.last_access, at)
-    return _stronger(
+    return replace(
         strength,
         last_access=last_access,
         due_at=due_at(last_access, rules.genesis.policy),
@@ -329,13 +325,13 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
     """Sealed memories are gone for good. An id without a memory was an episode that repeated one, or was dropped."""
     entry = change.entry
     gone = tuple(
-        _evolved(
+        replace(
             rows.memories[memory_id], tier=GONE, changed=entry.as_of, sealed_until=None, asks_after=None, seq=entry.seq
         )
         for memory_id in detail.memory_ids
         if memory_id in rows.memories and rows.memories[memory_id].tier == SEALED
     )
-    return _changed(change, memories=gone, destroyed=detail.memory_ids)
+    return replace(change, memories=gone, destroyed=detail.memory_ids)
 
 
 def _do_erased(rules: Rules, rows: Rows, change: Change, detail: Erased) -> Change:
@@ -345,7 +341,7 @@ def _do_erased(rules: Rules, rows: Rows, change: Change, detail: Erased) -> Chan
 def _do_requested(_: Rules, __: Rows, change: Change, ___: RestoreRequested) -> Change:
     """The request stands in the journal, and is voted on; whoever nominates is told that there is one."""
     # Before its first tick a shard's time is 0.
-    return _changed(change, state=_moved(change.state, asked_at=max(change.entry.as_of, 1)))
+    return replace(change, state=replace(change.state, asked_at=max(change.entry.as_of, 1)))
 
 
 def _do_protected(rules: Rules, rows: Rows, change: Change, detail: Protected) -> Change:
@@ -365,12 +361,11 @@ def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Ch
     memory = rows.memories[change.entry.memory_id or ""]
     if memory.id not in rows.strengths or memory.encoder != detail.previous:
         raise KeyError(f"a memory that is alive, encoded by {detail.previous}")
-    changed = _evolved(memory, encoder=detail.encoder, seq=change.entry.seq)
-    return _changed(change, memories=(changed,), reencoded=memory.id)
+    changed = replace(memory, encoder=detail.encoder, seq=change.entry.seq)
+    return replace(change, memories=(changed,), reencoded=memory.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """The records that an effect's detail may be, and what the effect does."""
 
     details: tuple[type, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis

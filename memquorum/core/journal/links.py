@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import hashlib
 
+from msgspec.structs import replace
+
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.journal.rows import ShardState
-from memquorum.core.quick import evolver
 from memquorum.core.records import JournalAppended, JournalEntry
 
 _GENESIS = b"memquorum/journal/0"
 _LINK = b"memquorum/journal/1"
-_moved = evolver(ShardState)
 
 
 class BrokenChain(ValueError):
@@ -73,7 +73,7 @@ def _check_hash(state: ShardState, link: JournalAppended) -> None:
 
 def advance(state: ShardState, entry: JournalEntry, link: JournalAppended) -> ShardState:
     """The state with the link as its last: sequence, hash and time; what the entry does besides is its rule's."""
-    return _moved(state, seq=entry.seq, hash=link.hash, as_of=entry.as_of)
+    return replace(state, seq=entry.seq, hash=link.hash, as_of=entry.as_of)
 
 
 def _follows(state: ShardState, entry: JournalEntry) -> None:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.journal.rows import Memory, Provenance
 from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
@@ -35,8 +36,7 @@ def matches(selector: str, value: str, *, id: str, agent: str, subject: str, sou
     return selector == NAMESPACE or (value != "" and said.get(selector) == value)
 
 
-@dataclass(frozen=True, slots=True)
-class Saying:
+class Saying(Struct, frozen=True):
     """What somebody said, of whom and from where: a memory, or an episode that says the same as one."""
 
     agent: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR, Genesis

@@ -7,14 +7,14 @@ it, which never go: so what is forgotten leaves nothing behind but what everythi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.avro import Codec
 from memquorum.core.records import Accessed, JournalEntry, Reencoded, Restored, Stored
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """A memory's past. `born`: the entry that stored it, with its detail; `encoded`: the last that replaced its
     embedding, if one did."""
 

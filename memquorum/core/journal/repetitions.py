@@ -9,11 +9,8 @@ from __future__ import annotations
 from memquorum.core import ids
 from memquorum.core.journal.rows import Memory, Provenance, Rows
 from memquorum.core.merging import marks, merges
-from memquorum.core.quick import maker
 from memquorum.core.records import JournalEntry, Stored
 from memquorum.core.tiers import GONE
-
-_provenance = maker(Provenance)
 
 
 def reinforces(rows: Rows, namespace: str, detail: Stored) -> bool:
@@ -42,7 +39,7 @@ def provenance(rows: Rows, entry: JournalEntry, detail: Stored) -> tuple[Provena
     if detail.retry:  # the first try has told what it was made of
         follows = {parent: goes for parent, goes in follows.items() if parent not in detail.derives_from}
     return tuple(
-        _provenance(
+        Provenance(
             entry.shard, entry.seq, namespace, own, parent,
             repeated is not None and parent == repeated.id, goes, detail.agent,
         )

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,8 +39,7 @@ class CannotReplay(ValueError):
     """A journal that cannot be followed, or sources that are not what it says; the message names shard and entry."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """A link of the journal, decoded."""
 
     link: JournalAppended
@@ -47,8 +47,7 @@ class Read:
     detail: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Lies:
+class Lies(Struct, frozen=True):
     """Where a memory's content lies that comes back, and the commitment that it must have."""
 
     accepted_offset: int
@@ -56,8 +55,7 @@ class Lies:
     commitment: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Sealed:
+class Sealed(Struct, frozen=True):
     """A memory whose content is to be stored: where it lies, and what it must be."""
 
     seq: int
@@ -67,8 +65,7 @@ class Sealed:
     detail: Stored | Lies
 
 
-@dataclass(frozen=True, slots=True)
-class SealedAnew:
+class SealedAnew(Struct, frozen=True):
     """A memory whose embedding was replaced: where the latest one lies, and by which encoder it must be. The encoder
     before it is not known (empty) of a memory that comes back."""
 
@@ -79,8 +76,7 @@ class SealedAnew:
     detail: Reencoded
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What a batch of links leaves: the rows to be written, the memories whose content goes with them, and those whose
     embedding is another one than the first."""
 

@@ -7,7 +7,9 @@ epoch, scores millionths, ids canonical UUID text.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from memquorum.core.caps import Quota
 from memquorum.core.facets import EPISODIC
@@ -16,8 +18,7 @@ from memquorum.core.records import JournalAppended, JournalEntry, Restored, Stan
 from memquorum.core.vote.columns import Ballot
 
 
-@dataclass(frozen=True, slots=True)
-class ShardState:
+class ShardState(Struct, frozen=True):
     """Where a shard stands after the journal entry `seq`, whose hash is `hash`."""
 
     shard: int
@@ -43,8 +44,7 @@ class ShardState:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Struct, frozen=True):
     """A memory's own row; it outlives its content. From `type` on: what holds for its use (`core.facets`)."""
 
     id: str
@@ -75,8 +75,7 @@ class Memory:
     has, and of what does not rest."""
 
 
-@dataclass(frozen=True, slots=True)
-class Strength:
+class Strength(Struct, frozen=True):
     """What changes often. There is one exactly as long as the memory is alive."""
 
     memory_id: str
@@ -95,8 +94,7 @@ class Strength:
     promote_rest: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """The first outcome of an event id in its namespace that is no failure, or the last failure.
 
     `agent`, `subject`, `source`: what an order to erase may name; `session`: with the agent, whose episodic buffer it
@@ -115,8 +113,7 @@ class Event:
     session: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
+class Provenance(Struct, frozen=True):
     """An episode was made of a memory, or (`echo`) said it again; `child` is the episode's own memory id, `agent` who
     said it. `follows`: it goes where the parent goes. Not so what only says it again and is a memory of its own."""
 
@@ -130,8 +127,7 @@ class Provenance:
     agent: str
 
 
-@dataclass(frozen=True, slots=True)
-class ErasedRow:
+class ErasedRow(Struct, frozen=True):
     """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one."""
 
     memory_id: str
@@ -141,8 +137,7 @@ class ErasedRow:
     was: str
 
 
-@dataclass(frozen=True, slots=True)
-class ErasureRow:
+class ErasureRow(Struct, frozen=True):
     """An order that was carried out, by the entries from `first_seq` to `last_seq`.
 
     `memories` and `episodes`: how many memories it took, and how many episodes with them. `head`: the signed head of
@@ -175,8 +170,7 @@ class ErasureRow:
         return replace(self, memories=self.memories + part.memories, episodes=self.episodes + part.episodes)
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
+class Dropped(Struct, frozen=True):
     """An episode that became no memory: its sealed copy can be opened until its key is destroyed, from `destroy_at`.
 
     There is one exactly until then."""
@@ -187,8 +181,7 @@ class Dropped:
     destroy_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class BallotRow:
+class BallotRow(Struct, frozen=True):
     """One member's opinion on one proposal."""
 
     member: int
@@ -197,8 +190,7 @@ class BallotRow:
     terms: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeRow:
+class OutcomeRow(Struct, frozen=True):
     """How one proposal ended, `yes` ballots of `weight_ppm` where `needed_ppm` was needed."""
 
     position: int
@@ -211,8 +203,7 @@ class OutcomeRow:
     needed_ppm: int
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionRow:
+class DecisionRow(Struct, frozen=True):
     """A decided epoch with its certificate, its outcomes and the ballots that they follow from."""
 
     shard: int
@@ -235,8 +226,7 @@ class DecisionRow:
         return tuple(BallotRow(member, o.yes, o.score_ppm, o.terms) for member, o in said)
 
 
-@dataclass(frozen=True, slots=True)
-class LetGo:
+class LetGo(Struct, frozen=True):
     """What a decision took of a namespace: how many memories were forgotten at the shard's time `as_of`, and how many
     its cap held back (core/caps)."""
 
@@ -248,8 +238,7 @@ class LetGo:
     held_back: int
 
 
-@dataclass(frozen=True, slots=True)
-class Protection:
+class Protection(Struct, frozen=True):
     """An order that protects a memory and stands: of its `kind`, pin, hold or a goal's, there is at most one."""
 
     memory_id: str
@@ -264,16 +253,14 @@ class Protection:
     accepted_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Guarded:
+class Guarded(Struct, frozen=True):
     """How much of a namespace is protected: pins that stand, and what goals need, counted for each goal."""
 
     pins: int = 0
     needs: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class GoalDue:
+class GoalDue(Struct, frozen=True):
     """A goal that lapses: when it was last said to need anything, and memories that it needs, not more than an entry
     takes."""
 
@@ -283,8 +270,7 @@ class GoalDue:
     memory_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """An order, or a request, that was answered, by its digest (`core.orders.order_digest`); it applies once. `effect`:
     how, by the journal entry `seq`, an erasure by its first one."""
 
@@ -298,8 +284,7 @@ class Answered:
 EventKey = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """A shard's state and, of its rows, those that a record may touch. What is absent here does not exist."""
 
     state: ShardState
@@ -318,8 +303,7 @@ class Rows:
     """How much is protected in the namespaces asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keys:
+class Keys(Struct, frozen=True):
     """Which rows a record may touch: what must be loaded before a rule is asked."""
 
     memories: frozenset[str] = frozenset()
@@ -346,8 +330,7 @@ class Keys:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What one journal entry does to its shard.
 
     `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding

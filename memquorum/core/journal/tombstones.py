@@ -7,15 +7,15 @@ delivered again, or from a dead letter. And whatever its time, if it was made of
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.journal.rows import EventKey, Memory
 from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
 from memquorum.core.tiers import GONE
 
 
-@dataclass(frozen=True, slots=True)
-class Tombstone:
+class Tombstone(Struct, frozen=True):
     """An order that was carried out. `accepted_at`: what occurred until then stays out."""
 
     namespace: str
@@ -25,8 +25,7 @@ class Tombstone:
     accepted_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Episode:
+class Episode(Struct, frozen=True):
     """What is asked about: `id` is its own memory id, `at` when it occurred; `repeats`: the memory that it was found to
     say again, if any."""
 

@@ -7,15 +7,15 @@ order itself, published once more. So whoever releases is told what to order ane
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.avro import Codec
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.records import ErasureOrdered, JournalEntry, Signed, Withheld
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """A withheld order. `held`: of what it named, what is held still."""
 
     shard: int

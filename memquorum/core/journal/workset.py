@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.journal import protections
 from memquorum.core.journal.rows import (
@@ -27,8 +28,7 @@ from memquorum.core.journal.rows import (
 from memquorum.core.records import JournalAppended, JournalEntry
 
 
-@dataclass(frozen=True, slots=True)
-class Net:
+class Net(Struct, frozen=True):
     """What a batch leaves to be written for one shard.
 
     `before` is the state that the batch began at: whoever writes finds the shard exactly there. A memory that came and

@@ -11,7 +11,8 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 from types import MappingProxyType
 
 from memquorum.core import names

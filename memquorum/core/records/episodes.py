@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeRecorded:
+class EpisodeRecorded(Struct, frozen=True):
     """Outside. What happened to an agent, as the agent publishes it."""
 
     agent: str
@@ -28,8 +27,7 @@ class EpisodeRecorded:
     jurisdiction: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeAccepted:
+class EpisodeAccepted(Struct, frozen=True):
     """An episode behind the wall: validated, identified, its content sealed."""
 
     event_id: str
@@ -58,8 +56,7 @@ class EpisodeAccepted:
     sealed_signed: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Struct, frozen=True):
     """Detail of 'stored', 'reinforced' and 'dropped': what salience said of the episode."""
 
     agent: str
@@ -89,8 +86,7 @@ class Stored:
     retry: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeScored:
+class EpisodeScored(Struct, frozen=True):
     """One outcome for every accepted episode; of several, `core.commit.answers` says which one counts."""
 
     event_id: str
@@ -112,8 +108,7 @@ class EpisodeScored:
     writer_epoch: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryReencoded:
+class MemoryReencoded(Struct, frozen=True):
     """A stored memory's embedding by another encoder."""
 
     memory_id: str
@@ -124,8 +119,7 @@ class MemoryReencoded:
     memory_seq: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Reencoded:
+class Reencoded(Struct, frozen=True):
     """Detail of 'reencoded': which encoder's embedding took whose place; the source is where it lies."""
 
     previous: str

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class ErasureOrdered:
+class ErasureOrdered(Struct, frozen=True):
     """Outside, within a Signed. Everything in a namespace that a selector names is to be erased."""
 
     cluster: bytes
@@ -19,8 +18,7 @@ class ErasureOrdered:
     reference: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ErasedEpisode:
+class ErasedEpisode(Struct, frozen=True):
     """One episode whose key was destroyed."""
 
     memory_id: str
@@ -28,8 +26,7 @@ class ErasedEpisode:
     commitment: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Erased:
+class Erased(Struct, frozen=True):
     """Detail of 'erased': what an order to erase destroyed; one of its entries."""
 
     order: bytes

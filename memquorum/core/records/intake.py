@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class AccessRecorded:
+class AccessRecorded(Struct, frozen=True):
     """Outside. An agent used a memory."""
 
     agent: str
@@ -16,16 +15,14 @@ class AccessRecorded:
     accessed_at: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClockRequested:
+class ClockRequested(Struct, frozen=True):
     """Outside, read only where the clock is driven: asks for a tick on every shard."""
 
     as_of: int
     event_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AccessAccepted:
+class AccessAccepted(Struct, frozen=True):
     """An access behind the wall."""
 
     event_id: str
@@ -35,16 +32,14 @@ class AccessAccepted:
     accessed_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClockTicked:
+class ClockTicked(Struct, frozen=True):
     """Time as a record: from here on it is as_of in this shard."""
 
     event_id: str
     as_of: int
 
 
-@dataclass(frozen=True, slots=True)
-class IntakeRefused:
+class IntakeRefused(Struct, frozen=True):
     """A record that intake did not let in: where it came from and why; the payload sealed."""
 
     origin_topic: str

@@ -5,14 +5,13 @@ The other details stand beside what they tell of: episodes, erasures, protection
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from memquorum.core.records.nomination import Standing
 from memquorum.core.records.restoring import Restored
 
 
-@dataclass(frozen=True, slots=True)
-class JournalEntry:
+class JournalEntry(Struct, frozen=True):
     """One change of a shard. Its encoded bytes are what the chain hashes."""
 
     shard: int
@@ -28,8 +27,7 @@ class JournalEntry:
     memory_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class JournalAppended:
+class JournalAppended(Struct, frozen=True):
     """A journal entry with its place in the chain: hash = SHA-256(domain, previous_hash, entry)."""
 
     entry: bytes
@@ -37,8 +35,7 @@ class JournalAppended:
     hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class JournalHead:
+class JournalHead(Struct, frozen=True):
     """How far a shard's journal reaches; signed by the journal service."""
 
     cluster: bytes
@@ -49,8 +46,7 @@ class JournalHead:
     as_of: int
 
 
-@dataclass(frozen=True, slots=True)
-class Accessed:
+class Accessed(Struct, frozen=True):
     """Detail of 'accessed', and of 'asked': it came after its memory was forgotten, and asks for it back."""
 
     agent: str
@@ -58,8 +54,7 @@ class Accessed:
     applied: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """One proposal's end."""
 
     memory_id: str
@@ -68,8 +63,7 @@ class Result:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
+class Decided(Struct, frozen=True):
     """Detail of 'decided': the decision and the proof that it was taken."""
 
     epoch: int
@@ -81,16 +75,14 @@ class Decided:
     restored: tuple[Restored, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ticked:
+class Ticked(Struct, frozen=True):
     """Detail of 'ticked': the time that was accepted, and where the shard stood then."""
 
     as_of: int
     standing: Standing
 
 
-@dataclass(frozen=True, slots=True)
-class Destroyed:
+class Destroyed(Struct, frozen=True):
     """Detail of 'destroyed': the keys of sealed memories and dropped episodes whose grace time ended."""
 
     memory_ids: tuple[str, ...]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class MembersOrdered:
+class MembersOrdered(Struct, frozen=True):
     """The operator orders another membership of a shard."""
 
     cluster: bytes

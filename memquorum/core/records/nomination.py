@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Struct, frozen=True):
     """One memory under the threshold."""
 
     memory_id: str
@@ -14,8 +13,7 @@ class Crossing:
     decay_ppm: int
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """Where a shard stood at a tick: what decides whether the tick opens an epoch."""
 
     last_epoch: int
@@ -26,8 +24,7 @@ class Standing:
     asked_at: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class DecayCrossed:
+class DecayCrossed(Struct, frozen=True):
     """The memories of a shard whose decay has crossed the threshold at a tick."""
 
     shard: int
@@ -38,8 +35,7 @@ class DecayCrossed:
     standing: Standing | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """One memory, one kind."""
 
     memory_id: str
@@ -51,8 +47,7 @@ class Proposal:
     salience_ppm: int
 
 
-@dataclass(frozen=True, slots=True)
-class NominationProposed:
+class NominationProposed(Struct, frozen=True):
     """What one epoch of one shard votes on."""
 
     cluster: bytes

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class OrderAccepted:
+class OrderAccepted(Struct, frozen=True):
     """An order behind the wall: the Signed as received, its kind, the memories that it names, and when it came."""
 
     event_id: str
@@ -20,8 +19,7 @@ class OrderAccepted:
     origin_offset: int
 
 
-@dataclass(frozen=True, slots=True)
-class OrderFound:
+class OrderFound(Struct, frozen=True):
     """An order and where in the accepted stream it stands: what members vote on. `order`: the Signed, or the
     AccessAccepted of a use that asks, whose time `accepted_at` is then."""
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class ProtectionOrdered:
+class ProtectionOrdered(Struct, frozen=True):
     """Outside, within a Signed. A memory is to be protected from being forgotten, or no longer."""
 
     cluster: bytes
@@ -20,8 +19,7 @@ class ProtectionOrdered:
     ends: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Protected:
+class Protected(Struct, frozen=True):
     """Detail of 'protected'."""
 
     order: bytes
@@ -29,8 +27,7 @@ class Protected:
     applied: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Lapsed:
+class Lapsed(Struct, frozen=True):
     """Detail of 'lapsed': a goal that nobody ended, `kind` as a protection's, last spoken of at `used_at`, and memories
     that it needs no more; a goal of many takes several entries."""
 
@@ -39,8 +36,7 @@ class Lapsed:
     memory_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Withheld:
+class Withheld(Struct, frozen=True):
     """Detail of 'withheld': an order to erase that was not carried out."""
 
     order: bytes

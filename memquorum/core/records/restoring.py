@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreOrdered:
+class RestoreOrdered(Struct, frozen=True):
     """Outside, within a Signed. Somebody asks for memories back that were forgotten, or that others be forgotten."""
 
     cluster: bytes
@@ -19,16 +18,14 @@ class RestoreOrdered:
     action: str = "restore"
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreRequested:
+class RestoreRequested(Struct, frozen=True):
     """Detail of 'requested' and 'declined': the request as it came in."""
 
     order: bytes
     accepted_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(Struct, frozen=True):
     """Of a memory that came back: what its use had made of it, and where its content and its embedding lie.
 
     `reencoded_offset`: of the record that holds the embedding, if another encoder made it anew; -1 if none did.

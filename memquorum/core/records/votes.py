@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
+class Opinion(Struct, frozen=True):
     """One proposal, judged."""
 
     yes: bool
@@ -14,8 +13,7 @@ class Opinion:
     terms: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class BallotCast:
+class BallotCast(Struct, frozen=True):
     """A member's opinion on every proposal of an epoch: their terms in columns (`vote.columns`), or, of earlier
     releases, one by one."""
 
@@ -29,8 +27,7 @@ class BallotCast:
     terms: bytes | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PrePrepare:
+class PrePrepare(Struct, frozen=True):
     """The primary's proposal for a slot: the nomination and the ballot certificate."""
 
     cluster: bytes
@@ -44,8 +41,7 @@ class PrePrepare:
     ballots: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Prepare:
+class Prepare(Struct, frozen=True):
     """The outcome follows from the certificate."""
 
     cluster: bytes
@@ -57,8 +53,7 @@ class Prepare:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A quorum has prepared."""
 
     cluster: bytes
@@ -70,16 +65,14 @@ class Commit:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """A prepared certificate: q members stood behind a proposal in one view."""
 
     pre_prepare: bytes
     prepares: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ViewChange:
+class ViewChange(Struct, frozen=True):
     """A member asks for a view and says what it must not lose."""
 
     cluster: bytes
@@ -92,8 +85,7 @@ class ViewChange:
     prepared: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class NewView:
+class NewView(Struct, frozen=True):
     """The primary of a view opens it."""
 
     cluster: bytes
@@ -104,8 +96,7 @@ class NewView:
     view_changes: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Misbehaved:
+class Misbehaved(Struct, frozen=True):
     """A member signed what no honest member signs: who says so, and the messages that prove it."""
 
     cluster: bytes
@@ -117,8 +108,7 @@ class Misbehaved:
     originals: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Struct, frozen=True):
     """What a member has decided and read up to a sequence; q alike make it stable.
 
     `decisions`: the rolling hash of the proposals decided; `stream`: that of the accepted stream with its scores, up to
@@ -136,8 +126,7 @@ class Checkpoint:
     stream: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Signed:
+class Signed(Struct, frozen=True):
     """Bytes and who signed them: Ed25519 over domain, cluster and the received body."""
 
     signer: str

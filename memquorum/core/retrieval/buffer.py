@@ -8,15 +8,15 @@ the ring does not come back for that.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.retrieval.ranking import Candidate
 
 PLACES = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(Struct, frozen=True):
     """A memory that the agent made or repeated. `place`: in the order of acceptance, 1 for the newest trace."""
 
     candidate: Candidate

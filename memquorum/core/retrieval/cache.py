@@ -12,9 +12,9 @@ confirms each answer (`confirmed`), in the snapshot that the texts are of: see t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,8 +36,7 @@ Compared = Literal["all", "most used", "by index"]
 """With what a query was compared. An index of the store's finds nearly all of the nearest (infra/decisions/0031)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """Memories as the store has them: ids, vectors of shape (n, d), and how often each was used."""
 
     memory_ids: Sequence[str]
@@ -45,8 +44,7 @@ class Rows:
     uses: Sequence[int]
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(Struct, frozen=True):
     """Those that may be the k nearest, to be confirmed by the store.
 
     `needed`: how many of them must still be there, so that none that is not among them can be nearer than the k-th.

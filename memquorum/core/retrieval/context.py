@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from memquorum.core.api.requests import ContextRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -23,8 +23,7 @@ from memquorum.core.retrieval.working import Frame
 SHARE_DEFAULT = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A context that may be made, for the agent that reads: of its `session`, or of all its sessions; without a query
     of its buffer alone."""
 

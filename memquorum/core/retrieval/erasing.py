@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from memquorum.core.api.requests import ErasureRequest
 from memquorum.core.orders import erase as orders
@@ -17,8 +17,7 @@ LISTED_DEFAULT = 100
 _FIELDS = {MEMORY: "memory_id", SUBJECT: "subject", AGENT: "agent", SOURCE: "source"}
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """An erasure that may be looked at, or ordered."""
 
     namespace: str

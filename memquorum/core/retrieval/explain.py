@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from memquorum.core import caps, decay, facets
 from memquorum.core.avro import Codec
@@ -30,8 +32,7 @@ from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.tally import Outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Noted:
+class Noted(Struct, frozen=True):
     """A journal entry about the memory, its detail decoded."""
 
     seq: int
@@ -42,8 +43,7 @@ class Noted:
     detail: Stored | Accessed | Reencoded
 
 
-@dataclass(frozen=True, slots=True)
-class Erasing:
+class Erasing(Struct, frozen=True):
     """The order that took the memory. Times in milliseconds since the epoch."""
 
     order_id: str
@@ -55,8 +55,7 @@ class Erasing:
     journal_seq: int
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(Struct, frozen=True):
     """A request that names the memory, and on which nobody has voted. `action`: restore, or forget."""
 
     order_id: str
@@ -66,8 +65,7 @@ class Waiting:
     accepted_at: int
 
 
-@dataclass(frozen=True, slots=True)
-class DecisionFacts:
+class DecisionFacts(Struct, frozen=True):
     """A decided epoch that spoke of the memory, and how it ended for it according to the journal."""
 
     shard: int
@@ -80,8 +78,7 @@ class DecisionFacts:
     commits: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What the store knows of one memory id. `memory` is None for an episode that was never stored.
 
     `notes`: journal entries about it in order, of its uses only the latest. `repetitions`: how often one of its event
@@ -119,8 +116,7 @@ def gated(facts: Facts) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Signal:
+class Signal(Struct, frozen=True):
     """One part of a salience: its weight as the policy has it, its value in millionths."""
 
     name: str
@@ -128,8 +124,7 @@ class Signal:
     value_ppm: int
 
 
-@dataclass(frozen=True, slots=True)
-class Birth:
+class Birth(Struct, frozen=True):
     """Where the memory came from, and what salience said of it. `retry`: after it had failed before."""
 
     journal_seq: int
@@ -153,8 +148,7 @@ class Birth:
     retry: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """The memory was read, or said again. `how`: accessed or reinforced."""
 
     at: int
@@ -162,16 +156,14 @@ class Use:
     how: str
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Struct, frozen=True):
     """Another encoder's embedding took the place of the one before, by an entry of the journal."""
 
     journal_seq: int
     encoder: str
 
 
-@dataclass(frozen=True, slots=True)
-class MemberOpinion:
+class MemberOpinion(Struct, frozen=True):
     """What one member said of it: `terms` by the kind's names, `profile` the decay that it saw, where it judged one."""
 
     member: int
@@ -184,8 +176,7 @@ class MemberOpinion:
     profile: decay.Profile | None
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Struct, frozen=True):
     """Who proved it. `digest`: of the proposal, which every commit names."""
 
     view: int
@@ -196,8 +187,7 @@ class Certificate:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """One epoch's vote on the memory. `complaint`: why the certificate proves nothing; then nothing else is told."""
 
     shard: int
@@ -224,8 +214,7 @@ class Vote:
     asked_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Account:
+class Account(Struct, frozen=True):
     """Everything that is known of why a memory is where it is, at the time `as_of` of its shard.
 
     `tier`: 'never stored' for an episode that did not become a memory. `due_at`: when decay crosses the threshold if
@@ -303,7 +292,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
 
 def plain(value: Any) -> Any:
     """The account as JSON values; bytes as hex."""
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Struct):
         return plain(asdict(value))
     if isinstance(value, dict):
         return {key: plain(v) for key, v in value.items()}

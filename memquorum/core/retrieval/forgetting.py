@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core import caps
 from memquorum.core.api.answers import Leaving
@@ -21,8 +22,7 @@ from memquorum.core.retrieval.telling import moment
 ALIVE, PROTECTED, FORGOTTEN, KEPT, UNKNOWN = "alive", "protected", "forgotten", "kept", "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(Struct, frozen=True):
     """A memory as its rows have it; what it was used and kept is there while it is alive. Times in milliseconds."""
 
     memory_id: str

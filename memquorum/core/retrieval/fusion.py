@@ -11,11 +11,11 @@ gains a share of what its neighbours in the session have, of those that were fou
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class Fusion:
+class Fusion(Struct, frozen=True):
     """The numbers of a fusion."""
 
     k: int = 5

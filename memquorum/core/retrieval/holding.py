@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.facets import EPISODIC, Facets, facets, names
 from memquorum.core.journal.rows import Memory
@@ -11,8 +12,7 @@ from memquorum.core.policy import PPM
 from memquorum.core.records import Stored
 
 
-@dataclass(frozen=True, slots=True)
-class Holds:
+class Holds(Struct, frozen=True):
     """What holds for its use, and that of whatever it was made of. `purposes`: None for anything, () for nothing.
     `stricter`: its sources made it stricter than its publisher said."""
 

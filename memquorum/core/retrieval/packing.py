@@ -8,9 +8,10 @@ long for what is left of the budget is passed over, and shorter ones after it ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cache
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 import numpy as np
 
 from memquorum.core.api.answers import Hit
@@ -28,8 +29,7 @@ TOLD = 5
 DUPLICATE, MOST, BUDGET = "duplicate", "k_max", "budget"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """A memory that is in, what it costs, and the ids of those that say the same."""
 
     scored: Scored
@@ -37,16 +37,14 @@ class Item:
     folded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """How many were left out for a reason, and the first few of them, best first."""
 
     count: int = 0
     memory_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
+class Packed(Struct, frozen=True):
     """What is in, best first; the tokens that it costs; what is not, by reason."""
 
     items: tuple[Item, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from memquorum.core.api.requests import GoalRequest, NeedRequest, PinRequest
 from memquorum.core.orders import protect as orders
@@ -13,8 +13,7 @@ from memquorum.core.retrieval.query import BadRequest, read_body, read_memory_id
 NEEDS_MOST = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Goal:
+class Goal(Struct, frozen=True):
     """An agent's goal, and of which memories is spoken."""
 
     namespace: str

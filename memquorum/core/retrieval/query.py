@@ -9,8 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core import facets, ids, jsontext, names
 from memquorum.core.api.answers import Hit
@@ -38,8 +40,7 @@ class BadRequest(ValueError):
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Filters:
+class Filters(Struct, frozen=True):
     """Which memories are asked at all. None: all of them. `since` ≤ when it occurred < `until`, in milliseconds.
 
     `sensitivity_max`: in millionths. `purpose`: what is for certain purposes is given to who names one of them alone.
@@ -60,8 +61,7 @@ class Filters:
 ALL = Filters()
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     """A search that may be run. `agent` is None only for a peek. `exact`: all memories are to be compared."""
 
     namespace: str

@@ -8,9 +8,9 @@ more than what nobody has voted on yet.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from msgspec import Struct, field
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,8 +23,7 @@ from memquorum.core.retrieval.query import Filters
 _TIERS: Mapping[str, float] = MappingProxyType({"short-term": 1.0, "long-term": 1.1})
 
 
-@dataclass(frozen=True, slots=True)
-class Ranking:
+class Ranking(Struct, frozen=True):
     """The numbers of a retrieval."""
 
     depth: int = 100
@@ -39,8 +38,7 @@ class Ranking:
 DEFAULTS = Ranking()
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What is asked of a store. `vectors`: the query's by the encoder's name, of shape (d,)."""
 
     namespace: str
@@ -49,8 +47,7 @@ class Question:
     filters: Filters = field(default_factory=Filters)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A memory that was found. `near`: it is among its encoder's nearest; `words`: what the words that it shares with
     the query are worth, if it is among the best by words. `vector`: shape (d,), its own, of `encoder`."""
 
@@ -63,8 +60,7 @@ class Candidate:
     """The memories that follow it in its session, nearest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(Struct, frozen=True):
     """A candidate and why it stands where it stands."""
 
     candidate: Candidate

@@ -9,7 +9,8 @@ told in the order of time, as it happened.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.retrieval.packing import Item
 from memquorum.core.retrieval.ranking import Candidate, Scored
@@ -17,8 +18,7 @@ from memquorum.core.retrieval.ranking import Candidate, Scored
 ANCHOR, SOURCE, DERIVED, SESSION, TIME = _WAYS = ("anchor", "source", "derived", "session", "time")
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(Struct, frozen=True):
     """How far is looked: so many steps before and after in the session; `nearby` of what occurred `within_ms`; so many
     links to what it was made of and what was made of it, `related` of each."""
 
@@ -29,8 +29,7 @@ class Reach:
     related: int = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Struct, frozen=True):
     """A memory and the way by which it was come to. `apart`: steps in the session, links of derivation,
     or milliseconds; below 0 before, and of what it was made of."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from memquorum.core.api.requests import RecallRequest, RetrieveRequest
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
@@ -27,8 +27,7 @@ ANCHORS_DEFAULT, ANCHORS_MAX = 3, 20
 WITHIN_MS_MAX = 31 * 24 * 3_600_000
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(Struct, frozen=True):
     """Who reads, and where. `agent` is None only for a peek."""
 
     namespace: str
@@ -40,8 +39,7 @@ class Reader:
         return Search(self.namespace, query, k, self.agent, self.peek)
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieve:
+class Retrieve(Struct, frozen=True):
     """A retrieval that may be run."""
 
     reader: Reader
@@ -51,8 +49,7 @@ class Retrieve:
     filters: Filters
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
+class Recall(Struct, frozen=True):
     """A recall that may be run: from a memory, from the `anchors` memories that answer a query best, or from as many of
     those that a goal needs.
 

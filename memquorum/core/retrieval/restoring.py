@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from msgspec.structs import replace
+
+from msgspec import Struct
 
 from memquorum.core import names
 from memquorum.core.api.answers import Restore, Restoring
@@ -24,8 +25,7 @@ FORGOTTEN, KEPT = "forgotten", "kept"
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
-@dataclass(frozen=True, slots=True)
-class Resting:
+class Resting(Struct, frozen=True):
     """A memory as its row has it: `changed` and `sealed_until` in milliseconds, `as_of` its shard's time."""
 
     memory_id: str

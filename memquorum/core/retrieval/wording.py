@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import combinations
+
+from msgspec import Struct
 
 MOST, LOOKED = 600, 1_500
 """So many memories are expected to be looked at; and so many are looked at, where words go together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """`sources`: groups of words; who has all words of one of them is looked at. `words`, and beside them `weights`:
     what each is worth."""
 

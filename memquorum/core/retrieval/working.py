@@ -8,7 +8,8 @@ goes to the rest of the buffer. Nothing is in twice, and what says the same as o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.buffer import PLACES, Trace, as_it_happened, by_salience
@@ -22,8 +23,7 @@ SESSION, LATELY, REMEMBERED = "This session:\n", "Lately:\n", "Remembered:\n"
 _MINUTES = len("2026-01-01 00:00")
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(Struct, frozen=True):
     """A memory that is in. `why`: it is in the agent's buffer, or it answers the query; `place`: in the buffer, if it
     is there, 1 for the newest trace."""
 
@@ -32,8 +32,7 @@ class Placed:
     place: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Working:
+class Working(Struct, frozen=True):
     """What is in, in the order of the `text`: the buffer as it happened, then the others, best first. `packed`: the
     same, with the tokens of all of the text, and what is not in, by reason."""
 
@@ -42,8 +41,7 @@ class Working:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """What a working memory may hold: `budget` tokens, of which the buffer takes `share` before anything else is looked
     at, and at most `k_max` memories beside those. `session`: whether the buffer is that of one session."""
 

@@ -23,9 +23,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+
+from msgspec import Struct
 
 from memquorum.core.text import wording
 
@@ -49,8 +50,7 @@ _WORDS_AHEAD = 4
 _TURNS = frozenset({"by", "of"})
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """What of a text must be found in another one that is to agree with it. Made by `reading`."""
 
     numbers: tuple[str, ...]

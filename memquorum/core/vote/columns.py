@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core.policy import Policy
-from memquorum.core.quick import maker
 from memquorum.core.records import BallotCast, NominationProposed, Opinion
 from memquorum.core.vote.kinds import KINDS
 from memquorum.core.vote.kinds.kind import Columns, Kind, Terms, all_sound, check_opinion
@@ -31,8 +30,6 @@ Column = tuple[tuple[int, ...], NDArray[np.bool_], NDArray[np.int64], Columns]
 # Up to so many opinions are read and checked faster one by one.
 _FEW = 12
 _LETTERS = {4: "i", 8: "q"}
-
-_opinion = maker(Opinion)
 
 
 class BadBallot(ValueError):
@@ -73,7 +70,7 @@ class Ballot:
             found: dict[int, Opinion] = {}
             for places, votes, scores, terms in self._columns:
                 said = zip(places, votes.tolist(), scores.tolist(), zip(*terms.tolist(), strict=True), strict=True)
-                found.update((at, _opinion(yes, score, of_it)) for at, yes, score, of_it in said)
+                found.update((at, Opinion(yes, score, of_it)) for at, yes, score, of_it in said)
             self._opinions = tuple(found[at] for at in range(len(found)))
         return self._opinions
 
@@ -179,7 +176,7 @@ def _one_by_one(said: bytes, places: Places, policy: Policy) -> tuple[Opinion, .
             begin += width * len(where)
         for at, terms in zip(where, zip(*columns, strict=True), strict=True):
             score = kind.score(terms, policy)
-            found[at] = _opinion(kind.yes(score, policy), score, terms)
+            found[at] = Opinion(kind.yes(score, policy), score, terms)
     return tuple(found[at] for at in range(len(found)))
 
 

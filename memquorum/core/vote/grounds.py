@@ -8,9 +8,9 @@ millionths.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Protocol
 
+from msgspec import Struct, field
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,8 +28,7 @@ ALIKE = 0.75
 _SOURCE, _REPETITION = 400_000, 300_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MemoryFacts:
+class MemoryFacts(Struct, frozen=True, eq=False):
     """What one member has read about one memory."""
 
     memory_id: str
@@ -51,8 +50,7 @@ class MemoryFacts:
     """Whether the member itself read the accepted episode that the memory was made of, commitment included."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MemberContext:
+class MemberContext(Struct, frozen=True, eq=False):
     """The recent episodes of a member's own agents in one namespace; `of` makes it."""
 
     namespace: str
@@ -183,8 +181,7 @@ class Term(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Grounds:
+class Grounds(Struct, frozen=True):
     """The grounds of a vote to promote (SPEC B, Alg. 13): four ports, each replaceable alone."""
 
     bfs: Term

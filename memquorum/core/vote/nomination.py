@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
@@ -31,8 +32,7 @@ LATEST = 2**62
 """Later than any due time: what is due by then is everything that does not rest, longest unused first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """A nomination that was sent: its epoch and the time it speaks of."""
 
     epoch: int

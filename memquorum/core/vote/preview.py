@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from msgspec import Struct
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,8 +30,7 @@ from memquorum.ports import Candidate
 Vectors = Mapping[str, NDArray[np.float32]]
 
 
-@dataclass(frozen=True, slots=True)
-class Alive:
+class Alive(Struct, frozen=True):
     """A memory that is alive, whether it rests after a vote that kept it, and whether an order protects it."""
 
     candidate: Candidate
@@ -38,8 +38,7 @@ class Alive:
     protected: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Vote:
+class Vote(Struct, frozen=True):
     """What the votes would come to. `agreed_ppm`: the highest of the q lowest scores."""
 
     let_go: bool
@@ -47,8 +46,7 @@ class Vote:
     agreed_ppm: int
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """A memory that would be nominated."""
 
     memory_id: str

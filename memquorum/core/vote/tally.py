@@ -15,11 +15,11 @@ certificate can delay a deletion, and cannot cause one. Everything is integers a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import repeat
 
+from msgspec import Struct
+
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.quick import maker
 from memquorum.core.records import NominationProposed
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import KINDS
@@ -33,8 +33,7 @@ TOO_LIGHT = "too_little_weight"
 KEPT = "kept"
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """One proposal's end.
 
     `outcome`: the kind's word where it is decided ('forgotten', 'promoted'), else 'kept'; `reason`: a reason code.
@@ -52,9 +51,6 @@ class Outcome:
     weight_ppm: int
     needed_ppm: int
     confidence_ppm: int | None
-
-
-_made = maker(Outcome)
 
 
 def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ballot]) -> tuple[Outcome, ...]:
@@ -90,8 +86,7 @@ def needed_ppm(genesis: Genesis, kind: Kind) -> int:
     return -(-share.numerator * genesis.voice // share.denominator)
 
 
-@dataclass(frozen=True, slots=True)
-class _Count:
+class _Count(Struct, frozen=True):
     """What a set of yes-ballots comes to for a kind: whether votes and weight suffice, and if not, what is missing."""
 
     kind: Kind
@@ -119,7 +114,7 @@ def _outcome(genesis: Genesis, memory_id: str, count: _Count, at: int, ballots: 
     if decided and kind.gate is not None:
         verdict = kind.gate([b.opinions[at] for b in ballots if b.yes[at]], count.votes, genesis.policy)
         decided, reason, confidence = verdict.passed, verdict.reason, verdict.confidence_ppm
-    return _made(
+    return Outcome(
         memory_id,
         kind.name,
         decided,
