@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct
 import numpy as np
 import psycopg
+from msgspec import Struct
 from psycopg import sql
 from psycopg.rows import dict_row
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 from psycopg import conninfo
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 
-from msgspec import Struct
 import psycopg
+from msgspec import Struct
 from psycopg import sql
 
 from db.connection import patient

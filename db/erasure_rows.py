@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
 import psycopg
+from msgspec import Struct
 
 from db.queries import QUERIES
 from memquorum.core import ids

@@ -13,9 +13,9 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct
 import numpy as np
 import psycopg
+from msgspec import Struct
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
 import psycopg
+from msgspec import Struct
 from psycopg import sql
 
 from db import crowds

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 import psycopg
+from msgspec.structs import replace
 
 from db.preview_rows import Moment, moment
 from infra import genesis

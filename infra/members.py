@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from msgspec.structs import replace
 from confluent_kafka import KafkaException
+from msgspec.structs import replace
 from rich.table import Table
 
 from infra import genesis

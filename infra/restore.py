@@ -10,9 +10,9 @@ import time
 import uuid
 from collections.abc import Iterable
 
-from msgspec.structs import replace
 import psycopg
 from confluent_kafka import KafkaException
+from msgspec.structs import replace
 
 from db import restore_rows
 from db.connection import READER, Link

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from typing import Protocol
 
-from msgspec import Struct
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core.caps import Quota

@@ -24,7 +24,6 @@ from typing import Any, Protocol, TypeVar
 
 import faust
 from faust.types import TP, EventT, TopicT
-
 from msgspec import Struct, field
 
 from memquorum import cloudevents

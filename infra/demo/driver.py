@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec.structs import asdict, replace
 from confluent_kafka import KafkaError, Message
+from msgspec.structs import asdict, replace
 
 from infra.demo.inputs import Record
 from infra.demo.ledger import SEALED, Ledger

@@ -22,8 +22,8 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Context, Decimal
 from functools import lru_cache
 
-from msgspec import Struct
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError

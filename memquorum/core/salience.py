@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core.merging import Marks, merges

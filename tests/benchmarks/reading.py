@@ -19,13 +19,13 @@ import math
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from msgspec import structs
 import numpy as np
 import psycopg
+from msgspec import structs
 from numpy.typing import NDArray
 
 from db import copying

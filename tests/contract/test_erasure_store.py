@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.avro import Codec

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.policy import PPM
 from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts, Term, rules

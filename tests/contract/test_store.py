@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
-from msgspec.structs import replace
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 from db import due
 from db.due import Due

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from infra import genesis, settings
 from memquorum import topics

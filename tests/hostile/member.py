@@ -14,8 +14,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from msgspec.structs import replace
 from confluent_kafka import Message as Record
+from msgspec.structs import replace
 
 from memquorum.core import decay
 from memquorum.core.avro import Codec, DecodeError

@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec.structs import replace
 import numpy as np
 from confluent_kafka import Producer
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import ids, sealing

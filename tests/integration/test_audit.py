@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from msgspec.structs import replace
 import psycopg
 import pytest
 from confluent_kafka.admin import AdminClient
+from msgspec.structs import replace
 from psycopg import conninfo
 
 from db.audit_rows import snapshot

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from msgspec.structs import replace
 import numpy as np
 import psycopg
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from db.store import Clear, PostgresStore

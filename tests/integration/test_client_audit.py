@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum import cli, topics
 from memquorum.core.avro import Codec

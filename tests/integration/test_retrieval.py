@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from msgspec.structs import replace
 import psycopg
 import pytest
+from msgspec.structs import replace
 from pgvector import HalfVector
 from starlette.testclient import TestClient
 

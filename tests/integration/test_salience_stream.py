@@ -14,10 +14,10 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
-from msgspec.structs import replace
 import pytest
 from confluent_kafka import Message
 from confluent_kafka.admin import AdminClient
+from msgspec.structs import replace
 
 from db.inmemory import InMemoryNeighbourhoods, InMemoryStore
 from memquorum import topics

@@ -7,10 +7,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 import psycopg
 import pytest
 from confluent_kafka import TopicPartition
+from msgspec.structs import replace
 
 from db.store import PostgresStore
 from db.view import View

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import avro.compatibility
 import avro.schema
-from msgspec import Struct, StructMeta, structs
 import pytest
 import yaml
+from msgspec import Struct, StructMeta, structs
 
 from memquorum import topics
 from memquorum.core import records

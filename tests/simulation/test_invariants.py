@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from db.signstate import MemorySignState
 from memquorum.core.consensus import certificate, events, viewchange, views

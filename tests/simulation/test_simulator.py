@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.consensus import gate
 from memquorum.core.consensus.events import Message, Progress

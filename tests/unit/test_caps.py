@@ -6,10 +6,10 @@ import json
 import logging
 from fractions import Fraction
 
-from msgspec.structs import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core import caps
 from memquorum.core.audit.findings import Kind

@@ -6,8 +6,8 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.consensus import certificate
 from memquorum.core.consensus.certificate import (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from infra.topics import declared
 from memquorum import topics

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import events as t

@@ -6,8 +6,8 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from db import copying
 from memquorum.core.journal.rows import DecisionRow, OutcomeRow

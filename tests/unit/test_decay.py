@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core import decay
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError

@@ -13,8 +13,8 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
-from msgspec import structs
 import pytest
+from msgspec import structs
 
 from infra import commands
 from infra.demo import command as demo

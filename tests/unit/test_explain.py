@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.caps import NOTHING, Quota

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.avro import Codec

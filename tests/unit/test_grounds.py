@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.vote.grounds import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import asdict, replace
 import pytest
+from msgspec.structs import asdict, replace
 
 from memquorum import topics
 from memquorum.core.audit.findings import Kind

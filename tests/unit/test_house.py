@@ -10,8 +10,8 @@ import tomllib
 from dataclasses import fields
 from pathlib import Path
 
-from msgspec.structs import asdict
 import pytest
+from msgspec.structs import asdict
 
 from infra.genesis import SCALES_S
 from infra.settings import Settings

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 
-from msgspec.structs import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.journal import links

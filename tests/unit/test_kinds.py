@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.decay import decay_ppm, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy

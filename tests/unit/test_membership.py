@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.identity.membership import GenesisError, load
 from tests.unit.genesis import make, make_bytes, public_key

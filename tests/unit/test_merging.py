@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy, Policy

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from infra.forget import changed, lines
 from infra.settings import SettingsError

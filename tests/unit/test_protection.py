@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from db.inmemory import InMemoryStore

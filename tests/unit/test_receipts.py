@@ -7,8 +7,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.audit import receipts

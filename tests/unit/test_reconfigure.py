@@ -7,8 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.consensus import events as t

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import sealing

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core.consensus.reliability import LATE, PRIOR, WINDOW, enough, reliabilities, window
 from memquorum.core.orders.members import apply

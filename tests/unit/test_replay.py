@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from memquorum.core import sealing
 from memquorum.core.avro import Codec

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import proposal_digest

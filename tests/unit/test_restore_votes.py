@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import sealing

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from db.inmemory import InMemorySchedule, InMemoryStore
 from db.store import Clear

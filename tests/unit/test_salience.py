@@ -2,11 +2,11 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memquorum.core.merging import Marks

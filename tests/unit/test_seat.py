@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from db.signstate import MemorySignState
 from db.view import View

@@ -11,9 +11,9 @@ from typing import Any, cast
 
 import httpx
 import msgspec
-from msgspec.structs import replace
 import pytest
 from aiokafka.errors import KafkaError
+from msgspec.structs import replace
 from starlette.testclient import TestClient
 
 from memquorum.core import names

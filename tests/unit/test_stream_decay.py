@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import check_decision, check_nomination

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from db.inmemory import InMemoryVault

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import permutations
 from typing import Any
 
-from msgspec.structs import replace
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import BadCertificate

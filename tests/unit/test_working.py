@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from msgspec.structs import replace
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
+from msgspec.structs import replace
 
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.packing import BUDGET, DUPLICATE, MOST, Left, tokens

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
 import numpy as np
+from msgspec.structs import replace
 
 from db.store import Clear, Start
 from memquorum import topics

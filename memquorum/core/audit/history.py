@@ -14,10 +14,10 @@ import hashlib
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
-
-from msgspec.structs import replace
 from types import MappingProxyType
 from typing import Any
+
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import caps, ids

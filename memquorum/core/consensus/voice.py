@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec.structs import replace
-from typing import Any
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus import slots

@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from msgspec.structs import replace
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core import ids

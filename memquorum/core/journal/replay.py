@@ -11,9 +11,9 @@ import hmac
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-import numpy as np
 from numpy.typing import NDArray
 
 from memquorum.core import sealing

@@ -11,9 +11,9 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from types import MappingProxyType
 
 from msgspec.structs import replace
-from types import MappingProxyType
 
 from memquorum.core import names
 from memquorum.core.identity.membership import SERVICES, Genesis, GenesisError, Member, check

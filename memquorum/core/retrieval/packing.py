@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 
+import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
-import numpy as np
 
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.ranking import Candidate, Scored

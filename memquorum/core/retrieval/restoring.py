@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from msgspec.structs import replace
-
 from msgspec import Struct
+from msgspec.structs import replace
 
 from memquorum.core import names
 from memquorum.core.api.answers import Restore, Restoring

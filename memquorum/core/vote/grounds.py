@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from msgspec import Struct, field
 import numpy as np
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM

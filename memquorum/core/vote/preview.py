@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from msgspec import Struct
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from memquorum.core import caps
