@@ -7,8 +7,9 @@ wants to say and what the liar reads, and answers what it says instead, and to w
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.events import Message
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 _MOST_PER_EPOCH = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A record that a liar writes, and from whom a forking broker hides it."""
 
     message: Message

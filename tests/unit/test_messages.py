@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
+from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.identity.messages import BadMessage, digest, open_signed, sign, verify
@@ -17,7 +16,7 @@ GENESIS = make()
 
 
 def commit(**changes: object) -> Commit:
-    return dataclasses.replace(Commit(GENESIS.cluster, 0, 1, 0, 1, 2, b"d" * 32), **changes)
+    return replace(Commit(GENESIS.cluster, 0, 1, 0, 1, 2, b"d" * 32), **changes)
 
 
 def envelope(
