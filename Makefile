@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 # The same with torch and transformers beside it: some 6 GB.
 TORCH       := .venv-torch
 TORCH_READY := $(TORCH)/.ready
-# mem0 and LangGraph, for `bench-peers` alone: some 310 MB.
+# mem0 and LangGraph, for `bench WHAT=peers` alone: some 310 MB.
 PEERS       := .tools/peers
 PEERS_READY := $(PEERS)/.ready
 # matplotlib, for the charts of the pages alone: some 130 MB.
@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-alone bench backpressure bench-page bench-peers bench-scale bench-forget soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside charts
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-alone bench soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside charts
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,22 +86,20 @@ check-servers:
 check-alone:
 	@nice -n 10 $(BIN)/python -m pytest $(ALONE) >.tools/check-alone 2>&1; ended=$$?; cat .tools/check-alone; exit $$ended
 
-bench: setup  ## what the line costs on this machine, against its goals; ONLY="NAME …" takes some rows, QUICK=1 small ones
-	@$(BIN)/python -m tests.benchmarks $(foreach name,$(ONLY),--only $(name)) $(if $(QUICK),--quick)
-
-backpressure: setup  ## MINUTES=10 of publishing at five times the capacity, and five times as long until all is drained
-	@$(BIN)/python -m tests.benchmarks.backpressure --minutes $(or $(MINUTES),10)
-
-bench-page: setup charts  ## draws docs/performance.md and docs/measured.md from what `bench`, `backpressure` and `bench-peers` kept
-	@$(BIN)/python -m tests.benchmarks.page
-	@$(BIN)/python -m tests.benchmarks.measured
-
-bench-peers: setup  ## memquorum beside mem0, LangGraph's store and bare pgvector, in one run; DATA=FOLDER has LoCoMo, TURNS=100 tries
-	@$(MAKE) --no-print-directory $(PEERS_READY) || echo "bench-peers: mem0 and LangGraph are not installed; their rows will say so" >&2
-	@$(BIN)/python -m tests.benchmarks.peers $(if $(DATA),--data "$(DATA)") $(if $(TURNS),--turns $(TURNS))
+# What is measured needs no more than `setup`; what the others are, and what charts need, have environments of their own.
+bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading; pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE
+ifeq ($(WHAT),peers)
+	@$(MAKE) --no-print-directory $(PEERS_READY) || echo "bench: mem0 and LangGraph are not installed; their rows will say so" >&2
+endif
+ifeq ($(WHAT),pages)
+	@$(MAKE) --no-print-directory charts
+endif
+	@$(BIN)/python -m tests.benchmarks $(or $(WHAT),line) $(foreach name,$(ONLY),--only $(name)) $(if $(QUICK),--quick) \
+	  $(if $(DATA),--data "$(DATA)") $(if $(JSON),--json "$(JSON)") $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(TURNS),--turns $(TURNS)) $(if $(MEMBERS),--members $(MEMBERS)) $(if $(SILENT),--silent) $(if $(KEEP),--keep)
 
 $(PEERS_READY): requirements-peers.lock
-	@echo "bench-peers: the packages of requirements-peers.lock"
+	@echo "bench: the packages of requirements-peers.lock"
 	@test -x $(PEERS)/bin/python || $(PYTHON) -m venv --without-pip $(PEERS)
 	@$(UV) pip sync --quiet --python $(PEERS)/bin/python --require-hashes requirements-peers.lock
 	@touch $@
@@ -129,12 +127,6 @@ test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own
 
 test-beside: setup  ## the wheel in environments of others: with the lowest versions it allows, and beside langgraph, mem0 and openai-agents
 	@$(BIN)/python -m tests.beside
-
-bench-scale: setup  ## what an epoch costs the consensus core with MEMBERS="4 5 7 10 13 31 100", Kafka left out; KEEP=1, SILENT=1
-	@$(BIN)/python -m tests.simulation.scale $(if $(MEMBERS),--members $(MEMBERS)) $(if $(SILENT),--silent) $(if $(KEEP),--keep)
-
-bench-forget: setup  ## how well is forgotten, on sets in DATA=FOLDER that are not here; ONLY="PART …", PAGE=1 only draws the page
-	@$(BIN)/python -m tests.benchmarks.forgetting $(if $(DATA),--data "$(DATA)") $(foreach name,$(ONLY),--only $(name)) $(if $(PAGE),--page)
 
 soak: setup  ## faults at random moments under load, MINUTES=60, SEED=1; the outcome goes to tests/faults/results
 	@$(BIN)/python -m tests.faults.soak --minutes $(or $(MINUTES),60) --seed $(or $(SEED),1)

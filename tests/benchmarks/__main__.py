@@ -1,7 +1,8 @@
-"""Measures what the line costs: python -m tests.benchmarks [--only NAME …] [--quick].
+"""Measures one thing of the project: python -m tests.benchmarks [WHAT] [--json FILE] …, or `make bench WHAT=…`.
 
-Real Kafka and Postgres, the line's own processes. Prints the machine, and for each row its figures, whether its goals
-are met, and the ratio to a reference of the same go; keeps all of it as JSON in tests/benchmarks/results.
+line: what the line costs (the default). backpressure: publishing at five times the capacity. peers: beside mem0,
+LangGraph's store and bare pgvector. scale: what an epoch costs with more members. forget: how well is forgotten.
+reading: how well is found. pages: draws the pages of what was kept, and measures nothing.
 """
 
 from __future__ import annotations
@@ -12,77 +13,78 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import argparse
+import json
 import sys
-import time
-import traceback
-from collections.abc import Callable
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from tests.benchmarks import (
-    caching,
-    context,
-    epochs,
-    erasing,
-    flatness,
-    ingest,
-    kept,
-    measured,
-    members,
-    page,
-    reading_scale,
-    rebuilding,
-    recovery,
-    resident,
-    searchable,
-)
-from tests.benchmarks.kept import Row
+from tests.benchmarks import kept
 
-ROWS: dict[str, Callable[[bool], Row]] = {
-    "ingest": ingest.measure,
-    "searchable": searchable.measure,
-    "cache": caching.measure,
-    "epoch": epochs.latency,
-    "decisions": epochs.throughput,
-    "recovery": recovery.measure,
-    "members": members.measure,
-    "rebuild": rebuilding.measure,
-    "flatness": flatness.measure,
-    "resident": resident.measure,
-    "reading-scale": reading_scale.measure,
-    "erase": erasing.measure,
-    "context": context.measure,
+# What is measured → its module: `run` measures, and `ONLY` names its parts, where it has some.
+WHAT = {
+    "line": "tests.benchmarks.line",
+    "backpressure": "tests.benchmarks.backpressure",
+    "peers": "tests.benchmarks.peers.command",
+    "scale": "tests.simulation.scale",
+    "forget": "tests.benchmarks.forgetting.command",
+    "reading": "tests.benchmarks.reading",
+    "pages": "tests.benchmarks.pages",
 }
+DATA = kept.ROOT.parent / "shared" / "data"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("--only", choices=ROWS, action="append", help="only this row; may be given several times")
-    parser.add_argument("--quick", action="store_true", help="small numbers, to see that it works; kept apart")
-    given = parser.parse_args()
-    begun = kept.begin()
-    about = begun["machine"]
+def parser() -> argparse.ArgumentParser:
+    """The options: all of them in one place, each used by what its help names."""
+    made = argparse.ArgumentParser(
+        prog="python -m tests.benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("what", nargs="?", choices=WHAT, default="line", metavar="WHAT", help=", ".join(WHAT))
+    made.add_argument("--json", type=Path, metavar="FILE", help="writes name → value, unit, goal, met")
+    made.add_argument("--only", action="append", metavar="NAME", help="only this row, part or set; repeatable")
+    made.add_argument("--quick", action="store_true", help="small numbers, to see that it works; kept apart")
+    made.add_argument("--data", type=Path, default=DATA, metavar="FOLDER", help=f"of the sets (default: {DATA})")
+    made.add_argument("--cache", type=Path, metavar="FOLDER", help="forget, reading: where vectors are kept")
+    made.add_argument("--minutes", type=float, help="backpressure: how long to publish (default: 10)")
+    made.add_argument("--turns", type=int, help="peers: so many texts; another number is a trial, kept apart")
+    made.add_argument("--python", type=Path, help="peers: of the others' environment (default: .tools/peers)")
+    made.add_argument("--members", type=int, nargs="+", help="scale: numbers of members")
+    made.add_argument("--silent", action="store_true", help="scale: the first f members say nothing")
+    made.add_argument("--keep", action="store_true", help="scale: keeps the outcome")
+    return made
+
+
+def flat(rows: Sequence[kept.Row]) -> dict[str, dict[str, Any]]:
+    """The figures by name, each with its unit, its goal in words and whether that is met; None where it has no goal."""
+    told: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        for figure in row.figures:
+            goals = [goal for goal in row.goals if goal.figure == figure.name]
+            told[f"{row.name}: {figure.name}"] = {
+                "value": figure.value,
+                "unit": figure.unit,
+                "goal": " and ".join(goal.told for goal in goals) or None,
+                "met": all(goal.met for goal in goals) if goals else None,
+            }
+    return told
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measures, and writes the figures to a file where one is named. Returns the exit status."""
+    made = parser()
+    given = made.parse_args(arguments)
+    module = import_module(WHAT[given.what])
+    strange = set(given.only or ()) - set(getattr(module, "ONLY", ()))
+    if strange:
+        made.error(f"{given.what} has no {', '.join(sorted(strange))}; it has {', '.join(getattr(module, 'ONLY', ()))}")
+    about = kept.begin()["machine"]
     print(f"{about['cpu']}, {about['cores']} cores, {about['ram_gib']} GiB, Linux {about['kernel']}, Python "
-          f"{about['python']}, load {about['load_at_start'][0]}; commit {begun['commit']}", flush=True)  # fmt: skip
-    print(", ".join(f"{name} {number}" for name, number in about["packages"].items()), flush=True)
-    rows, failed = [], []
-    for name in given.only or ROWS:
-        began = time.perf_counter()
-        try:
-            row = ROWS[name](given.quick)
-        except Exception:
-            traceback.print_exc()
-            failed.append(name)
-            continue
-        row.seconds = round(time.perf_counter() - began, 1)
-        rows.append(row)
-        print("\n" + "\n".join(row.lines()), flush=True)
-    if rows:
-        print(f"\nkept as {kept.write(rows, begun, quick=given.quick).relative_to(kept.ROOT)}")
-        if not given.quick:
-            page.draw()
-            measured.draw()
-    if failed:
-        print(f"not measured: {', '.join(failed)}", file=sys.stderr)
-    return 1 if failed else 0
+          f"{about['python']}, load {about['load_at_start'][0]}; commit {kept.commit()}", flush=True)  # fmt: skip
+    outcome: kept.Outcome = module.run(given)
+    if given.json:
+        given.json.write_text(json.dumps(flat(outcome.rows), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return outcome.status
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""Publishes at five times what the line can take, and sees that it bears it: python -m tests.benchmarks.backpressure.
+"""Publishes at five times what the line can take, and sees that it bears it.
 
-First the capacity, measured over a backlog; then `--minutes` of publishing at five times that; then nothing until the
-backlog is gone, which takes about four times as long again. Every few seconds the resident memory of every process and
-the lag that it shows at /metrics are noted. Then the sums: every episode has one outcome, none was refused.
+First the capacity, measured over a backlog; then ten minutes, or `--minutes`, of publishing at five times that; then
+nothing until the backlog is gone, which takes about four times as long again. Every few seconds the resident memory of
+every process and the lag that it shows at /metrics are noted. Then the sums: every episode has one outcome, none was
+refused.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import threading
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -23,7 +23,7 @@ from memquorum.core.records import EpisodeRecorded
 from memquorum.telemetry import metrics
 from tests.benchmarks import kept, page
 from tests.benchmarks.ingest import STORE_ALL, outcomes, publish, wait
-from tests.benchmarks.kept import Row
+from tests.benchmarks.kept import Outcome, Row
 from tests.benchmarks.parts import AGENTS, WHOLE, Parts, parts
 from tests.benchmarks.texts import sentences
 from workers.kafka import loop
@@ -182,21 +182,16 @@ def _end(running: Parts, topic: str) -> int:
     return sum(ends.values())
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.backpressure")
-    parser.add_argument("--minutes", type=float, default=10.0, help="how long to publish; the default is 10")
-    given = parser.parse_args()
+def run(given: Namespace) -> Outcome:
+    """Measures; 1 where a goal is not met."""
+    minutes = given.minutes or (0.5 if given.quick else 10.0)
     begun = kept.begin()
-    quick = given.minutes < 10
+    quick = minutes < 10
     began = time.perf_counter()
-    row = measure(given.minutes, 400 if given.minutes < 1 else 3_000)
+    row = measure(minutes, 400 if minutes < 1 else 3_000)
     row.seconds = round(time.perf_counter() - began, 1)
     print("\n" + "\n".join(row.lines()))
     print(f"\nkept as {kept.write([row], begun, quick=quick).relative_to(kept.ROOT)}")
     if not quick:
         page.draw()
-    return 0 if all(goal.met for goal in row.goals) else 1
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return Outcome([row], 0 if all(goal.met for goal in row.goals) else 1)

@@ -45,6 +45,11 @@ class Goal:
     at_least: bool
     met: bool
 
+    @property
+    def told(self) -> str:
+        """The goal in words."""
+        return f"{'≥' if self.at_least else '≤'} {self.limit:,g}"
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -108,7 +113,15 @@ class Row:
 
 
 def _met(goal: Goal) -> str:
-    return f"goal {'≥' if goal.at_least else '≤'} {goal.limit:,g}: {'met' if goal.met else 'NOT met'}"
+    return f"goal {goal.told}: {'met' if goal.met else 'NOT met'}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run measured, and the exit status: 0 if it is as it should be."""
+
+    rows: Sequence[Row]
+    status: int = 0
 
 
 def machine() -> dict[str, Any]:

@@ -1,7 +1,4 @@
 """Makes docs/measured.md: the goals for reading and erasing, what was measured, and the commands that measured it.
-
-python -m tests.benchmarks.measured
-
 Of each figure the latest kept run counts, as on docs/performance.md and docs/peers.md, which have all the others.
 """
 
@@ -21,7 +18,7 @@ _WHY = (
     "Why a goal is not met stands in [performance.md](performance.md#what-bounds-the-rest) and in",
     "[peers.md](peers.md#where-memquorum-is-worse).",
 )
-_BESIDE = "make bench-peers DATA=FOLDER"
+_BESIDE = "make bench WHAT=peers DATA=FOLDER"
 
 
 @dataclass(frozen=True)
@@ -81,7 +78,7 @@ def render(found: Rows) -> str:
     page = [
         "# Goals of reading and erasing, and what was measured",
         "",
-        "`python -m tests.benchmarks.measured` makes this page from the latest kept runs.",
+        "`make bench WHAT=pages` makes this page from the latest kept runs.",
         "[performance.md](performance.md) has all that `make bench` measures, with its machine, what bounds each,",
         "and the curve of cache against index; [peers.md](peers.md) has the comparison, question by question, and what",
         "is not compared; [forgetting-quality.md](forgetting-quality.md) how well is forgotten;",
@@ -114,7 +111,3 @@ def draw() -> None:
     """Writes the page, and says which file."""
     PAGE.write_text(render(rows()), encoding="utf-8")
     print(PAGE.relative_to(kept.ROOT))
-
-
-if __name__ == "__main__":
-    draw()

@@ -1,4 +1,4 @@
-"""Makes docs/performance.md and its plots from the kept runs: python -m tests.benchmarks.page.
+"""Makes docs/performance.md and its plots from the kept runs: `make bench WHAT=pages`.
 
 Of each row the latest run counts. The words about what bounds a figure are in bounds.md beside this; all else is said
 by the results. A test compares the pages in the repository with what this makes of the results in it.
@@ -46,9 +46,10 @@ def render(rows: Latest) -> dict[Path, str | plot.Chart]:
     page = [
         "# What it costs",
         "",
-        "`make bench` measures what this page shows, `make backpressure` its last row. Both draw it from the results",
-        "in `tests/benchmarks/results`; `make bench-page` does so without measuring. Broker, Postgres and all",
-        "processes share the machine. Each row has a reference of the same go: machines can be compared by the ratio.",
+        "`make bench` measures what this page shows, `make bench WHAT=backpressure` its last row. Both draw it from",
+        "the results in `tests/benchmarks/results`; `make bench WHAT=pages` does so without measuring. Broker,",
+        "Postgres and all processes share the machine. Each row has a reference of the same go: machines can be",
+        "compared by the ratio.",
         "",
     ]
     if not rows:
@@ -167,7 +168,3 @@ def draw() -> None:
     """Writes the page and its plots, and says which files."""
     for file in plot.write(PAGE.parent, render(latest(kept.read()))):
         print(file.relative_to(kept.ROOT))
-
-
-if __name__ == "__main__":
-    draw()

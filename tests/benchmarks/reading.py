@@ -1,4 +1,4 @@
-"""Measures what is found: python -m tests.benchmarks.reading [--data FOLDER] [--only SET …] [--first N].
+"""Measures what is found: `make bench WHAT=reading DATA=FOLDER`.
 
 Three systems on the same texts, the same questions and the same encoder, in one run: BM25 alone, vectors alone, and
 what `retrieve` puts first. For each: the share of a question's evidence among the first 5, 10 and 20 (recall@k), and
@@ -12,12 +12,12 @@ numbers of turns, no text: for each question the spans of its evidence and each 
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import math
 import sys
 import tempfile
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,10 +41,12 @@ from memquorum.core.retrieval.ranking import DEFAULTS, Question, rank
 from memquorum.encoders.onnx import OnnxEncoder
 from tests.benchmarks import kept
 from tests.benchmarks.conversations import FILES, SETS, Conversation
+from tests.benchmarks.kept import Outcome, Row
 
 KS, BUDGETS, SHOWN = (5, 10, 20), (250, 500, 1_000), 20
 SYSTEMS = ("bm25", "vectors", "memquorum")
-_DATA = kept.ROOT.parent / "shared" / "data"
+ONLY = tuple(SETS)
+_QUICK = 2  # conversations of each set
 _K1, _B = 1.2, 0.75
 Ranks = Mapping[str, Sequence[int]]
 
@@ -276,24 +278,24 @@ def keep(told: dict[str, Any], folder: Path) -> Path:
     return file
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.reading", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=_DATA, help=f"folder of the sets (default: {_DATA})")
-    parser.add_argument("--only", choices=SETS, action="append", help="only this set; may be given several times")
-    parser.add_argument("--first", type=int, help="only so many conversations of each; such a run is not kept")
-    parser.add_argument("--cache", type=Path, help="a folder of vectors, used again by the next run")
-    given = parser.parse_args()
+def run(given: Namespace) -> Outcome:
+    """Measures the sets that are asked for, or all. A run with few conversations, or of one set, is not kept."""
     missing = [FILES[name] for name in given.only or SETS if not (given.data / FILES[name]).is_file()]
     if missing:
         print(f"skipped: {given.data} has no {' and no '.join(missing)}; name the folder with --data", file=sys.stderr)
-        return 0
+        return Outcome([])
     if given.cache:
         given.cache.mkdir(parents=True, exist_ok=True)
-    told = measure(given.data, given.only or list(SETS), given.first, given.cache)
-    if given.first is None and given.only is None:
+    told = measure(given.data, given.only or list(SETS), _QUICK if given.quick else None, given.cache)
+    rows = [_row(name, result) for name, result in told["sets"].items()]
+    if not given.quick and given.only is None:
         print(f"\nkept as {keep(told, kept.RESULTS / 'reading').relative_to(kept.ROOT)}")
-    return 0
+    return Outcome(rows)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _row(name: str, result: Mapping[str, Any]) -> Row:
+    row = Row(f"reading {name}", f"what is found: {name}")
+    for system, found in result["figures"].items():
+        for figure, value in found.items():
+            row.figure(f"{system}, {figure}", value, "")
+    return row

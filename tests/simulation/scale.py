@@ -1,4 +1,4 @@
-"""What an epoch costs with more members: python -m tests.simulation.scale [--members 4 7 …] [--silent] [--keep].
+"""Measures what an epoch costs with more members: `make bench WHAT=scale MEMBERS="4 7" SILENT=1 KEEP=1`.
 
 The real core with real Ed25519, on one log in memory that shows every record to everybody, in one process: what Kafka,
 disks and Postgres cost is not in it. A line says, for an epoch that all decided: records and bytes on the log,
@@ -8,9 +8,9 @@ epoch is decided, which has to leave every silent primary behind.
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -24,6 +24,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 from tests.benchmarks import kept
+from tests.benchmarks.kept import Outcome, Row
 from tests.simulation.cluster import KINDS_OF_LOG, TIMERS, Cluster, Node
 from tests.unit.genesis import make
 
@@ -178,20 +179,14 @@ def _log(cluster: Cluster) -> tuple[int, int]:
     return len(records), sum(map(len, records))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.simulation.scale", description=__doc__.splitlines()[0])
-    parser.add_argument("--members", type=int, nargs="+", default=MEMBERS)
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--proposals", type=int, default=64)
-    parser.add_argument("--silent", action="store_true", help="the first f members say nothing, the first primary too")
-    parser.add_argument("--keep", action="store_true", help=f"keeps the outcome in {RESULTS.relative_to(kept.ROOT)}")
-    given = parser.parse_args()
+def run(given: Namespace) -> Outcome:
+    """Measures each number of members; with --keep, keeps the outcome."""
     begun = kept.begin()
     costs = []
     print("   N silent  messages      bytes  signed  verified    CPU s  of an epoch; the first takes", flush=True)
-    for n in given.members:
+    for n in given.members or (MEMBERS[:3] if given.quick else MEMBERS):
         silent = range((n - 1) // 3) if given.silent else ()
-        cost = measure(n, epochs=given.epochs, proposals=given.proposals, silent=silent)
+        cost = measure(n, silent=silent)
         costs.append(cost)
         print(f"{n:4} {cost.silent:6} {cost.messages:9.0f} {cost.bytes:10.0f} {cost.signatures:7.0f} "
               f"{cost.verifications:9.0f} {cost.cpu_s:8.3f}  {cost.first_s:g} s by the timers, view {cost.view}",
@@ -201,7 +196,12 @@ def main() -> None:
         file = RESULTS / f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}.json"
         file.write_text(json.dumps({**begun, "costs": [asdict(c) for c in costs]}, indent=1) + "\n", encoding="utf-8")
         print(f"kept as {file.relative_to(kept.ROOT)}")
+    return Outcome([_row(cost) for cost in costs])
 
 
-if __name__ == "__main__":
-    main()
+def _row(cost: Cost) -> Row:
+    """An epoch's figures; those named *_s are in seconds."""
+    row = Row(f"scale {cost.n}, {cost.silent} silent", f"an epoch of {cost.n} members")
+    for name, value in asdict(cost).items():
+        row.figure(name.removesuffix("_s"), value, "s" if name.endswith("_s") else "")
+    return row

@@ -1,7 +1,4 @@
-"""Draws docs/scale.md and its plots from the last kept run of `tests.simulation.scale`, and the last with `--silent`.
-
-python -m tests.simulation.scalepage
-"""
+"""Draws docs/scale.md and its plots from the last kept runs of `scale`, without and with silence."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ def render(run: dict[str, Any], quiet: dict[str, Any]) -> dict[Path, str | plot.
     page = [
         "# What more members cost",
         "",
-        "`make bench-scale KEEP=1` measures this, `python -m tests.simulation.scalepage` draws it. It is the real core",
+        "`make bench WHAT=scale KEEP=1` measures this, `make bench WHAT=pages` draws it. It is the real core",
         "with real Ed25519 in one process, on a log in memory. Kafka, disks, Postgres and what a member works out for",
         "its ballot are not in it. None of it was measured on Kafka.",
         "",
@@ -72,10 +69,10 @@ def _silence(run: dict[str, Any]) -> list[str]:
     return [
         "## With f members silent",
         "",
-        f'`make bench-scale MEMBERS="{sizes}" SILENT=1 KEEP=1`: the first f members say and read nothing, and they',
-        "are the primaries of the first f views: the worst that silence can do. Everybody who speaks decided every",
-        "epoch. The first epoch has to leave f views. The last column says how long the timers run until then; nothing",
-        "else takes time in this simulation. The other columns are of an epoch after it.",
+        f'`make bench WHAT=scale MEMBERS="{sizes}" SILENT=1 KEEP=1`: the first f members say and read nothing,',
+        "and they are the primaries of the first f views: the worst that silence can do. Everybody who speaks decided",
+        "every epoch. The first epoch has to leave f views. The last column says how long the timers run until then;",
+        "nothing else takes time in this simulation. The other columns are of an epoch after it.",
         "",
         f"Measured {run['at']} at commit `{run['commit']}`: {about['cpu']}, {about['cores']} cores, load at first",
         f"{about['load_at_start'][0]}. {costs[0]['epochs']} epochs of {costs[0]['proposals']} proposals for each N.",
@@ -101,7 +98,3 @@ def draw() -> None:
     loud, quiet = ([run for run in runs if any(c["silent"] for c in run["costs"]) == silent][-1] for silent in (0, 1))
     for file in plot.write(DOCS, render(loud, quiet)):
         print(file.relative_to(DOCS))
-
-
-if __name__ == "__main__":
-    draw()

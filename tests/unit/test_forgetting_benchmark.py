@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy
 from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.kinds import FORGET
 from memquorum.core.vote.tally import needed_ppm
+from tests.benchmarks import __main__ as bench
 from tests.benchmarks import plot
 from tests.benchmarks.forgetting import command, footprint, measures, meetings, page, talks
 from tests.benchmarks.forgetting.centred import Centred
@@ -232,11 +232,8 @@ def test_a_footprint_and_a_rival_as_small() -> None:
     assert rival.alive.tolist() == course.alive.tolist() and rival.last.sum() == course.alive[-1]
 
 
-def test_without_the_sets_it_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["forgetting", "--data", str(tmp_path), "--cache", str(tmp_path)])
-    assert command.main() == 0
+def test_without_the_sets_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["forget", "--data", str(tmp_path), "--cache", str(tmp_path)]) == 0
     told = capsys.readouterr().err
     assert [line.split()[0] for line in told.splitlines()] == list(command.PARTS)
     assert "skipped" in told and "ami_keep/meetings.jsonl.gz" in told
@@ -244,7 +241,7 @@ def test_without_the_sets_it_says_so(
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:
     made = page.render(page.latest(page.kept_runs(command.RESULTS)))
-    assert plot.stale(page.PAGE.parent, made) == [], "run `make bench-forget PAGE=1`"
+    assert plot.stale(page.PAGE.parent, made) == [], "run `make bench WHAT=pages`"
 
 
 def test_the_latest_run_of_each_part_counts_and_no_text_is_kept(tmp_path: Path) -> None:

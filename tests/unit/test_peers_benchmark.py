@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.benchmarks import __main__ as bench
 from tests.benchmarks import conversations, kept
 from tests.benchmarks.conversations import Conversation, Question
-from tests.benchmarks.peers import __main__ as command
-from tests.benchmarks.peers import page, questions, residue, table
+from tests.benchmarks.peers import command, page, questions, residue, table
 from tests.benchmarks.peers.questions import Asked
 
 
@@ -108,7 +107,7 @@ def test_the_page_says_what_is_worse_and_who_is_not_there(tmp_path: Path) -> Non
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:
     there = page.PAGE.read_text(encoding="utf-8")
-    assert there == page.render(kept.read(page.RESULTS)), "run `python -m tests.benchmarks.peers.page`"
+    assert there == page.render(kept.read(page.RESULTS)), "run `make bench WHAT=pages`"
 
 
 def test_what_is_left_is_seen_in_tables_and_in_files(tmp_path: Path) -> None:
@@ -130,11 +129,8 @@ def test_what_is_left_is_seen_in_tables_and_in_files(tmp_path: Path) -> None:
     }
 
 
-def test_without_the_set_it_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["peers", "--data", str(tmp_path)])
-    assert command.main() == 0
+def test_without_the_set_it_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert bench.main(["peers", "--data", str(tmp_path)]) == 0
     assert "skipped" in capsys.readouterr().err
 
 

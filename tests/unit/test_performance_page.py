@@ -12,14 +12,14 @@ from tests.benchmarks.kept import Row
 
 def test_the_page_is_what_the_command_makes_of_the_results() -> None:
     made = page.render(page.latest(kept.read()))
-    assert plot.stale(page.PAGE.parent, made) == [], "run `make bench-page`"
+    assert plot.stale(page.PAGE.parent, made) == [], "run `make bench WHAT=pages`"
     plots = {Path("performance") / file.name for file in (page.PAGE.parent / "performance").glob("*.svg")}
     assert plots == made.keys() - {Path("performance.md")}
 
 
 def test_the_goals_page_is_what_the_command_makes_of_the_results() -> None:
     found = measured.rows()
-    assert measured.PAGE.read_text(encoding="utf-8") == measured.render(found), "run `make bench-page`"
+    assert measured.PAGE.read_text(encoding="utf-8") == measured.render(found), "run `make bench WHAT=pages`"
 
 
 def test_every_goal_is_one_that_a_kept_row_has_and_what_was_not_measured_says_so() -> None:

@@ -1,4 +1,4 @@
-"""How well the members forget: `python -m tests.benchmarks.forgetting`. Read in this order:
+"""How well the members forget: `make bench WHAT=forget`. Read in this order:
 
 1. `fleet`: the line in one process, of the core's own functions: salience, decay, nomination, ballots, tally;
 2. `measures`: balanced accuracy, F1, areas, intervals;

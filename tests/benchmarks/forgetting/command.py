@@ -1,4 +1,4 @@
-"""Measures how well is forgotten: python -m tests.benchmarks.forgetting [--data FOLDER] [--only PART …] [--page].
+"""Measures how well is forgotten: `make bench WHAT=forget DATA=FOLDER`, of some parts with ONLY="PART …".
 
 Four parts, on one core, without Kafka or Postgres: the core's own functions in one process (`fleet`). The first run
 encodes 42,000 short texts, some four minutes of an idle core, and keeps them in --cache. Each part
@@ -10,12 +10,12 @@ out. What is kept in tests/benchmarks/results/forgetting are numbers and ids, no
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,9 @@ from tests.benchmarks import kept
 from tests.benchmarks.forgetting import footprint, items, meetings, page, talks, whole
 from tests.benchmarks.forgetting.said import Said
 from tests.benchmarks.forgetting.vectors import Vectors
+from tests.benchmarks.kept import Outcome, Row
 
 RESULTS = kept.RESULTS / "forgetting"
-_DATA = kept.ROOT.parent / "shared" / "data"
 _CACHE = Path(tempfile.gettempdir()) / "memquorum-vectors"
 
 
@@ -66,6 +66,8 @@ PARTS: Mapping[str, tuple[tuple[str, ...], Callable[[Material], dict[str, Any]]]
 }
 """Of each part the files that it needs, and how it is measured."""
 
+ONLY = tuple(PARTS)
+
 
 def measure(material: Material, only: Sequence[str]) -> dict[str, Any]:
     """The parts; what is kept of a run."""
@@ -98,19 +100,28 @@ def keep(told: Mapping[str, Any], folder: Path = RESULTS) -> Path:
     return file
 
 
-def main() -> int:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.forgetting", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=_DATA, help=f"folder of the sets (default: {_DATA})")
-    parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be given several times")
-    parser.add_argument("--cache", type=Path, default=_CACHE, help=f"a folder for vectors (default: {_CACHE})")
-    parser.add_argument("--page", action="store_true", help="only draw the page from what is kept")
-    given = parser.parse_args()
-    if not given.page:
-        told = measure(Material(given.data, given.cache), given.only or list(PARTS))
-        if not told["parts"]:
-            return 0
-        print(f"kept as {keep(told).relative_to(kept.ROOT)}")
+def run(given: Namespace) -> Outcome:
+    """Measures the parts that are asked for, or all, and draws the page."""
+    told = measure(Material(given.data, given.cache or _CACHE), given.only or list(PARTS))
+    if not told["parts"]:
+        return Outcome([])
+    print(f"kept as {keep(told).relative_to(kept.ROOT)}")
     for path in page.draw(page.latest(page.kept_runs(RESULTS))):
         print(path.relative_to(kept.ROOT))
-    return 0
+    return Outcome([_row(name, part) for name, part in told["parts"].items()])
+
+
+def _row(name: str, part: Mapping[str, Any]) -> Row:
+    """A part's figures, each named by where it stands in it; what is kept of single items is left out."""
+    row = Row(f"forget {name}", f"how well is forgotten: {name}")
+    for figure, value in _numbers({key: value for key, value in part.items() if key != "rows"}):
+        row.figure(figure, value, "")
+    return row
+
+
+def _numbers(told: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, float]]:
+    for key, value in told.items():
+        if isinstance(value, Mapping):
+            yield from _numbers(value, f"{before}{key}, ")
+        elif isinstance(value, int | float):
+            yield before + key, value

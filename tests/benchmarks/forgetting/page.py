@@ -1,4 +1,4 @@
-"""Makes docs/forgetting-quality.md and its plot from the kept runs: `python -m tests.benchmarks.forgetting --page`.
+"""Makes docs/forgetting-quality.md and its plot from the kept runs: `make bench WHAT=pages`.
 
 Of each part the latest run counts. What bounds the figures is said in bounds.md beside this; all else is said by the
 results. A test compares the page in the repository with what this makes of the results in it.

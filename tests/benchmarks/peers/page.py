@@ -1,4 +1,4 @@
-"""Makes docs/peers.md from the last kept run: python -m tests.benchmarks.peers.page.
+"""Makes docs/peers.md from the last kept run: `make bench WHAT=pages`.
 
 What is compared and what is not is in words.md beside this; all else is said by the result, also where memquorum is
 worse. A test compares the page in the repository with what this makes of the results in it.
@@ -40,8 +40,8 @@ def render(runs: Sequence[Mapping[str, Any]]) -> str:
     page = [
         "# Beside others",
         "",
-        "`make bench-peers` installs mem0 and LangGraph into an environment of their own, asks them, bare pgvector and",
-        "memquorum the same questions about the same texts in one run, and writes this page.",
+        "`make bench WHAT=peers` installs mem0 and LangGraph into an environment of their own, asks them, bare",
+        "pgvector and memquorum the same questions about the same texts in one run, and writes this page.",
         "`tests/benchmarks/results/peers` keeps what each system found, question by question.",
         "",
     ]
@@ -178,7 +178,3 @@ def draw() -> None:
     """Writes the page, and says which file."""
     PAGE.write_text(render(kept.read(RESULTS)), encoding="utf-8")
     print(PAGE.relative_to(kept.ROOT))
-
-
-if __name__ == "__main__":
-    draw()

@@ -1,19 +1,19 @@
-"""Measures memquorum beside mem0, LangGraph's store and bare pgvector: python -m tests.benchmarks.peers.
+"""Measures memquorum beside mem0, LangGraph's store and bare pgvector: `make bench WHAT=peers`.
 
 All in one run: the same texts and questions, the same encoder, the same Postgres server, each in databases of its own.
-The others run in the process that asks, in the environment that `make bench-peers` installs; memquorum is the whole
+The others run in the process that asks, in the environment that that installs; memquorum is the whole
 line, asked over HTTP. LoCoMo is not in this repository, for its licence does not let it be; without it the run says so
 and ends. What is kept in tests/benchmarks/results/peers are numbers, no text. Takes some three minutes.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ import psycopg
 from db import sweeping
 from tests.benchmarks import conversations, kept, measured
 from tests.benchmarks.ingest import STORE_ALL
-from tests.benchmarks.kept import Row
+from tests.benchmarks.kept import Outcome, Row
 from tests.benchmarks.parts import WHOLE, Parts, parts
 from tests.benchmarks.peers import ours, page, residue, table
 from tests.benchmarks.peers.driver import NOT_INSTALLED
@@ -30,7 +30,6 @@ from tests.benchmarks.peers.questions import Task, choose
 from tests.benchmarks.peers.systems import MADE
 from tests.benchmarks.peers.table import FLOOR, OURS
 
-_DATA = kept.ROOT.parent / "shared" / "data"
 _PYTHON = kept.ROOT / ".tools" / "peers" / "bin" / "python"
 _TURNS, _QUESTIONS = 1_000, 200
 _PATIENCE_S = 240
@@ -125,25 +124,16 @@ def _timed(call: Any) -> Row:
     return row
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.peers", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, default=_DATA, help=f"folder of the sets (default: {_DATA})")
-    parser.add_argument(
-        "--turns", type=int, default=_TURNS, help="so many texts; another number is a trial, kept apart"
-    )
-    parser.add_argument("--trial", action="store_true", help="keep the result apart, and leave the page as it is")
-    parser.add_argument("--python", type=Path, default=_PYTHON, help=f"of the others (default: {_PYTHON})")
-    given = parser.parse_args()
+def run(given: Namespace) -> Outcome:
+    """Measures all systems. `turns`: so many texts; another number than the usual is a trial, kept apart."""
+    turns = given.turns or (100 if given.quick else _TURNS)
     if not (given.data / conversations.FILES["locomo"]).is_file():
         said = f"skipped: {given.data} has no {conversations.FILES['locomo']}; name the folder with --data"
         print(said, file=sys.stderr)
-        return 0
-    task = choose(conversations.locomo(given.data, pictures=False), given.turns, _QUESTIONS)
+        return Outcome([])
+    task = choose(conversations.locomo(given.data, pictures=False), turns, _QUESTIONS)
     began, begun = time.perf_counter(), kept.begin()
-    about = begun["machine"]
-    print(f"{about['cpu']}, {about['cores']} cores, {about['ram_gib']} GiB, Linux {about['kernel']}, Python "
-          f"{about['python']}, load {about['load_at_start'][0]}; commit {begun['commit']}", flush=True)  # fmt: skip
-    rows, postgres = measure(given.python, task)
+    rows, postgres = measure(given.python or _PYTHON, task)
     begun |= {
         "task": {
             "turns": len(task.texts),
@@ -158,13 +148,9 @@ def main() -> int:
     print("\n" + "\n".join(rows[-1].lines()))
     for row in rows:
         print(f"{row.name}: text left after delete: {row.series.get('left', 'not measured')}")
-    trial = given.trial or given.turns != _TURNS
+    trial = turns != _TURNS
     print(f"\nkept as {kept.write(rows, begun, quick=trial, folder=page.RESULTS).relative_to(kept.ROOT)}")
     if not trial:
         page.draw()
         measured.draw()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    return Outcome(rows)

@@ -1,0 +1,23 @@
+"""Draws every page of measurements from what was kept; measures nothing."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from tests.benchmarks import kept, measured, page
+from tests.benchmarks.forgetting import page as forgetting
+from tests.benchmarks.forgetting.command import RESULTS
+from tests.benchmarks.kept import Outcome
+from tests.benchmarks.peers import page as peers
+from tests.simulation import scalepage
+
+
+def run(given: Namespace) -> Outcome:
+    """Draws them all."""
+    page.draw()
+    peers.draw()
+    measured.draw()
+    for file in forgetting.draw(forgetting.latest(forgetting.kept_runs(RESULTS))):
+        print(file.relative_to(kept.ROOT))
+    scalepage.draw()
+    return Outcome([], 0)
