@@ -1,4 +1,4 @@
-"""The operator's `keys`: API keys for the retrieval service, made, listed and revoked in a file beside the other keys.
+"""Makes, lists and revokes the API keys of the retrieval service, in a file beside the other keys.
 
 The service looks at the file before every request, so nothing needs to be started anew. No part of the line needs the
 file and nothing rebuilds it: keep a copy of it with those of the other keys.
@@ -6,55 +6,28 @@ file and nothing rebuilds it: keep a copy of it with those of the other keys.
 
 from __future__ import annotations
 
-import argparse
 import fcntl
 import json
 import os
 import time
+from argparse import Namespace
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rich.table import Table
 
+from infra.command import command
 from infra.settings import Settings, SettingsError
 from infra.wholefiles import write_secret
 from memquorum import terminal
+from memquorum.commands import JSON, option
 from memquorum.core import access
-from memquorum.core.access import RIGHTS, AccessError, Keys
+from memquorum.core.access import RIGHTS, Keys
 
 FILE = "api-keys.json"
 _DAY_MS, _DAYS_MAX = 86_400_000, 36_500
-
-
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `keys` takes."""
-    steps = command.add_subparsers(dest="step", required=True, metavar="STEP")
-    add = steps.add_parser("add", help="make a key and print it: it is shown this once")
-    add.add_argument("name", help="whose it is, for `list`")
-    add.add_argument(
-        "-n", "--namespace", action="append", required=True, metavar="NAME",
-        help="that it is bound to; team-* is all that begin so, '*' is all; several times for several",
-    )  # fmt: skip
-    add.add_argument(
-        "-r", "--right", action="append", choices=RIGHTS, metavar="RIGHT",
-        help=f"one of {', '.join(RIGHTS)} (default: read); several times for several",
-    )  # fmt: skip
-    add.add_argument("--days", type=int, help="how long it opens (default: until it is revoked)")
-    listed = steps.add_parser("list", help="all keys, without their secrets")
-    listed.add_argument("--json", action="store_true", help="a JSON object for each")
-    revoke = steps.add_parser("revoke", help="let a key open nothing any more; it stays listed")
-    revoke.add_argument("id", help="as `list` shows it: the part after mq_")
-
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Makes, lists or revokes. Raises SettingsError for what cannot be."""
-    try:
-        return _STEPS[parsed.step](file_of(settings), parsed)
-    except AccessError as error:
-        raise SettingsError(str(error)) from None
-    except OSError as error:
-        raise SettingsError(f"{file_of(settings)}: {error}") from None
+_FAILED = "the file of API keys cannot be read or written"
 
 
 def file_of(settings: Settings) -> Path:
@@ -62,7 +35,25 @@ def file_of(settings: Settings) -> Path:
     return settings.keys_dir / FILE
 
 
-def _add(file: Path, parsed: argparse.Namespace) -> int:
+@command(
+    "keys add",
+    option("name", help="whose it is, for `list`"),
+    option(
+        "-n", "--namespace", action="append", required=True, metavar="NAME",
+        help="that it is bound to; team-* is all that begin so, '*' is all; several times for several",
+    ),
+    option(
+        "-r", "--right", action="append", choices=RIGHTS, metavar="RIGHT",
+        help=f"one of {', '.join(RIGHTS)} (default: read); several times for several",
+    ),
+    option("--days", type=int, help="how long it opens (default: until it is revoked)"),
+    failed=_FAILED,
+    failing=(OSError,),
+    example="keys add planner --namespace greenhouse --right read --days 90",
+)  # fmt: skip
+def _add(settings: Settings, parsed: Namespace) -> int:
+    """Makes a key and prints it: it is shown this once."""
+    file = file_of(settings)
     now = _now_ms()
     if parsed.days is not None and not 1 <= parsed.days <= _DAYS_MAX:
         raise SettingsError(f"--days {parsed.days}: 1 to {_DAYS_MAX}, or none for a key without an end")
@@ -85,7 +76,10 @@ def _add(file: Path, parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _list(file: Path, parsed: argparse.Namespace) -> int:
+@command("keys list", JSON, failed=_FAILED, failing=(OSError,), example="keys list --json")
+def _list(settings: Settings, parsed: Namespace) -> int:
+    """Lists all keys, without their secrets."""
+    file = file_of(settings)
     keys, now = _read(file), _now_ms()
     if parsed.json:
         for key in keys:
@@ -109,15 +103,20 @@ def _list(file: Path, parsed: argparse.Namespace) -> int:
     return 0
 
 
-def _revoke(file: Path, parsed: argparse.Namespace) -> int:
+@command(
+    "keys revoke",
+    option("id", help="as `list` shows it: the part after mq_"),
+    failed=_FAILED,
+    failing=(OSError,),
+    example="keys revoke 1f2e3d4c5b6a",
+)
+def _revoke(settings: Settings, parsed: Namespace) -> int:
+    """Lets a key open nothing any more; it stays listed."""
     key_id = parsed.id.removeprefix("mq_").partition("_")[0]
     now = _now_ms()
-    _change(file, lambda keys: keys.without(key_id, now))
+    _change(file_of(settings), lambda keys: keys.without(key_id, now))
     print(f"{key_id} opens nothing any more")
     return 0
-
-
-_STEPS: dict[str, Callable[[Path, argparse.Namespace], int]] = {"add": _add, "list": _list, "revoke": _revoke}
 
 
 def _read(file: Path) -> Keys:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -18,9 +19,11 @@ from db import copies
 from db.audit_rows import Snapshot, TableDifference, differing, snapshot
 from db.migrate import migrate
 from infra import evidence, genesis, roles
+from infra.command import command
 from infra.copies import in_use
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
+from memquorum.commands import JSON, flag, option, when
 from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
@@ -43,6 +46,20 @@ UNPROVEN = (
 _ATTEMPTS = 5
 _NAME_BYTES = 63  # Postgres cuts longer ones
 _PAUSE_S = 0.5
+
+
+@command(
+    "verify",
+    flag("--topics-only", "without looking at Postgres"),
+    JSON,
+    kafka="operator",
+    failed="nothing was proven",
+    failing=UNPROVEN,
+    example="verify --topics-only",
+)
+def _verify(settings: Settings, parsed: Namespace) -> int:
+    """Audits journal, certificates, signatures and the database beside them."""
+    return verify(settings, parsed.topics_only, parsed.json)
 
 
 def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
@@ -77,6 +94,27 @@ def _vault_at_hand(settings: Settings) -> Vault | None:
         return None
     told = roles.journals(settings, genesis.read(settings), genesis.stamps_at_hand(settings))
     return roles.vault(settings, journals=told)
+
+
+@command(
+    "rebuild",
+    option("--into", default="rebuilt", metavar="NAME", help="database that is dropped and made anew"),
+    option("--namespace", help="this one's memories alone"),
+    option("--until", type=when, metavar="WHEN", help="as it was then, ISO 8601 or ms; compares nothing"),
+    flag("--whole", "all that the topics hold, for a store that lost it; is kept"),
+    flag("--keep", "do not drop the database again; no erasure reaches it"),
+    JSON,
+    login="administrator",
+    kafka="operator",
+    failed="nothing was rebuilt to the end",
+    failing=UNPROVEN,
+    example="rebuild --namespace greenhouse --until 2026-03-04T10:11:30Z",
+)
+def _rebuild_command(settings: Settings, parsed: Namespace) -> int:
+    """Makes the store again from topics and vault, and compares the two."""
+    return rebuild(
+        settings, parsed.into, parsed.namespace, parsed.until, whole=parsed.whole, keep=parsed.keep, as_json=parsed.json
+    )
 
 
 def rebuild(

@@ -1,84 +1,66 @@
-"""The operator's `dlq list` and `dlq replay`: what intake refused, and a second try for what was mended."""
+"""Lists what intake refused, or publishes it again where it came from, once its cause is mended."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from confluent_kafka import KafkaException
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from db import outcome_rows
 from infra import genesis, roles
+from infra.command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal, topics
+from memquorum.commands import JSON, flag, option, when
 from memquorum.core.intake import EpisodeIntent, Intent, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.salience import FAILED
 from memquorum.core.text.escaping import escaped
-from memquorum.options import when
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
-from workers.kafka.partition import TopicUnreadable
 from workers.kafka.ticks import last_tick
 from workers.upkeep import dead_letters
 from workers.upkeep.dead_letters import Letter, Wanted
 
-# A part that cannot be reached: nothing was said about the letters.
-UNREACHABLE = (KafkaException, TopicUnreadable, VaultUnavailable, StoreUnavailable)
-
 _SHOWN = 2_000
 _SHORT = {name.split(".")[1]: name for name in topics.OUTSIDE}
+_FAILED = "the dead letters cannot be read"
+_WHICH = (
+    option("--letter", nargs="+", action="extend", default=[], help="as `list` names them: 3/17"),
+    option("--reason", action="append", default=[], help="refused for this; may be repeated"),
+    option("--field", action="append", default=[], help="for what stood in this field; may be repeated"),
+    option("--topic", action="append", default=[], choices=sorted(_SHORT), help="published there"),
+    option("--since", type=when, default=0, metavar="WHEN", help="refused then or later; ISO 8601, or ms"),
+)
 
 
-def options(dlq: argparse.ArgumentParser) -> None:
-    """Adds what `dlq` takes."""
-    dlq.add_argument("action", choices=["list", "replay"])
-    dlq.add_argument("--letter", nargs="+", action="extend", default=[], help="as `list` names them: 3/17")
-    dlq.add_argument("--reason", action="append", default=[], help="refused for this; may be repeated")
-    dlq.add_argument("--field", action="append", default=[], help="for what stood in this field; may be repeated")
-    dlq.add_argument("--topic", action="append", default=[], choices=sorted(_SHORT), help="published there")
-    dlq.add_argument("--since", type=when, default=0, metavar="WHEN", help="refused then or later; ISO 8601, or ms")
-    dlq.add_argument("--json", action="store_true", help="a JSON object a line")
-    dlq.add_argument("--show", action="store_true", help="list: also what was published, opened with the vault's keys")
-    dlq.add_argument("--last", type=int, default=50, metavar="N", help="list: so many at most (default: 50; 0: all)")
-    dlq.add_argument("--all", action="store_true", help="replay: every letter that now would come in")
-    dlq.add_argument("--go", action="store_true", help="replay: do it; without, only say what would be done")
-
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Runs the command. Returns 0, or 1 where a letter that was named does not stand there, or a replay found letters
-    that are not in and published none of them. Raises SettingsError."""
-    wanted = Wanted(
+def _wanted(parsed: Namespace) -> Wanted:
+    return Wanted(
         names=frozenset(parsed.letter),
         reasons=_known(parsed.reason),
         fields=frozenset(parsed.field),
         topics=frozenset(_SHORT[name] for name in parsed.topic),
         since=parsed.since,
     )
-    if parsed.action == "replay" and wanted == Wanted() and not parsed.all:
-        raise SettingsError("replay what? Name a --letter, a --reason, a --field, a --topic, or say --all")
-    settings.require(
-        "bootstrap",
-        *(["vault_dsn"] if parsed.show or parsed.action == "replay" else []),
-        *(["memory_dsn"] if parsed.action == "replay" else []),
-    )
+
+
+def _found(settings: Settings, wanted: Wanted) -> tuple[list[Letter], bool]:
+    """The letters that are wanted, and whether all that were named are there; of the others it is said."""
     letters = dead_letters.read(
         settings.bootstrap, genesis.read(settings).shards, load_codec(), genesis.service_stamps(settings), wanted
     )
-    console = terminal.console()
     missing = wanted.names - {letter.name for letter in letters}
     if missing:
         terminal.console(stderr=True).print(f"no such letter, or not wanted: {', '.join(sorted(missing))}")
-    status = (_list if parsed.action == "list" else _replay)(settings, parsed, letters, console)
-    return 1 if missing else status
+    return letters, not missing
 
 
 def _known(reasons: Sequence[str]) -> frozenset[str]:
@@ -91,14 +73,33 @@ def _known(reasons: Sequence[str]) -> frozenset[str]:
 # List --------------------------------------------------------------------------------------------------------------
 
 
-def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
+@command(
+    "dlq list",
+    *_WHICH,
+    JSON,
+    flag("--show", "also what was published, opened with the vault's keys"),
+    option("--last", type=int, default=50, metavar="N", help="so many at most (default: 50; 0: all)"),
+    kafka="operator",
+    failed=_FAILED,
+    example="dlq list --reason failed --show",
+)
+def _list(settings: Settings, parsed: Namespace) -> int:
+    """Lists what intake refused. 1 where a letter that was named does not stand there."""
+    wanted = _wanted(parsed)
+    settings.require("bootstrap", *(["vault_dsn"] if parsed.show else []))
+    letters, whole = _found(settings, wanted)
+    _tell(settings, parsed, letters, terminal.console())
+    return 0 if whole else 1
+
+
+def _tell(settings: Settings, parsed: Namespace, letters: list[Letter], console: Console) -> None:
     shown = letters[-parsed.last :] if parsed.last else letters
     opened, became = _opened(settings, parsed, shown)
     if parsed.json:
         for letter in shown:
             told = _plain(letter) | {"became": became.get(letter.name)}
             print(json.dumps(told | _content(opened, letter) if parsed.show else told))
-        return 0
+        return
     table = Table("letter", "reason", "field", "published in", "refused", "bytes", "since", box=None, pad_edge=False)
     for letter in shown:
         topic, partition, offset = letter.origin
@@ -116,18 +117,17 @@ def _list(settings: Settings, parsed: argparse.Namespace, letters: list[Letter],
         table.add_row(*(Text(cell, no_wrap=True) for cell in cells))
     if not shown:
         console.print("no dead letters")
-        return 0
+        return
     console.print(table)
     for letter in shown if parsed.show else ():
         console.print(Text(f"\n{letter.name}  {letter.record.detail}"), soft_wrap=True)
         console.print(Text(_content(opened, letter)["content"] or "not kept, or its key is gone"), soft_wrap=True)
     if len(shown) < len(letters):
         console.print(f"{len(letters):,} in all; --last 0 lists them", style="dim")
-    return 0
 
 
 def _opened(
-    settings: Settings, parsed: argparse.Namespace, letters: Sequence[Letter]
+    settings: Settings, parsed: Namespace, letters: Sequence[Letter]
 ) -> tuple[dict[str, bytes], dict[str, str]]:
     """The letters' bytes, and what became of their episodes since, by letter's name. Where the settings name no vault
     and no store, or these do not answer, a list does without."""
@@ -169,7 +169,29 @@ def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
 # Replay ------------------------------------------------------------------------------------------------------------
 
 
-def _replay(settings: Settings, parsed: argparse.Namespace, letters: list[Letter], console: Console) -> int:
+@command(
+    "dlq replay",
+    *_WHICH,
+    JSON,
+    flag("--all", "every letter that now would come in"),
+    flag("--go", "do it; without, only say what would be done"),
+    kafka="operator",
+    failed=_FAILED,
+    example="dlq replay --reason failed --go",
+)
+def _replay(settings: Settings, parsed: Namespace) -> int:
+    """Publishes again what intake refused, where it came from. 1 where it found letters that are not in and published
+    none of them, or one that was named does not stand there."""
+    wanted = _wanted(parsed)
+    if wanted == Wanted() and not parsed.all:
+        raise SettingsError("replay what? Name a --letter, a --reason, a --field, a --topic, or say --all")
+    settings.require("bootstrap", "memory_dsn", "vault_dsn")
+    letters, whole = _found(settings, wanted)
+    status = _publish_again(settings, parsed, letters, terminal.console())
+    return status if whole else 1
+
+
+def _publish_again(settings: Settings, parsed: Namespace, letters: list[Letter], console: Console) -> int:
     opened = dead_letters.payloads(roles.vault(settings), letters)
     judged = _judged(settings, letters, opened)
     # What failed may come in again, once the cause is mended. Of all else nothing new would be said.

@@ -1,29 +1,28 @@
-"""The operator's `erase`: shows everything that would go, and with --yes orders it with the operator's own key.
+"""Shows everything that an erasure would take, and with --yes orders it with the operator's own key.
 
 For who runs the server: it reads the database itself and needs no API key. What is ordered goes the way of all orders.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import uuid
-
-import psycopg
-from confluent_kafka import KafkaException
+from argparse import Namespace
 
 from db import erasure_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import protections
 from infra import copies, genesis
+from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.settings import Settings, SettingsError
+from memquorum.commands import REFERENCE, flag, one_of, option
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
-from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders.envelope import BadOrder
-from memquorum.core.orders.erase import AGENT, ERASURE, MEMORY, NAMESPACE, SOURCE, SUBJECT, check
+from memquorum.core.orders.erase import AGENT, ERASURE, MEMORY, SOURCE, SUBJECT, check
+from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.telling import moment
@@ -31,31 +30,38 @@ from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.upkeep.orders import publish
 
-UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
-
 _LISTED = 100
 _LOOK_S = 0.2
 
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `erase` takes: exactly one selector."""
-    command.add_argument("-n", "--namespace", default=DEFAULT_NAMESPACE, help="default: default")
-    named = command.add_mutually_exclusive_group(required=True)
-    for selector in (MEMORY, SUBJECT, AGENT, SOURCE):
-        named.add_argument(f"--{selector}", metavar="ID" if selector == MEMORY else "NAME")
-    named.add_argument("--everything", action="store_true", help="the whole namespace")
-    command.add_argument("--yes", action="store_true", help="order it: there is no way back")
-    command.add_argument("--ordered-by", default="operator", metavar="NAME", help="who asked (default: operator)")
-    command.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere, for the receipt")
-    command.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="until it is done; 1 if not")
+@command(
+    "erase",
+    NAMESPACE,
+    one_of(
+        option(f"--{MEMORY}", metavar="ID", help="one memory, with its echoes"),
+        option(f"--{SUBJECT}", metavar="NAME", help="everything about somebody"),
+        option(f"--{AGENT}", metavar="NAME", help="everything that an agent has written"),
+        option(f"--{SOURCE}", metavar="NAME", help="everything that came from a document, a tool, a feed"),
+        flag("--everything", "the whole namespace"),
+        required=True,
+    ),
+    flag("--yes", "order it: there is no way back"),
+    ORDERED_BY,
+    REFERENCE.but(help="the request's name elsewhere, for the receipt"),
+    WAIT,
+    kafka="operator",
+    failed="the store cannot be asked, or no order be given",
+    example="erase -n greenhouse --subject ada --yes --reference request-12",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Shows what an erasure takes; with --yes, orders it with the operator's key.
 
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Shows, and with --yes orders. Raises SettingsError for what cannot be ordered, KeyFileError, and UNREACHABLE."""
+    Raises SettingsError for what cannot be ordered, KeyFileError, and what says that a server does not answer.
+    """
     settings.require("bootstrap", "memory_dsn")
     made, codec = genesis.read(settings), load_codec()
     said = {selector: getattr(parsed, selector) for selector in (MEMORY, SUBJECT, AGENT, SOURCE)}
-    selector, value = next(((name, text) for name, text in said.items() if text is not None), (NAMESPACE, ""))
+    selector, value = next(((name, text) for name, text in said.items() if text is not None), (EVERYTHING, ""))
     order = ErasureOrdered(
         cluster=made.cluster, order_id=str(uuid.uuid4()), namespace=parsed.namespace, selector=selector,
         value=value.lower() if selector == MEMORY else value, ordered_by=parsed.ordered_by,

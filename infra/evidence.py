@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from argparse import Namespace
 from typing import Any
 
 from confluent_kafka import KafkaException
@@ -11,26 +11,27 @@ from rich.table import Table
 from rich.text import Text
 
 from infra import genesis
+from infra.command import command
 from infra.settings import Settings
 from memquorum import terminal
+from memquorum.commands import JSON, flag
 from memquorum.core.retrieval.telling import moment
 from memquorum.schema_files import load_codec
 from workers.audit import accusations
 from workers.audit.accusations import Fault
-from workers.kafka.partition import TopicUnreadable
-
-# The topic cannot be reached: nothing was said about anybody.
-UNREACHABLE = (KafkaException, TopicUnreadable)
 
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `evidence` takes."""
-    command.add_argument("--verify", action="store_true", help="judge each anew, from the signed messages alone")
-    command.add_argument("--json", action="store_true", help="a JSON object a line")
-
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Lists the faults. Returns 1 where one is reported, with --verify where one is proven; else 0."""
+@command(
+    "evidence",
+    flag("--verify", "judge each anew, from the signed messages alone"),
+    JSON,
+    kafka="operator",
+    failed="the evidence cannot be read",
+    example="evidence --verify",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Lists which members signed what no honest member signs; 1 where one is reported, with --verify where one is
+    proven."""
     settings.require("bootstrap")
     made, codec = genesis.read(settings), load_codec()
     reports, strangers = accusations.read(settings.bootstrap, made, codec)

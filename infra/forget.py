@@ -7,19 +7,20 @@ by it, so look before you make one; and look at what the one that you have is ab
 
 from __future__ import annotations
 
-import argparse
 import json
+from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import psycopg
 from msgspec.structs import replace
 
 from db.preview_rows import Moment, moment
 from infra import genesis
+from infra.command import command
 from infra.settings import Settings, SettingsError
+from memquorum.commands import JSON, option
 from memquorum.core import caps
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import PPM, Policy, PolicyError, from_json, share, to_json
@@ -28,32 +29,35 @@ from memquorum.core.retrieval.telling import span
 from memquorum.core.vote import preview
 from memquorum.core.vote.grounds import MemberContext
 from memquorum.core.vote.preview import Outlook, Vote
-from memquorum.ports import Candidate, StoreUnavailable
+from memquorum.ports import Candidate
 from memquorum.schema_files import load_codec
-
-UNREACHABLE = (StoreUnavailable, psycopg.OperationalError)
 
 _DAY_MS = 24 * 3600 * 1000
 
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `forget` takes."""
-    command.add_argument("--dry-run", action="store_true", required=True, help="nothing else can be asked for here")
-    command.add_argument("--policy", type=Path, metavar="FILE", help="JSON: the parts of the policy that differ")
-    command.add_argument(
+@command(
+    "forget",
+    option("--dry-run", action="store_true", required=True, help="nothing else can be asked for here"),
+    option("--policy", type=Path, metavar="FILE", help="JSON: the parts of the policy that differ"),
+    option(
         "--set",
         action="append",
         default=[],
         metavar="SECTION.KEY=VALUE",
         help="one setting that differs, as JSON has it",
-    )
-    command.add_argument("-n", "--namespace", help="this one alone")
-    command.add_argument("--days", type=float, default=0.0, help="as if so many days had gone by and nothing was used")
-    command.add_argument("--json", action="store_true", help="the outlook as JSON")
+    ),
+    option("-n", "--namespace", help="this one alone"),
+    option("--days", type=float, default=0.0, help="as if so many days had gone by and nothing was used"),
+    JSON,
+    kafka="operator",
+    failed="the store cannot be asked",
+    example="forget --dry-run --set decay.delta=0.4 --days 7",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Shows what a policy would have forgotten of what is alive now.
 
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Prints the outlook. Raises SettingsError and PolicyError for a policy that cannot be, and UNREACHABLE."""
+    Raises SettingsError and PolicyError for a policy that cannot be, and what says that Postgres does not answer.
+    """
     settings.require("memory_dsn")
     made = genesis.read(settings)
     policy = changed(made.policy, parsed.policy, parsed.set)

@@ -17,7 +17,7 @@ from typing import Any
 from nacl.signing import SigningKey
 
 from infra import wholefiles
-from infra.settings import Settings, SettingsError
+from infra.settings import Mendable, Settings, SettingsError
 from memquorum.core import policy as policies
 from memquorum.core.identity.membership import (
     OPERATOR,
@@ -36,7 +36,7 @@ _KEY_BYTES = 32
 _STAMPS = "stamps"  # of the services; each member has a file of its own
 
 
-class KeyFileError(RuntimeError):
+class KeyFileError(Mendable, RuntimeError):
     """A key file that is missing, open to others, or no key; the message names the file."""
 
 

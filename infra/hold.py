@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 import uuid
+from argparse import Namespace
 from dataclasses import dataclass, field
 
 from db import erasure_rows
 from db.connection import READER, Link
 from db.store import memories, protections
 from infra import genesis
+from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.settings import Settings, SettingsError
+from memquorum.commands import REFERENCE, Option, one_of, option
 from memquorum.core import names
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
-from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.journal.rows import Memory, Protection
 from memquorum.core.orders import protect as orders
 from memquorum.core.orders.envelope import BadOrder
@@ -29,23 +30,32 @@ from workers.upkeep.orders import publish
 _LOOK_S = 0.2
 
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `hold` takes."""
-    command.add_argument("memory_ids", nargs="+", metavar="ID")
-    command.add_argument("-n", "--namespace", default=DEFAULT_NAMESPACE, help="default: default")
-    how = command.add_mutually_exclusive_group()
-    how.add_argument("--release", dest="action", action="store_const", const=RELEASE, help="hold them no longer")
-    how.add_argument("--pin", dest="action", action="store_const", const=PIN, help="pin them: an erasure goes over it")
-    how.add_argument("--unpin", dest="action", action="store_const", const=UNPIN, help="pin them no longer")
-    command.add_argument("--ordered-by", default="operator", metavar="NAME", help="who asked (default: operator)")
-    command.add_argument("--reference", metavar="TEXT", help="the case's name, which refused erasures are told")
-    command.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="until it holds; 1 if not")
-    command.set_defaults(action=HOLD)
+def _action(name: str, action: str, told: str) -> Option:
+    return option(name, dest="action", action="store_const", const=action, default=HOLD, help=told)
 
 
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Orders, and waits until it holds. Raises SettingsError for what cannot be ordered, KeyFileError, and
-    `infra.erase.UNREACHABLE`."""
+@command(
+    "hold",
+    option("memory_ids", nargs="+", metavar="ID"),
+    NAMESPACE,
+    one_of(
+        _action("--release", RELEASE, "hold them no longer"),
+        _action("--pin", PIN, "pin them: an erasure goes over it"),
+        _action("--unpin", UNPIN, "pin them no longer"),
+    ),
+    ORDERED_BY,
+    REFERENCE.but(help="the case's name, which refused erasures are told"),
+    WAIT,
+    kafka="operator",
+    failed="the store cannot be asked, or no order be given",
+    example="hold -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference case-9",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Keeps memories from being forgotten and erased, or releases them.
+
+    It orders and waits until that holds. Raises SettingsError for what cannot be ordered, KeyFileError, and what says
+    that a server does not answer.
+    """
     settings.require("bootstrap", "memory_dsn")
     made, codec = genesis.read(settings), load_codec()
     if made.operator is None:

@@ -1,4 +1,4 @@
-"""The operator's `members`: who votes in which shard, by which keys the services sign there, and orders to change that.
+"""Shows who votes in which shard and by which keys the services sign there, or orders that it changes.
 
 An order changes nothing by itself. It is signed with the operator's key and written to its topic; each shard votes on
 it in an epoch of its own, and goes on in the new configuration once that decision is a stable checkpoint. So an order
@@ -13,56 +13,121 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from confluent_kafka import KafkaException
 from msgspec.structs import replace
 from rich.table import Table
 
 from infra import genesis
+from infra.command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
+from memquorum.commands import JSON, flag, option
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.reliability import LATE, enough, reliabilities
-from memquorum.core.identity.membership import OPERATOR, SERVICES, Genesis, GenesisError
+from memquorum.core.identity.membership import OPERATOR, SERVICES, Genesis
 from memquorum.core.identity.messages import sign
 from memquorum.core.orders.members import RESIZES, ROTATE_SERVICE, apply, configuration_digest, next_id
 from memquorum.core.records import MembersOrdered
 from memquorum.schema_files import load_codec
 from workers.audit import configurations
-from workers.kafka.partition import TopicUnreadable
 from workers.upkeep import orders
-
-UNREACHABLE = (KafkaException, TopicUnreadable)
 
 SERVICE = "service:"
 ROTATED = SERVICES
+_SERVICES = [SERVICE + name for name in ROTATED]
 
 _LOOK_S = 1.0
 
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `members` takes."""
-    steps = command.add_subparsers(dest="step", required=True, metavar="STEP")
-    show = steps.add_parser("show", help="who votes in which shard, with what weight")
-    show.add_argument("--json", action="store_true", help="a JSON object for each shard")
-    weight = steps.add_parser("weight", help="change a member's weight")
-    rotate = steps.add_parser("rotate", help="replace the key of a member or of a service")
-    remove = steps.add_parser("remove", help="let a member go; its id is never used again")
-    add = steps.add_parser("add", help="take a member in; start it (run replica --member ID) before the next")
-    add.add_argument("name")
-    add.add_argument("--role", required=True)
-    add.add_argument("--weight", type=int, default=1000, metavar="THOUSANDTHS", help="default: 1000, a weight of one")
-    rate = steps.add_parser("reliability", help="compute the members' reliabilities anew, from who voted of late")
-    for step in (weight, remove):
-        step.add_argument("member", type=int, help="its id")
-    services = " or ".join(SERVICE + name for name in ROTATED)
-    rotate.add_argument("member", type=_who, metavar="WHO", help=f"a member's id, or {services}")
-    weight.add_argument("weight_milli", type=int, metavar="THOUSANDTHS", help="1000 is a weight of one")
-    for step in (add, rotate):
-        step.add_argument("--public-key", type=_key, metavar="HEX", help="default: one is made in the keys' folder")
-    for step in (weight, rotate, remove, rate, add):
-        step.add_argument("--shard", type=int, help="this one alone (default: all)")
-        step.add_argument("--dry-run", action="store_true", help="say what would come of it, and order nothing")
-        step.add_argument("--wait", type=float, metavar="SECONDS", help="until it is in force everywhere; 1 if not")
+def _who(text: str) -> int | str:
+    """A member's id, or a service's name."""
+    name = text.removeprefix(SERVICE)
+    if name != text and name in ROTATED:
+        return name
+    if name == text and text.isdecimal():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r} is neither a member's id nor one of {', '.join(_SERVICES)}")
+
+
+def _key(text: str) -> bytes:
+    try:
+        key = bytes.fromhex(text)
+    except ValueError:
+        key = b""
+    if len(key) != 32:
+        raise argparse.ArgumentTypeError("a public key is 64 hexadecimal digits")
+    return key
+
+
+_FAILED = "the members cannot be read, or no order be given"
+_MEMBER = option("member", type=int, help="its id")
+_PUBLIC_KEY = option("--public-key", type=_key, metavar="HEX", help="default: one is made in the keys' folder")
+_HOW = (
+    option("--shard", type=int, help="this one alone (default: all)"),
+    flag("--dry-run", "say what would come of it, and order nothing"),
+    option("--wait", type=float, metavar="SECONDS", help="until it is in force everywhere; 1 if not"),
+)
+
+
+@command("members show", JSON, kafka="operator", failed=_FAILED, example="members show")
+def _shows(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Shows who votes in which shard, with what weight."""
+    return run(settings, parsed)
+
+
+@command(
+    "members weight",
+    _MEMBER,
+    option("weight_milli", type=int, metavar="THOUSANDTHS", help="1000 is a weight of one"),
+    *_HOW,
+    kafka="operator",
+    failed=_FAILED,
+    example="members weight 2 1500",
+)
+def _weighs(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Orders another weight for a member."""
+    return run(settings, parsed)
+
+
+@command(
+    "members rotate",
+    option("member", type=_who, metavar="WHO", help=f"a member's id, or {' or '.join(_SERVICES)}"),
+    _PUBLIC_KEY,
+    *_HOW,
+    kafka="operator",
+    failed=_FAILED,
+    example="members rotate 2 --wait 60",
+)
+def _rotates(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Orders another key for a member or a service."""
+    return run(settings, parsed)
+
+
+@command("members remove", _MEMBER, *_HOW, kafka="operator", failed=_FAILED, example="members remove 4 --wait 60")
+def _removes(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Orders that a member goes; its id is never used again."""
+    return run(settings, parsed)
+
+
+@command(
+    "members add",
+    option("name"),
+    option("--role", required=True, help="what it is for: planning, review, perception, execution"),
+    option("--weight", type=int, default=1000, metavar="THOUSANDTHS", help="default: 1000, a weight of one"),
+    _PUBLIC_KEY,
+    *_HOW,
+    kafka="operator",
+    failed=_FAILED,
+    example="members add second-review --role review --wait 60",
+)
+def _adds(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Orders that a member is taken in; start it (run replica --member ID) before the next."""
+    return run(settings, parsed)
+
+
+@command("members reliability", *_HOW, kafka="operator", failed=_FAILED, example="members reliability --dry-run")
+def _rates(settings: Settings, parsed: argparse.Namespace) -> int:
+    """Computes the members' reliabilities anew, from who voted of late, and orders those that changed."""
+    return run(settings, parsed)
 
 
 def run(settings: Settings, parsed: argparse.Namespace) -> int:
@@ -212,27 +277,6 @@ def _signed(codec: Codec, made: Genesis, seed: bytes, order: MembersOrdered) -> 
     return codec.encode(sign(made.cluster, OPERATOR, seed, codec.encode(order)))
 
 
-def _who(text: str) -> int | str:
-    """A member's id, or a service's name."""
-    name = text.removeprefix(SERVICE)
-    if name != text and name in ROTATED:
-        return name
-    if name == text and text.isdecimal():
-        return int(text)
-    known = ", ".join(SERVICE + name for name in ROTATED)
-    raise argparse.ArgumentTypeError(f"{text!r} is neither a member's id nor one of {known}")
-
-
-def _key(text: str) -> bytes:
-    try:
-        key = bytes.fromhex(text)
-    except ValueError:
-        key = b""
-    if len(key) != 32:
-        raise argparse.ArgumentTypeError("a public key is 64 hexadecimal digits")
-    return key
-
-
 # Telling -------------------------------------------------------------------------------------------------------------
 
 
@@ -290,6 +334,3 @@ def _plain(shard: int, config: Genesis) -> dict[str, Any]:
             for m in config.members
         ],
     }  # fmt: skip
-
-
-__all__ = ["UNREACHABLE", "GenesisError", "options", "run"]

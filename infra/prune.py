@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
+from argparse import Namespace
 
-from confluent_kafka import KafkaException
 from rich.table import Table
 
 from db.cursors import cursors
 from infra import genesis
+from infra.command import command
 from infra.settings import Settings
 from memquorum import terminal
-from memquorum.ports import StoreUnavailable
+from memquorum.commands import JSON, flag
 from memquorum.schema_files import load_codec
 from workers.audit import configurations
-from workers.kafka.partition import TopicUnreadable
 from workers.kafka.strangers import Strangers
 from workers.upkeep import prune
 from workers.upkeep.prune import CannotPrune, Plan
 
-# Nothing was deleted, or not all that was planned; another run goes on.
-STOPPED = (CannotPrune, KafkaException, StoreUnavailable, TopicUnreadable)
 
+@command(
+    "prune",
+    flag("--dry-run", "say what would be deleted, and delete nothing"),
+    JSON,
+    kafka="admin",
+    failed="not everything was deleted that nobody needs",
+    failing=(CannotPrune,),
+    example="prune --dry-run",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Deletes the consensus messages that a stable checkpoint covers.
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `prune` takes."""
-    command.add_argument("--dry-run", action="store_true", help="say what would be deleted, and delete nothing")
-    command.add_argument("--json", action="store_true", help="a JSON object a shard")
-
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Plans all shards first: where one cannot be pruned, none is. Returns 0."""
+    All shards are planned first: where one cannot be pruned, none is. Returns 0.
+    """
     settings.require("bootstrap", "memory_dsn")
     made, codec = genesis.read(settings), load_codec()
     strangers = Strangers(logging.getLogger("memquorum.prune"), genesis.stamps_at_hand(settings))

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 
 import httpx
-from confluent_kafka import KafkaException
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from infra import genesis, roles
+from infra.command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
-from memquorum.ports import StoreUnavailable, VaultUnavailable
+from memquorum.commands import JSON
 from memquorum.schema_files import load_codec
 from workers.kafka.loop import Stop
 from workers.upkeep import reencode
 
-# What ends a run early; the next one goes on where it ended.
-STOPPED = (reencode.Stalled, StoreUnavailable, VaultUnavailable, KafkaException)
-
 _PATIENCE_S = 5.0
+
+
+@command(
+    "reencode",
+    JSON,
+    kafka="operator",
+    failed="not all memories were encoded anew; what was done stays, start it again",
+    failing=(reencode.Stalled,),
+    example="reencode",
+)
+def _reencode(settings: Settings, parsed: Namespace) -> int:
+    """Encodes all memories anew with the settings' encoder, while the fleet works."""
+    return run(settings, parsed.json)
 
 
 def run(settings: Settings, as_json: bool) -> int:
     """Runs until all is done, or a signal. Returns 0 if every memory has the settings' encoder, else 1.
 
-    Raises SettingsError where the fleet encodes with another encoder, or one cannot be had, and what `STOPPED` names.
+    Raises SettingsError where the fleet encodes with another encoder, or one cannot be had, reencode.Stalled, and what
+    says that a server does not answer.
     """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     encoder = roles.encoder(settings)

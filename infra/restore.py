@@ -1,28 +1,27 @@
-"""The operator's `restore`: asks for memories back that were forgotten and rest sealed, with the operator's own key.
+"""Asks for memories back that were forgotten and rest sealed, with the operator's own key.
 
 For who runs the server: it reads the database itself and needs no API key. The members vote on it as on any request.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import uuid
+from argparse import Namespace
 from collections.abc import Iterable
 
-import psycopg
-from confluent_kafka import KafkaException
 from msgspec.structs import replace
 
 from db import restore_rows
 from db.connection import READER, Link
 from db.queries import QUERIES
 from infra import genesis
+from infra.command import NAMESPACE, ORDERED_BY, WAIT, command
 from infra.settings import Settings, SettingsError
+from memquorum.commands import REFERENCE, option
 from memquorum.core.api.answers import Restoring
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import OPERATOR
-from memquorum.core.ids import DEFAULT_NAMESPACE
 from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.restore import REQUEST
@@ -32,23 +31,26 @@ from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.upkeep.orders import publish
 
-UNREACHABLE = (KafkaException, StoreUnavailable, psycopg.OperationalError)
-
 _LOOK_S = 0.2
 
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `restore` takes."""
-    command.add_argument("memory_ids", nargs="+", metavar="ID", help="memories that were forgotten")
-    command.add_argument("-n", "--namespace", default=DEFAULT_NAMESPACE, help="default: default")
-    command.add_argument("--ordered-by", default="operator", metavar="NAME", help="who asked (default: operator)")
-    command.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere")
-    command.add_argument("--wait", type=float, default=30.0, metavar="SECONDS", help="until it is decided; 1 if not")
+@command(
+    "restore",
+    option("memory_ids", nargs="+", metavar="ID", help="memories that were forgotten"),
+    NAMESPACE,
+    ORDERED_BY,
+    REFERENCE,
+    WAIT,
+    kafka="operator",
+    failed="the store cannot be asked, or no request be given",
+    example="restore -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Asks for memories back that rest sealed, with the operator's key.
 
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Asks and waits; 1 unless all came back. Raises SettingsError for what cannot be asked, KeyFileError, and
-    UNREACHABLE."""
+    It waits until that is decided; 1 unless all came back. Raises SettingsError for what cannot be asked, KeyFileError,
+    and what says that a server does not answer.
+    """
     settings.require("bootstrap", "memory_dsn")
     made, codec = genesis.read(settings), load_codec()
     order = RestoreOrdered(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,12 @@ from pathlib import Path
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
 from db.store import ForeignStore
 from infra import apikeys, fleet, genesis, keeping
+from infra.command import command
 from infra.settings import Settings, SettingsError
 from infra.telemetry import watched
 from infra.topics import declared
 from memquorum import topics
+from memquorum.commands import option
 from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.identity.membership import Genesis
@@ -33,6 +36,20 @@ log = logging.getLogger(__name__)
 # or has lost what was in it. A supervisor leaves it down. A worker that was fenced by a second one starts again: see
 # db.store.Fenced.
 CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, ForeignStore, StoreLost)
+
+
+@command(
+    "run",
+    option("role", choices=["intake", "streams", "replica", "commit", "retrieval"]),
+    option("--member", type=int, help="the replica's member id"),
+    login="role",
+    kafka="role",
+    process=lambda parsed: named(parsed.role, parsed.member),
+    example="run replica --member 2",
+)
+def _run(settings: Settings, parsed: Namespace) -> int:
+    """Runs one process of the fleet in the foreground."""
+    return run(settings, parsed.role, parsed.member)
 
 
 def run(settings: Settings, role: str, member: int | None = None) -> int:

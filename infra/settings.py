@@ -44,7 +44,11 @@ else:
     Brokers = Annotated[Literal[1, 3, 5], Meta(description="1, 3 or 5")]
 
 
-class SettingsError(ValueError):
+class Mendable(Exception):
+    """What an operator can mend: a command says it in one line, without a traceback."""
+
+
+class SettingsError(Mendable, ValueError):
     """A setting that is unknown, missing or no such value; the message names it and where it came from."""
 
 

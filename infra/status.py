@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import time
+from argparse import Namespace
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,8 +25,10 @@ from rich.text import Text
 from db import erasure_rows
 from db.connection import READER, Link
 from infra import copies, supervisor, sweeps, telemetry
+from infra.command import command
 from infra.settings import Settings
 from memquorum import terminal
+from memquorum.commands import JSON, flag
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics
@@ -80,6 +83,19 @@ class Line:
     p99: float | None
     open: int | None
     refused: int
+
+
+@command("status", JSON, flag("--watch", "live, until Ctrl-C"), kafka="operator", example="status --watch")
+def _status(given: Settings, parsed: Namespace) -> int:
+    """Says what runs, with rates, lags and latencies; 1 where nothing runs."""
+    return show(given, parsed.json, parsed.watch)
+
+
+@command("metrics", example="metrics")
+def _metrics(given: Settings, parsed: Namespace) -> int:
+    """Lists the metrics that every process exposes, each with its sentence."""
+    print("\n".join(definitions()))
+    return 0
 
 
 def show(given: Settings, as_json: bool, watch: bool) -> int:

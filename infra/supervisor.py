@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,13 +23,17 @@ from typing import IO, Any
 
 from db.migrate import migrate
 from infra import genesis, kafkalogins, logins, settings, topics, wholefiles
+from infra.command import command
 from infra.embedded.brokers import Brokers, standing
 from infra.embedded.kafka import Demands
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError, free_port, spawn, stop, tail
 from infra.fleet import Fleet, roles
+from infra.roles import check_encoders
 from infra.servers import Servers
-from infra.settings import Settings
+from infra.settings import Mendable, Settings, SettingsError
+from memquorum import terminal
+from memquorum.commands import flag
 from workers.kafka.loop import Stop
 
 log = logging.getLogger(__name__)
@@ -45,7 +50,7 @@ _DOWN_S = 30.0
 Progress = Callable[[str], None]
 
 
-class SupervisorError(RuntimeError):
+class SupervisorError(Mendable, RuntimeError):
     """The installation did not start or stop; the message says which part, and quotes its log."""
 
 
@@ -59,6 +64,42 @@ class _Books:
     def write(self, **changes: Any) -> None:
         self.state |= changes
         wholefiles.write(self.file, json.dumps(self.state, indent=2) + "\n")
+
+
+_OWN_SERVERS = ("MEMQUORUM_BOOTSTRAP", "MEMQUORUM_MEMORY_DSN", "MEMQUORUM_VAULT_DSN")
+
+
+@command(
+    "up",
+    flag("--foreground", "stay, log to the terminal, stop on Ctrl-C"),
+    login="administrator",
+    process=lambda parsed: "supervisor" if parsed.foreground else None,
+    example="up",
+)
+def _up(given: Settings, parsed: Namespace) -> int:
+    """Starts the embedded servers and the fleet."""
+    for name in _OWN_SERVERS:
+        if os.environ.get(name):
+            raise SettingsError(f"`up` starts servers of its own: unset {name}, or start the roles with `run`")
+    if parsed.foreground:
+        serve(given)
+        return 0
+    check_encoders(given)
+    console = terminal.console(stderr=True)
+    with console.status("starting") as line:
+        running = launch(given, lambda step: line.update(f"starting: {step}"))
+    print(f"memquorum runs. Its folder is {running.run_dir}")
+    print(f"  Kafka      {running.bootstrap}")
+    print(f"  retrieval  {running.retrieval_url}")
+    print("  make status | make psql | make down")
+    return 0
+
+
+@command("down", example="down")
+def _down(given: Settings, parsed: Namespace) -> int:
+    """Stops what `up` started."""
+    print("stopped" if down(given.run_dir) else f"nothing runs in {given.run_dir}")
+    return 0
 
 
 def read_pids(run_dir: Path) -> dict[str, Any]:

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import logging
 import time
+from argparse import Namespace
 from collections.abc import Iterator
 
-from confluent_kafka import KafkaException
 from rich.console import Console
 
 from db import sweeping
 from db.sweeping import MayNotSweep, Swept
 from infra import copies, genesis, sweeps
+from infra.command import command
 from infra.settings import Settings
 from memquorum import terminal
+from memquorum.commands import JSON, flag
 from memquorum.core.retrieval.telling import moment
 from workers.intake import outside
 from workers.intake.outside import Taken
 
 log = logging.getLogger(__name__)
 
-# Not all was swept; another run goes on.
-STOPPED = (KafkaException, MayNotSweep)
 
+@command(
+    "sweep",
+    flag("--outside", "also delete what intake let in from the outside topics; it cannot be read there again"),
+    JSON,
+    login="administrator",
+    kafka="admin",
+    failed="not everything was swept",
+    failing=(MayNotSweep,),
+    example="sweep --outside",
+)
+def run(settings: Settings, parsed: Namespace) -> int:
+    """Makes what was erased and forgotten go from the databases' files, too.
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what `sweep` takes."""
-    command.add_argument(
-        "--outside",
-        action="store_true",
-        help="also delete from the outside topics what intake has let in; it cannot be read from there again",
-    )
-    command.add_argument("--json", action="store_true", help="a JSON object a step")
-
-
-def run(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Sweeps both databases, drops rebuilds that were kept, and tells what remains in the outside topics. Returns 0."""
+    It sweeps both databases, drops rebuilds that were kept, and tells what remains in the outside topics. Returns 0.
+    """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     console = terminal.console()
     with terminal.console(stderr=True).status("sweeping") as line:

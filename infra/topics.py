@@ -12,6 +12,7 @@ import yaml
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
+from infra.settings import Mendable
 from memquorum import kafka
 from memquorum.schema_files import schema_folder
 from workers.intake import clearing
@@ -20,7 +21,7 @@ _PATIENCE_S = 30
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
 
 
-class TopicsError(RuntimeError):
+class TopicsError(Mendable, RuntimeError):
     """A declaration is wrong, or the cluster refused it; the message names the topic."""
 
 

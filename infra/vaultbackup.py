@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
+from argparse import Namespace
 from pathlib import Path
 
+from infra.command import command
 from infra.embedded.postgres import BINARIES
 from infra.settings import Settings, SettingsError
+from memquorum.commands import option
+
+_FILE = option("file", type=Path, metavar="FILE", help="the backup, in the form of `pg_dump --format=custom`")
 
 
-def options(command: argparse.ArgumentParser) -> None:
-    """Adds what both commands take."""
-    command.add_argument("file", type=Path, metavar="FILE", help="the backup, in the form of `pg_dump --format=custom`")
+@command("vault-backup", _FILE, login="administrator", example="vault-backup vault.dump")
+def back_up(settings: Settings, parsed: Namespace) -> int:
+    """Writes the vault to a new file that its owner alone may read.
 
-
-def back_up(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Writes the vault to a new file that its owner alone may read. Returns 0. Raises SettingsError."""
+    Returns 0. Raises SettingsError.
+    """
     settings.require("vault_dsn")
     file: Path = parsed.file
     try:
@@ -33,10 +36,12 @@ def back_up(settings: Settings, parsed: argparse.Namespace) -> int:
     return 0
 
 
-def put_back(settings: Settings, parsed: argparse.Namespace) -> int:
-    """Puts the vault back from a file whole, or leaves it as it is. Returns 0. Raises SettingsError.
+@command("vault-restore", _FILE, login="administrator", example="vault-restore vault.dump")
+def put_back(settings: Settings, parsed: Namespace) -> int:
+    """Puts the vault back from a file whole, or leaves it as it is.
 
     No key is given until the commit worker has destroyed again what was destroyed since (infra/decisions/0048).
+    Returns 0. Raises SettingsError.
     """
     settings.require("vault_dsn")
     file: Path = parsed.file

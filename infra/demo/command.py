@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from argparse import Namespace
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from db.schedule import PostgresSchedule
 from db.vault import PostgresVault
 from infra import genesis, settings, supervisor
 from infra.checks import UNPROVEN, rebuilt
+from infra.command import command
 from infra.demo import cluster, erasure, inputs, report, stories, sums
 from infra.demo.cluster import Survey
 from infra.demo.driver import Driver, Stalled
@@ -30,6 +30,7 @@ from infra.embedded.processes import EmbeddedError, tail
 from infra.settings import DEFAULT_RUN_DIR, Settings
 from infra.supervisor import SupervisorError
 from memquorum import terminal
+from memquorum.commands import flag, option
 from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 from workers.audit import auditor as audit
@@ -64,9 +65,23 @@ class Log:
         return inputs.read(self.path, self.places, self.namespace, Tally())
 
 
-def main(argv: Sequence[str]) -> int:
-    """Runs the demo. 0: everything added up and was proven; 1: something did not, or could not be done; 2: usage."""
-    parsed = _parser().parse_args(argv)
+@command(
+    "demo",
+    option("--input", type=Path, default=SCENARIO, metavar="PATH", help="a .json or .jsonl log, .gz too, "
+        "or a folder of them: our own records, or chat transcripts (default: a written scenario)"),
+    option("--map", default="", metavar="FIELD=PLACE,...", help="where a log has other names for fields: "
+        "agent=speaker,content=text,messages=turns"),
+    option("--namespace", default=NAMESPACE, help="for records that name none (default: %(default)s)"),
+    option("--run-dir", type=Path, default=FOLDER, metavar="FOLDER", help="emptied first (default: %(default)s)"),
+    flag("--keep", "leave everything running afterwards, to look around"),
+    apart=True,
+    example="demo --input log.jsonl --map agent=speaker,content=text",
+)  # fmt: skip
+def main(_: Settings, parsed: Namespace) -> int:
+    """Starts everything, sends a log of agents through the line, and reports what became of it.
+
+    0: everything added up and was proven; 1: something did not, or could not be done.
+    """
     console = terminal.console()
     if not console.is_terminal:
         console.width = _WIDTH
@@ -84,24 +99,7 @@ def main(argv: Sequence[str]) -> int:
     return 0 if held else 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m infra demo",
-        description="Starts everything, sends a log of agents through the line, and reports what became of it.",
-    )
-    parser.add_argument("--input", type=Path, default=SCENARIO, metavar="PATH", help="a .json or .jsonl log, .gz too, "
-        "or a folder of them: our own records, or chat transcripts (default: a written scenario)")  # fmt: skip
-    parser.add_argument("--map", default="", metavar="FIELD=PLACE,...", help="where a log has other names for fields: "
-        "agent=speaker,content=text,messages=turns")  # fmt: skip
-    parser.add_argument("--namespace", default=NAMESPACE, help="for records that name none (default: %(default)s)")
-    parser.add_argument(
-        "--run-dir", type=Path, default=FOLDER, metavar="FOLDER", help="emptied first (default: %(default)s)"
-    )
-    parser.add_argument("--keep", action="store_true", help="leave everything running afterwards, to look around")
-    return parser
-
-
-def _read(parsed: argparse.Namespace) -> Log:
+def _read(parsed: Namespace) -> Log:
     """Reads the log once, so that what is wrong with it shows before anything is started."""
     places, tally = inputs.mapping(parsed.map), Tally()
     found = cluster.survey(inputs.read(parsed.input, places, parsed.namespace, tally))
@@ -110,7 +108,7 @@ def _read(parsed: argparse.Namespace) -> Log:
     return Log(parsed.input, places, parsed.namespace, tally, found)
 
 
-def _run(parsed: argparse.Namespace, console: Console, log: Log) -> bool:
+def _run(parsed: Namespace, console: Console, log: Log) -> bool:
     screen = Screen(console)
     report.heading(console, "The log")
     report.show_log(console, log.path, log.tally, log.survey)
@@ -262,7 +260,3 @@ def _stored(connection: psycopg.Connection) -> sums.Stored:
         return dict(connection.execute(QUERIES[name]).fetchall())
 
     return sums.Stored(count("count_events"), count("count_tiers"), count("count_outcomes"))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from infra.logs import readable
+from infra.settings import Mendable
 
 _PR_SET_PDEATHSIG = 1
 _PORT_MIN, _PORT_TRIES = 10_000, 50
@@ -21,7 +22,7 @@ _PORT_MIN, _PORT_TRIES = 10_000, 50
 _LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 
-class EmbeddedError(RuntimeError):
+class EmbeddedError(Mendable, RuntimeError):
     """A server did not start or stop; the message names its log and quotes the end of it."""
 
 

@@ -7,51 +7,44 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from memquorum.client.errors import Invalid
-from memquorum.client.sync import Memory
+from memquorum.client.command import FAILED, OK, TIMEOUT, command, ordering
 from memquorum.client.values import Erasure
+from memquorum.commands import REFERENCE, flag, one_of, option
 from memquorum.core.retrieval.telling import moment
 
-DONE, NOT_DONE = 0, 1
 
+@command(
+    "erase",
+    one_of(
+        option("--memory", dest="memory_id", metavar="ID", help="one memory, with its echoes"),
+        option("--subject", metavar="NAME", help="everything about somebody"),
+        option("--of-agent", metavar="NAME", help="everything that an agent has written"),
+        option("--source", metavar="NAME", help="everything that came from a document, a tool, a feed"),
+        flag("--everything", "the whole namespace"),
+        option("--order", metavar="ID", help="what became of an order that was given before"),
+        required=True,
+    ),
+    flag("--yes", "order it: there is no way back"),
+    REFERENCE,
+    TIMEOUT,
+    example="memquorum erase -n greenhouse --subject ada --yes --reference request-12",
+)
+def _erase(parsed: argparse.Namespace) -> int:
+    """Shows everything that an erasure would take; with --yes, orders it.
 
-def options(erase: argparse.ArgumentParser) -> None:
-    """Adds what `erase` takes: exactly one selector."""
-    named = erase.add_mutually_exclusive_group(required=True)
-    named.add_argument("--memory", dest="memory_id", metavar="ID", help="one memory, with its echoes")
-    named.add_argument("--subject", metavar="NAME", help="everything about somebody")
-    named.add_argument("--of-agent", metavar="NAME", help="everything that an agent has written")
-    named.add_argument("--source", metavar="NAME", help="everything that came from a document, a tool, a feed")
-    named.add_argument("--everything", action="store_true", help="the whole namespace")
-    named.add_argument("--order", metavar="ID", help="what became of an order that was given before")
-    erase.add_argument("--yes", action="store_true", help="order it: there is no way back")
-    erase.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere, for the receipt")
-    erase.add_argument("--timeout", type=float, default=10.0, metavar="S", help="wait so long for it (default: 10)")
-
-
-def run(parsed: argparse.Namespace) -> int:
-    """Shows, or with --yes orders and waits. 1 where it was withheld, or not carried out in time: then it will be."""
-    if parsed.sign is not None:
-        raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
-    named = {
-        "memory_id": parsed.memory_id,
-        "subject": parsed.subject,
-        "agent": parsed.of_agent,
-        "source": parsed.source,
-    }
-    with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
+    1 where it was withheld, or not carried out in time: then it will be.
+    """
+    with ordering(parsed) as memory:
         if parsed.order is not None:
             done = memory.erasure(parsed.order)
-            _tell(done, parsed.json)
-            return DONE if done.status == "erased" else NOT_DONE
-        asked = {**named, "everything": parsed.everything, "reference": parsed.reference}
-        done = memory.erase(**asked, dry_run=not parsed.yes, timeout=parsed.timeout)
-        _tell(done, parsed.json)
-    return DONE if done.dry_run or done.status == "erased" else NOT_DONE
-
-
-def _tell(found: Erasure, as_json: bool) -> None:
-    print(json.dumps(asdict(found)) if as_json else "\n".join(lines(found)), flush=True)
+        else:
+            done = memory.erase(
+                memory_id=parsed.memory_id, subject=parsed.subject, agent=parsed.of_agent, source=parsed.source,
+                everything=parsed.everything, reference=parsed.reference, dry_run=not parsed.yes,
+                timeout=parsed.timeout,
+            )  # fmt: skip
+    print(json.dumps(asdict(done)) if parsed.json else "\n".join(lines(done)), flush=True)
+    return OK if done.dry_run or done.status == "erased" else FAILED
 
 
 def lines(found: Erasure) -> Iterator[str]:

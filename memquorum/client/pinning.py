@@ -1,49 +1,56 @@
-"""`memquorum pin`, `unpin` and `goal`."""
+"""The commands `pin`, `unpin` and `goal`. Each orders and waits; it ends with 1 where the order did not hold in time:
+it will."""
 
 from __future__ import annotations
 
 import argparse
 import json
+from typing import Any
 
-from memquorum.client.errors import Invalid
-from memquorum.client.sync import Memory
+from memquorum.client.command import FAILED, OK, command, ordering
+from memquorum.commands import flag, one_of, option
 
-DONE, NOT_YET = 0, 1
-
-
-def options(command: argparse.ArgumentParser, action: str) -> None:
-    """Adds what `pin` and `unpin` take."""
-    command.add_argument("memory_id", metavar="ID")
-    command.add_argument("--reference", metavar="TEXT", help="why: a name for the reason elsewhere")
-    command.set_defaults(action=action)
+_ID = option("memory_id", metavar="ID")
+_REFERENCE = option("--reference", metavar="TEXT", help="why: a name for the reason elsewhere")
 
 
-def goal_options(command: argparse.ArgumentParser) -> None:
-    """Adds what `goal` takes."""
-    command.add_argument("goal", metavar="NAME")
-    what = command.add_mutually_exclusive_group(required=True)
-    what.add_argument("--needs", nargs="+", metavar="ID", help="memories that are not forgotten until the goal ends")
-    what.add_argument("--end", action="store_true", help="the goal is reached, or given up")
+@command("pin", _ID, _REFERENCE, example="memquorum pin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --reference ticket-7")
+def _pin(parsed: argparse.Namespace) -> int:
+    """Keeps a memory from being forgotten until it is unpinned."""
+    with ordering(parsed) as memory:
+        return _tell(memory.pin(parsed.memory_id, reference=parsed.reference), parsed.json)
 
 
-def goal(parsed: argparse.Namespace) -> int:
-    """Orders and waits. 1 where it did not hold in time: it will."""
-    _unsigned(parsed)
-    with _opened(parsed) as memory:
+@command("unpin", _ID, _REFERENCE, example="memquorum unpin 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+def _unpin(parsed: argparse.Namespace) -> int:
+    """Ends a pin."""
+    with ordering(parsed) as memory:
+        return _tell(memory.unpin(parsed.memory_id, reference=parsed.reference), parsed.json)
+
+
+@command(
+    "goal",
+    option("goal", metavar="NAME"),
+    one_of(
+        option("--needs", nargs="+", metavar="ID", help="memories that are not forgotten until the goal ends"),
+        flag("--end", "the goal is reached, or given up"),
+        required=True,
+    ),
+    example="memquorum goal sowing --needs 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def _goal(parsed: argparse.Namespace) -> int:
+    """Keeps what a goal needs from being forgotten until the goal ends."""
+    with ordering(parsed) as memory:
         found = memory.end_goal(parsed.goal) if parsed.end else memory.begin_goal(parsed.goal, parsed.needs)
     if parsed.json:
         print(json.dumps(found))
     else:
         print(f"{found['status']}: goal {found['goal']!r} needs {len(found['memory_ids'])} memories")
-    return NOT_YET if found["status"] in ("ordered", "not yet") else DONE
+    return FAILED if found["status"] in ("ordered", "not yet") else OK
 
 
-def run(parsed: argparse.Namespace) -> int:
-    """Orders and waits. 1 where it did not hold in time: it will."""
-    _unsigned(parsed)
-    with _opened(parsed) as memory:
-        found = getattr(memory, parsed.action)(parsed.memory_id, reference=parsed.reference)
-    if parsed.json:
+def _tell(found: dict[str, Any], as_json: bool) -> int:
+    if as_json:
         print(json.dumps(found))
     else:
         by = ", ".join(f"{one['kind']} by {one['ordered_by']}" for one in found["protected_by"]) or "nothing"
@@ -51,13 +58,4 @@ def run(parsed: argparse.Namespace) -> int:
         print(f"{found['status']} {found['memory_id']}: protected by {by}{order}")
         if found["detail"]:
             print(f"  {found['detail']}")
-    return NOT_YET if found["status"] == "ordered" else DONE
-
-
-def _unsigned(parsed: argparse.Namespace) -> None:
-    if parsed.sign is not None:
-        raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
-
-
-def _opened(parsed: argparse.Namespace) -> Memory:
-    return Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url)
+    return FAILED if found["status"] == "ordered" else OK

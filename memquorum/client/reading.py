@@ -1,13 +1,12 @@
-"""The commands that read: search, retrieve, recall, context. Each shows a line for a text, and a line for where it is
-from; a context is shown as it goes into a prompt."""
+"""The commands that read: search, retrieve, recall, context, get, explain, trace. Each shows a line for a text, and a
+line for where it is from; a context is shown as it goes into a prompt."""
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
-from functools import partial
 from typing import cast
 
 import msgspec
@@ -15,11 +14,14 @@ from rich.console import Console
 from rich.text import Text
 
 from memquorum import terminal
-from memquorum.client.sync import Memory
+from memquorum.client import settings
+from memquorum.client.command import OK, command, opened
+from memquorum.client.errors import Invalid, NotConfigured, NotFound
 from memquorum.client.values import Context, Found, Gates, Only
+from memquorum.commands import flag, option, titled, when
 from memquorum.core.api.answers import Hit
 from memquorum.core.retrieval.telling import moment
-from memquorum.options import when
+from memquorum.telemetry import reading
 
 _LENGTH = 300
 _REASONS = {
@@ -38,67 +40,26 @@ _REASONS = {
     "encoder": "are encoded otherwise",
 }
 
-
-Opens = Callable[[argparse.Namespace], Memory]
-Command = Callable[[str, Callable[[argparse.Namespace], int], str], argparse.ArgumentParser]
-
-
-def add(command: Command, opens: Opens) -> None:
-    """Adds the commands. `opens`: the client that a command's options ask for."""
-    said = "Find the memories nearest in meaning. They count as used, unless --peek."
-    search = command("search", partial(_search, opens), said)
-    search.add_argument("query", metavar="QUERY")
-    search.add_argument("-k", type=int, default=10, help="how many at most (default: 10)")
-    search.add_argument("--exact", action="store_true", help="compare all, where an index would find nearly all")
-    said = "Find what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."
-    retrieve = command("retrieve", partial(_retrieve, opens), said)
-    retrieve.add_argument("query", metavar="QUERY")
-    retrieve.add_argument("-k", type=int, default=20, help="how many at most (default: 20)")
-    said = "Tell what surrounds a memory, or what answers a query best, in the order of time. It counts as used."
-    recall = command("recall", partial(_recall, opens), said)
-    recall.add_argument("memory_id", metavar="ID", nargs="?")
-    recall.add_argument("--query", help="in place of ID: begin at what answers this best")
-    recall.add_argument("--goal", help="in place of ID: begin at what this goal needs")
-    recall.add_argument("--steps", type=int, default=5, help="so many before and after in the session (default: 5)")
-    recall.add_argument(
-        "--links", type=int, default=2, help="so many to what it was made of, and what was made of it (default: 2)"
-    )
-    recall.add_argument(
-        "--within", type=float, default=0, metavar="S", help="also what else occurred so near, in seconds"
-    )
-    said = "Print what to put into a prompt: what the agent (-a) said last, and what answers QUERY. It counts as used."
-    prompt = command("context", partial(_prompt, opens), said)
-    prompt.add_argument("query", metavar="QUERY", nargs="?", help="without it, what the agent said last alone")
-    prompt.add_argument("--session", help="what it said in this session (default: in all)")
-    prompt.add_argument("--share", type=float, default=0.5, help="of the budget, for that at first (default: 0.5)")
-    prompt.add_argument("-k", type=int, default=20, help="how many beside that at most (default: 20)")
-    get = command("get", partial(_get, opens), "Show a memory by its id. It does not count as used.")
-    get.add_argument("memory_id", metavar="ID")
-    gates(get.add_argument_group("only if it passes"))
-    for reads in (retrieve, recall, prompt):
-        reads.add_argument("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
-    for reads in (search, retrieve, recall, prompt):
-        reads.add_argument("--peek", action="store_true", help="only look: nothing counts as used")
-        passes = reads.add_argument_group("only what passes")
-        if reads is not prompt:
-            _choices(passes)
-        gates(passes)
-
-
-def _choices(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--of", action="append", metavar="AGENT", help="recorded by this agent; repeatable")
-    group.add_argument("--session", action="append", help="of this session; repeatable")
-    group.add_argument("--tier", action="append", help="short-term or long-term")
-    group.add_argument("--type", action="append", help="episodic, semantic, social or task; repeatable")
-    group.add_argument("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds")
-    group.add_argument("--until", type=when, metavar="WHEN", help="occurred before then")
-
-
-def gates(group: argparse._ArgumentGroup) -> None:
-    """Adds what says what may be read, and what for."""
-    group.add_argument("--sensitivity-max", type=float, metavar="S", help="as sensitive as that at most, in [0, 1]")
-    group.add_argument("--purpose", help="for this, or for anything; without it, what is for anything")
-    group.add_argument("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable")
+_QUERY = option("query", metavar="QUERY")
+_ID = option("memory_id", metavar="ID")
+_K = option("-k", type=int, default=20, help="how many at most (default: 20)")
+_BUDGET = option("--budget", type=int, default=2_000, metavar="TOKENS", help="default: 2000")
+_PEEK = flag("--peek", "only look: nothing counts as used")
+_CHOICES = (
+    option("--of", action="append", metavar="AGENT", help="recorded by this agent; repeatable"),
+    option("--session", action="append", help="of this session; repeatable"),
+    option("--tier", action="append", help="short-term or long-term"),
+    option("--type", action="append", help="episodic, semantic, social or task; repeatable"),
+    option("--since", type=when, metavar="WHEN", help="occurred from then on; ISO 8601, or milliseconds"),
+    option("--until", type=when, metavar="WHEN", help="occurred before then"),
+)
+_GATES = (
+    option("--sensitivity-max", type=float, metavar="S", help="as sensitive as that at most, in [0, 1]"),
+    option("--purpose", help="for this, or for anything; without it, what is for anything"),
+    option("--jurisdiction", action="append", metavar="CODE", help="under no law but this; repeatable"),
+)
+_IF_IT_PASSES = titled("only if it passes", *_GATES)
+_WHAT_PASSES = titled("only what passes", *_CHOICES, *_GATES)
 
 
 def _only(parsed: argparse.Namespace) -> Only:
@@ -106,10 +67,10 @@ def _only(parsed: argparse.Namespace) -> Only:
         "agents": parsed.of, "sessions": parsed.session, "tiers": parsed.tier, "types": parsed.type,
         "since": parsed.since, "until": parsed.until,
     }  # fmt: skip
-    return cast(Only, {name: value for name, value in given.items() if value is not None} | gated(parsed))
+    return cast(Only, {name: value for name, value in given.items() if value is not None} | _gated(parsed))
 
 
-def gated(parsed: argparse.Namespace) -> Gates:
+def _gated(parsed: argparse.Namespace) -> Gates:
     """What may be read, and what for, as it was said."""
     given = {
         "sensitivity_max": parsed.sensitivity_max, "purpose": parsed.purpose, "jurisdictions": parsed.jurisdiction
@@ -117,29 +78,63 @@ def gated(parsed: argparse.Namespace) -> Gates:
     return cast(Gates, {name: value for name, value in given.items() if value is not None})
 
 
-def _search(opens: Opens, parsed: argparse.Namespace) -> int:
-    with opens(parsed) as memory:
+@command(
+    "search",
+    _QUERY,
+    _K.but(default=10, help="how many at most (default: 10)"),
+    flag("--exact", "compare all, where an index would find nearly all"),
+    _PEEK,
+    _WHAT_PASSES,
+    example='memquorum search -n greenhouse "When does valve 3 open?"',
+)
+def _search(parsed: argparse.Namespace) -> int:
+    """Finds the memories nearest in meaning. They count as used, unless --peek."""
+    with opened(parsed) as memory:
         hits = memory.search(parsed.query, parsed.k, peek=parsed.peek, exact=parsed.exact, **_only(parsed))
     if parsed.json:
         for hit in hits:
             print(json.dumps(msgspec.structs.asdict(hit)))
-        return 0
+        return OK
     console = terminal.console()
     if not hits:
         console.print(f"nothing in {memory.namespace!r} yet")
     for hit in hits:
         _show(console, f"{hit.score:6.3f}", hit)
-    return 0
+    return OK
 
 
-def _retrieve(opens: Opens, parsed: argparse.Namespace) -> int:
-    with opens(parsed) as memory:
+@command(
+    "retrieve",
+    _QUERY,
+    _K,
+    _BUDGET,
+    _PEEK,
+    _WHAT_PASSES,
+    example='memquorum retrieve -n greenhouse --budget 500 "valve pressure"',
+)
+def _retrieve(parsed: argparse.Namespace) -> int:
+    """Finds what answers best, by meaning and by words, and fits a budget of tokens. It counts as used."""
+    with opened(parsed) as memory:
         found = memory.retrieve(parsed.query, parsed.budget, k_max=parsed.k, peek=parsed.peek, **_only(parsed))
     return _context(parsed, found)
 
 
-def _recall(opens: Opens, parsed: argparse.Namespace) -> int:
-    with opens(parsed) as memory:
+@command(
+    "recall",
+    _ID.but(nargs="?"),
+    option("--query", help="in place of ID: begin at what answers this best"),
+    option("--goal", help="in place of ID: begin at what this goal needs"),
+    option("--steps", type=int, default=5, help="so many before and after in the session (default: 5)"),
+    option("--links", type=int, default=2, help="so many to what it was made of, or was made of it (default: 2)"),
+    option("--within", type=float, default=0, metavar="S", help="also what else occurred so near, in seconds"),
+    _BUDGET,
+    _PEEK,
+    _WHAT_PASSES,
+    example='memquorum recall -n greenhouse --query "valve 3" --within 600',
+)
+def _recall(parsed: argparse.Namespace) -> int:
+    """Tells what surrounds a memory, or what answers a query best, in the order of time. It counts as used."""
+    with opened(parsed) as memory:
         found = memory.recall(
             parsed.memory_id, query=parsed.query, goal=parsed.goal, steps=parsed.steps, links=parsed.links,
             within_ms=round(parsed.within * 1000), budget_tokens=parsed.budget, peek=parsed.peek, **_only(parsed),
@@ -147,46 +142,106 @@ def _recall(opens: Opens, parsed: argparse.Namespace) -> int:
     return _context(parsed, found)
 
 
-def _get(opens: Opens, parsed: argparse.Namespace) -> int:
-    with opens(parsed) as memory:
-        found = memory.get(parsed.memory_id, **gated(parsed))
+@command("get", _ID, _IF_IT_PASSES, example="memquorum get 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+def _get(parsed: argparse.Namespace) -> int:
+    """Shows a memory by its id. It does not count as used."""
+    with opened(parsed) as memory:
+        found = memory.get(parsed.memory_id, **_gated(parsed))
     if parsed.json:
         print(json.dumps(found))
-        return 0
+        return OK
     console, text = terminal.console(), found["text"]
     said = f"no text: {found['tier']}" if text is None else " ".join(text.split())
     console.print(terminal.text(console, said), soft_wrap=True)
     _whence(console, found["memory_id"], found["tier"], found["agent"], found["occurred_at"])
-    return 0
+    return OK
 
 
-def _prompt(opens: Opens, parsed: argparse.Namespace) -> int:
-    with opens(parsed) as memory:
+@command(
+    "context",
+    _QUERY.but(nargs="?", help="without it, what the agent said last alone"),
+    option("--session", help="what it said in this session (default: in all)"),
+    option("--share", type=float, default=0.5, help="of the budget, for that at first (default: 0.5)"),
+    _K.but(help="how many beside that at most (default: 20)"),
+    _BUDGET,
+    _PEEK,
+    titled("only what passes", *_GATES),
+    example='memquorum context -n greenhouse -a planner "open valve 3"',
+)
+def _prompt(parsed: argparse.Namespace) -> int:
+    """Prints what to put into a prompt: what the agent (-a) said last, and what answers QUERY. It counts as used."""
+    with opened(parsed) as memory:
         found = memory.context(
             parsed.query, parsed.budget, session=parsed.session, buffer_share=parsed.share, k_max=parsed.k,
-            peek=parsed.peek, **gated(parsed),
+            peek=parsed.peek, **_gated(parsed),
         )  # fmt: skip
     if parsed.json:
         print(json.dumps(asdict(found)))
-        return 0
+        return OK
     print(found, end="")
     # Beside the text, so that it can be piped into a prompt.
     console = terminal.console(stderr=True)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
-    return 0
+    return OK
+
+
+@command("explain", _ID, _IF_IT_PASSES, example="memquorum explain 11936ca0-73b1-5c8b-a836-cd85fc13cdfc")
+def _explain(parsed: argparse.Namespace) -> int:
+    """Says why a memory is where it is: salience, uses, votes, certificates."""
+    with opened(parsed) as memory:
+        told = memory.explain(parsed.memory_id, **_gated(parsed))
+    print(json.dumps(told.account) if parsed.json else str(told))
+    return OK
+
+
+@command(
+    "trace",
+    option("id", metavar="ID", help="a memory's id, or a trace's"),
+    flag("--all", "in full also the votes that kept it"),
+    example="memquorum trace 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def _trace(parsed: argparse.Namespace) -> int:
+    """Prints the way of a memory through the line, with times, and the votes about it."""
+    asked = reading.normal(parsed.id)
+    if asked is None:
+        raise Invalid("bad_id", "ID", "neither a memory's id nor a trace's: 32 hexadecimal digits, hyphens or not")
+    place = settings.find(kafka=parsed.kafka)
+    if place.run_dir is None:
+        raise NotConfigured("traces are kept in the folder of an installation (`make up`): work beside one")
+    found = reading.find(place.run_dir / "traces", asked)
+    if not found:
+        raise NotFound(_untraced(asked, place))
+    if parsed.json:
+        for span in (span for trace in found for span in trace.spans):
+            print(json.dumps(reading.plain(span)))
+        return OK
+    for line in reading.lines(found, asked, whole=parsed.all):
+        print(line)
+    return OK
+
+
+def _untraced(asked: str, place: settings.Place) -> str:
+    if place.otlp_endpoint:
+        return f"traces of this installation go to {place.otlp_endpoint}: look for trace {asked} there"
+    if place.trace_rate == 0:
+        return "this installation records no traces: its setting trace_rate is 0"
+    return (
+        f"nothing is kept of trace {asked}: too long ago, or one of more than {place.trace_rate} a second that began "
+        "(setting trace_rate)"
+    )
 
 
 def _context(parsed: argparse.Namespace, found: Context) -> int:
     if parsed.json:
         print(json.dumps(asdict(found)))
-        return 0
+        return OK
     console = terminal.console()
     for item in found.items:
         _show(console, f"{item.way or '':>7}" if item.score is None else f"{item.score:6.3f}", item)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
-    return 0
+    return OK
 
 
 def _show(console: Console, mark: str, one: Hit | Found) -> None:

@@ -1,7 +1,8 @@
-"""The commands `receipt get` and `receipt verify` of a client."""
+"""Gets the receipt of an erasure, or verifies one without any server."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -9,13 +10,40 @@ from pathlib import Path
 
 from msgspec.structs import asdict
 
+from memquorum.client import settings
+from memquorum.client.command import FAILED, GENESIS, OK, command, opened
 from memquorum.client.errors import Invalid
 from memquorum.client.verifying import read_genesis
+from memquorum.commands import option
 from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Found
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.telling import moment
 from memquorum.schema_files import load_codec
+
+
+@command(
+    "receipt get",
+    option("order_id", metavar="ORDER_ID", help="the erasure's id"),
+    example="memquorum receipt get 11936ca0-73b1-4c8b-a836-cd85fc13cdfc",
+)
+def _get(parsed: argparse.Namespace) -> int:
+    """Gets a receipt by its order."""
+    with opened(parsed) as memory:
+        print(json.dumps(memory.erasure_receipt(parsed.order_id), indent=None if parsed.json else 2))
+    return OK
+
+
+@command(
+    "receipt verify",
+    option("file", type=Path, metavar="FILE", help="the receipt's file, - for standard input"),
+    GENESIS,
+    example="memquorum receipt verify receipt.json --genesis genesis.json",
+)
+def _verify(parsed: argparse.Namespace) -> int:
+    """Verifies a receipt with the genesis file alone."""
+    genesis = settings.find(kafka=parsed.kafka).need_genesis(parsed.genesis)
+    return FAILED if verify(parsed.file, genesis, parsed.json) else OK
 
 
 def verify(file: Path, genesis_file: Path, as_json: bool) -> int:

@@ -8,32 +8,43 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from memquorum.client.errors import Invalid
-from memquorum.client.sync import Memory
+from memquorum.client.command import FAILED, OK, TIMEOUT, command, ordering
 from memquorum.client.values import Forget, Restore
+from memquorum.commands import REFERENCE, flag, option
 
-DONE, NOT_YET = 0, 1
-
-
-def options(restore: argparse.ArgumentParser) -> None:
-    """Adds what `restore` takes."""
-    _request_options(restore, "memories that were forgotten")
+_IDS = option("memory_ids", nargs="+", metavar="ID")
 
 
-def _request_options(command: argparse.ArgumentParser, which: str) -> None:
-    command.add_argument("memory_ids", nargs="+", metavar="ID", help=which)
-    command.add_argument("--reference", metavar="TEXT", help="the request's name elsewhere")
-    command.add_argument("--timeout", type=float, default=10.0, metavar="S", help="wait so long for it (default: 10)")
-
-
-def run(parsed: argparse.Namespace) -> int:
-    """Asks and waits. 1 unless all came back, or were there already."""
-    if parsed.sign is not None:
-        raise Invalid("not_entitled", None, "a request is signed by the service: leave out --sign")
-    with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
+@command(
+    "restore",
+    _IDS.but(help="memories that were forgotten"),
+    REFERENCE,
+    TIMEOUT,
+    example="memquorum restore -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc",
+)
+def _restore(parsed: argparse.Namespace) -> int:
+    """Asks for memories back that were forgotten: members vote on it. 1 unless all came back, or were there already."""
+    with ordering(parsed) as memory:
         done = memory.restore(*parsed.memory_ids, reference=parsed.reference, timeout=parsed.timeout)
     print(json.dumps(asdict(done)) if parsed.json else "\n".join(lines(done)), flush=True)
-    return DONE if all(one["status"] in ("restored", "alive") for one in done.memories) else NOT_YET
+    return OK if all(one["status"] in ("restored", "alive") for one in done.memories) else FAILED
+
+
+@command(
+    "forget",
+    _IDS.but(help="memories that are alive"),
+    flag("--yes", "propose it: the members vote as always"),
+    REFERENCE,
+    TIMEOUT,
+    example="memquorum forget -n greenhouse 11936ca0-73b1-5c8b-a836-cd85fc13cdfc --yes",
+)
+def _forget(parsed: argparse.Namespace) -> int:
+    """Shows what a vote to forget would look at; with --yes, has it. 1 unless all were forgotten."""
+    with ordering(parsed) as memory:
+        asked = {"reference": parsed.reference, "dry_run": not parsed.yes}
+        done = memory.forget(*parsed.memory_ids, timeout=parsed.timeout, **asked)
+    print(json.dumps(asdict(done)) if parsed.json else "\n".join(forget_lines(done)), flush=True)
+    return OK if not parsed.yes or all(one["status"] == "forgotten" for one in done.memories) else FAILED
 
 
 def lines(done: Restore) -> Iterator[str]:
@@ -46,23 +57,6 @@ def lines(done: Restore) -> Iterator[str]:
         yield "nothing to restore: nobody was asked"
     for one in done.memories:
         yield f"  {one['memory_id']}  {one['status']}: {one['detail']}"
-
-
-def forget_options(forget: argparse.ArgumentParser) -> None:
-    """Adds what `forget` takes."""
-    _request_options(forget, "memories that are alive")
-    forget.add_argument("--yes", action="store_true", help="propose it: the members vote as always")
-
-
-def forget(parsed: argparse.Namespace) -> int:
-    """Shows, and with --yes proposes and waits. 1 unless all were forgotten."""
-    if parsed.sign is not None:
-        raise Invalid("not_entitled", None, "a request is signed by the service: leave out --sign")
-    with Memory(namespace=parsed.namespace, agent=parsed.agent, kafka=parsed.kafka, url=parsed.url) as memory:
-        asked = {"reference": parsed.reference, "dry_run": not parsed.yes}
-        done = memory.forget(*parsed.memory_ids, timeout=parsed.timeout, **asked)
-    print(json.dumps(asdict(done)) if parsed.json else "\n".join(forget_lines(done)), flush=True)
-    return DONE if not parsed.yes or all(one["status"] == "forgotten" for one in done.memories) else NOT_YET
 
 
 def forget_lines(done: Forget) -> Iterator[str]:

@@ -44,7 +44,7 @@ class Place:
         """The cluster's genesis file: the one given, or the installation's. Raises NotConfigured."""
         if given is None and self.run_dir is None:
             raise NotConfigured(
-                "which cluster? Give genesis=, the cluster's genesis file, or work beside its installation"
+                "which cluster? Give genesis= in Python or --genesis FILE to a command, or work beside its installation"
             )
         return given or (self.run_dir or Path()) / "genesis.json"
 

@@ -1,24 +1,58 @@
-"""Follows the journal's topic live, from any point of it, and yields its records as they come."""
+"""Follows the journal's topic live, from any point of it; the command `tail` tells it in words."""
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import json
 import re
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
 from aiokafka.errors import KafkaError
+from msgspec import structs
 
 from memquorum import topics
+from memquorum.client import settings
+from memquorum.client.command import OK, command
 from memquorum.client.errors import Invalid, Unreachable
 from memquorum.client.refusals import explained
+from memquorum.commands import flag, option
+from memquorum.core.avro import DecodeError
+from memquorum.core.retrieval.tail import Tail
 from memquorum.kafka import aiokafka
+from memquorum.schema_files import load_codec
 
 _POLL_MS = 500
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 START, NOW = "start", "now"
+
+
+@command(
+    "tail",
+    option("--from", dest="since", default=NOW, metavar="WHEN", help="start, now, or 90s, 10m, 2h, 1d ago"),
+    flag("--once", "stop where the journal ends now"),
+    flag("--ticks", "also where nothing but time went by"),
+    example="memquorum tail -n greenhouse --from 10m",
+)
+def _tail(parsed: argparse.Namespace) -> int:
+    """Follows the journal in words, live; of one namespace with --namespace."""
+    told = Tail(load_codec(), parsed.namespace, ticks=parsed.ticks)
+    for data in follow(settings.find(kafka=parsed.kafka).need_kafka(), parsed.since, forever=not parsed.once):
+        try:
+            entry = told.entry(data)
+            lines = told.lines(entry)
+        except DecodeError as error:
+            print(f"memquorum: a record that is no entry: {error}", file=sys.stderr)
+            continue
+        if parsed.json and lines:
+            lines = [json.dumps({name: value for name, value in structs.asdict(entry).items() if name != "detail"})]
+        for line in lines:
+            print(line, flush=True)
+    return OK
 
 
 def seconds_back(since: str) -> float | None:

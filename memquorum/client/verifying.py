@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
 from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from memquorum import terminal
-from memquorum.client import audit
+from memquorum.client import audit, operating, settings
+from memquorum.client.command import FAILED, GENESIS, OK, command
 from memquorum.client.errors import NotConfigured
+from memquorum.commands import flag
 from memquorum.core.audit import rendering
 from memquorum.core.identity import membership
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.schema_files import load_codec
+
+
+@command(
+    "verify",
+    flag("--topics-only", "ask Kafka alone, not the operator's database too"),
+    GENESIS,
+    example="memquorum verify --topics-only --genesis genesis.json",
+    passes_on=True,
+)
+def _verify(parsed: argparse.Namespace) -> int:
+    """Checks chain, certificates and signatures with the genesis file alone."""
+    if not parsed.topics_only and parsed.genesis is None and operating.has_server():
+        return operating.passed_on(parsed)
+    place = settings.find(kafka=parsed.kafka)
+    genesis = place.need_genesis(parsed.genesis)
+    return FAILED if run(place.need_kafka(), genesis, parsed.json) else OK
 
 
 def run(kafka: str, genesis_file: Path, as_json: bool) -> int:

@@ -109,7 +109,7 @@ def test_no_forgery_on_an_internal_topic_is_acted_upon(line: Settings) -> None:
 def command(line: Settings, *arguments: str) -> int:
     """An operator's command, as `python -m infra` runs it."""
     parsed = commands.parser().parse_args(arguments)
-    return int(parsed.do(line, parsed))
+    return int(parsed.command(line, parsed))
 
 
 def letters(line: Settings, capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum import cli, topics
+from memquorum.client.command import FAILED, OK, UNREACHABLE
 from memquorum.core.avro import Codec
 from tests.unit import genesis
 from tests.unit.published import DECIDED, GENESIS, POLICY, Published, lively, publish
@@ -42,7 +43,7 @@ def verify(kafka: str, published: Published, genesis_file: Path, *more: str) -> 
 def test_a_whole_journal_is_said_to_be(
     fresh_kafka: str, published: Published, genesis_file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert verify(fresh_kafka, published, genesis_file) == cli.OK
+    assert verify(fresh_kafka, published, genesis_file) == OK
     assert "nothing is wrong" in capsys.readouterr().out
 
 
@@ -61,7 +62,7 @@ def test_what_was_tampered_with_is_named(
         detail: Any = published.detail(DECIDED)
         published.forge(DECIDED, replace(detail, commits=detail.commits[:2]))
         expected = ("certificate_invalid",)
-    assert verify(fresh_kafka, published, genesis_file, "--json") == cli.FAILED
+    assert verify(fresh_kafka, published, genesis_file, "--json") == FAILED
     told = json.loads(capsys.readouterr().out)
     assert told["ok"] is False
     for kind in expected:
@@ -79,6 +80,6 @@ def test_a_cluster_without_a_journal_is_said_to_be_none(
 
 def test_what_cannot_be_read_is_no_finding(genesis_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["verify", "--topics-only", "--kafka", "127.0.0.1:1", "--genesis"]
-    assert cli.main([*arguments, str(genesis_file)]) == cli.UNREACHABLE
-    assert cli.main([*arguments, str(genesis_file.parent / "none.json")]) == cli.UNREACHABLE
+    assert cli.main([*arguments, str(genesis_file)]) == UNREACHABLE
+    assert cli.main([*arguments, str(genesis_file.parent / "none.json")]) == UNREACHABLE
     assert "cannot be read" in capsys.readouterr().err

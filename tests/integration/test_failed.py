@@ -127,7 +127,7 @@ class Line:
         """What an operator's `dlq` prints. `ends`: its exit status."""
         capsys.readouterr()
         parsed = commands.parser().parse_args(["dlq", *arguments, "--json"])
-        assert parsed.do(self.settings, parsed) == ends
+        assert parsed.command(self.settings, parsed) == ends
         return [json.loads(row) for row in capsys.readouterr().out.splitlines()]
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from db.store import Clear, PostgresStore
-from infra import hold
+from infra import commands, hold
 from infra.settings import Settings
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
@@ -48,9 +47,7 @@ def installed(kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: Pa
 
 
 def order(installed: Settings, *said: str) -> int:
-    command = argparse.ArgumentParser()
-    hold.options(command)
-    return hold.run(installed, command.parse_args([*said, "--wait", "0"]))
+    return hold.run(installed, commands.parser().parse_args(["hold", *said, "--wait", "0"]))
 
 
 @pytest.mark.parametrize(

@@ -89,4 +89,4 @@ def test_who_says_two_things_is_proven_a_liar_to_everybody(
 def operator(settings: Settings, *arguments: str) -> int:
     """`python -m infra evidence`, as an operator runs it."""
     parsed = commands.parser().parse_args(["evidence", *arguments])
-    return int(parsed.do(settings, parsed))
+    return int(parsed.command(settings, parsed))

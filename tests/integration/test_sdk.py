@@ -3,7 +3,6 @@ watched meanwhile: one trace from the publication to the last key, metrics and h
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import io
 import json
@@ -17,11 +16,12 @@ import httpx
 import psycopg
 import pytest
 
-from infra import erase, fleet, genesis, hold, settings, status, supervisor, telemetry
+from infra import commands, fleet, genesis, settings, status, supervisor, telemetry
 from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
+from memquorum.client.command import FAILED, NOT_FOUND, OK, UNREACHABLE
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
@@ -238,11 +238,11 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     until(lambda: memory.get(doomed.memory_id)["tier"] == "sealed")
     tick(line, START + 5 * HOUR)
     until(lambda: memory.get(doomed.memory_id)["tier"] == "gone")
-    assert run(line, monkeypatch, "forget", "-n", memory.namespace, doomed.memory_id) == cli.OK
+    assert run(line, monkeypatch, "forget", "-n", memory.namespace, doomed.memory_id) == OK
     assert "it is forgotten already" in capsys.readouterr().out
     late = memory.restore(doomed.memory_id)
     assert late.status == "nothing to restore" and "its key was destroyed on" in late.memories[0]["detail"]
-    assert run(line, monkeypatch, "restore", "-n", memory.namespace, doomed.memory_id) == cli.FAILED
+    assert run(line, monkeypatch, "restore", "-n", memory.namespace, doomed.memory_id) == FAILED
     assert "its key was destroyed on" in capsys.readouterr().out
 
 
@@ -269,37 +269,37 @@ def test_the_command_line(
         {"agent": "bob", "content": "tea is at four"},
     ]
     monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, episodes)) + "\nno json\n"))
-    assert run(line, monkeypatch, "publish", "-n", "cli", "--wait", "--json") == cli.FAILED
+    assert run(line, monkeypatch, "publish", "-n", "cli", "--wait", "--json") == FAILED
     told = capsys.readouterr()
     receipts = [json.loads(row) for row in told.out.splitlines()]
     assert [receipt["outcome"] for receipt in receipts] == ["stored", "stored"]
     assert "line 2: content: blank" in told.err
     assert "line 4: not JSON" in told.err
 
-    assert run(line, monkeypatch, "search", "-n", "cli", "--json", "--peek", "where is the pump") == cli.OK
+    assert run(line, monkeypatch, "search", "-n", "cli", "--json", "--peek", "where is the pump") == OK
     (first, second) = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
     assert (first["text"], second["agent"]) == ("the spare pump is in locker 9", "bob")
-    assert run(line, monkeypatch, "search", "-n", "cli", "pump") == cli.OK
+    assert run(line, monkeypatch, "search", "-n", "cli", "pump") == OK
     assert "the spare pump is in locker 9" in capsys.readouterr().out
-    assert run(line, monkeypatch, "retrieve", "-n", "cli", "--budget", "9", "--peek", "where are pumps?") == cli.OK
+    assert run(line, monkeypatch, "retrieve", "-n", "cli", "--budget", "9", "--peek", "where are pumps?") == OK
     retrieved = capsys.readouterr().out
     assert "the spare pump is in locker 9" in retrieved
     assert "did not fit the budget" in retrieved
-    assert run(line, monkeypatch, "recall", "-n", "cli", "--json", first["memory_id"]) == cli.OK
+    assert run(line, monkeypatch, "recall", "-n", "cli", "--json", first["memory_id"]) == OK
     assert json.loads(capsys.readouterr().out)["items"][0]["way"] == "anchor"
-    assert run(line, monkeypatch, "explain", first["memory_id"]) == cli.OK
+    assert run(line, monkeypatch, "explain", first["memory_id"]) == OK
     assert "alive, in short-term memory" in capsys.readouterr().out
-    assert run(line, monkeypatch, "explain", "00000000-0000-4000-8000-000000000000") == cli.NOT_FOUND
-    assert run(line, monkeypatch, "verify", "--topics-only") == cli.OK
+    assert run(line, monkeypatch, "explain", "00000000-0000-4000-8000-000000000000") == NOT_FOUND
+    assert run(line, monkeypatch, "verify", "--topics-only") == OK
     assert "nothing is wrong" in capsys.readouterr().out
-    assert run(line, monkeypatch, "verify") == cli.OK  # the operator's, with the database
+    assert run(line, monkeypatch, "verify") == OK  # the operator's, with the database
 
 
 def test_addresses_that_nobody_serves_are_said_so(
     line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(line, monkeypatch, "search", "--url", "http://127.0.0.1:1", "x") == cli.UNREACHABLE
-    assert run(line, monkeypatch, "publish", "--kafka", "127.0.0.1:1", "x") == cli.UNREACHABLE
+    assert run(line, monkeypatch, "search", "--url", "http://127.0.0.1:1", "x") == UNREACHABLE
+    assert run(line, monkeypatch, "publish", "--kafka", "127.0.0.1:1", "x") == UNREACHABLE
     assert capsys.readouterr().err.count("make status") == 2
 
 
@@ -364,13 +364,13 @@ def test_one_trace_from_the_publication_to_the_last_key(
     assert len(services(vote, f"send {topics.COMMITS}")) >= 3
     assert services(vote, f"send {topics.JOURNAL}") == {"commit"}
 
-    assert run(line, monkeypatch, "trace", doomed.memory_id) == cli.OK
+    assert run(line, monkeypatch, "trace", doomed.memory_id) == OK
     told = capsys.readouterr().out
     assert f"Trace {asked}: 7 spans" in told
     assert "(forgotten)" in told and "(destroyed)" in told
     assert "it waited" in told
-    assert run(line, monkeypatch, "trace", "0" * 32) == cli.NOT_FOUND
-    assert run(line, monkeypatch, "tail", "--from", "start", "--once", "-n", "traced") == cli.OK
+    assert run(line, monkeypatch, "trace", "0" * 32) == NOT_FOUND
+    assert run(line, monkeypatch, "tail", "--from", "start", "--once", "-n", "traced") == OK
     told = capsys.readouterr().out
     assert [row.split()[3] for row in told.splitlines() if row[0] != " "] == ["stored", "decided", "destroyed"]
     assert f"forgotten {doomed.memory_id}" in told
@@ -392,7 +392,7 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
 
         # The command line orders, as the operator's does.
         arguments = ("erase", "-n", "erased", "--subject", "ada", "--json", "--reference", "ticket 7")
-        assert run(line, monkeypatch, *arguments, "--yes") == cli.OK
+        assert run(line, monkeypatch, *arguments, "--yes") == OK
         done = json.loads(capsys.readouterr().out.splitlines()[-1])
         assert (done["status"], done["memories"], done["episodes"]) == ("erased", 2, 2)
         assert memory.erasure(done["order_id"]).residue_until == done["residue_until"]
@@ -420,13 +420,13 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
         until(lambda: memory.erasure_receipt(done["order_id"])["attested"])
         file = tmp_path / "receipt.json"
         file.write_text(json.dumps(memory.erasure_receipt(done["order_id"])))
-    assert run(line, monkeypatch, "receipt", "verify", str(file)) == cli.OK
+    assert run(line, monkeypatch, "receipt", "verify", str(file)) == OK
     told = capsys.readouterr().out
     assert "ticket 7" in told and "signed by service:erasure" in told
     file.write_text(file.read_text().replace("ticket 7", "ticket 8"))
-    assert run(line, monkeypatch, "receipt", "verify", str(file)) == cli.FAILED
+    assert run(line, monkeypatch, "receipt", "verify", str(file)) == FAILED
     capsys.readouterr()
-    assert run(line, monkeypatch, "verify") == cli.OK  # the operator's, with the database
+    assert run(line, monkeypatch, "verify") == OK  # the operator's, with the database
 
 
 @pytest.mark.parametrize("first", ["chat", "noor"])
@@ -454,16 +454,15 @@ def test_the_operator_sees_who_said_what_would_go_and_a_release_twice_is_no_fail
 ) -> None:
     own = memory.add("Ada waters the fern on Mondays.", wait=True, subject="ada")
 
-    def operator(command: Any, *arguments: str) -> str:
-        parser = argparse.ArgumentParser()
-        command.options(parser)
-        assert command.run(line, parser.parse_args(["-n", memory.namespace, *arguments])) == 0
+    def operator(name: str, *arguments: str) -> str:
+        parsed = commands.parser().parse_args([name, "-n", memory.namespace, *arguments])
+        assert parsed.command(line, parsed) == 0
         return capsys.readouterr().out
 
-    operator(hold, own.memory_id)
-    assert f"release: {own.memory_id}" in operator(hold, own.memory_id, "--release")
-    assert f"nothing to release: no hold stands of {own.memory_id}" in operator(hold, own.memory_id, "--release")
-    assert f"{own.memory_id}  short-term, by planner, 2" in operator(erase, "--subject", "ada")
+    operator("hold", own.memory_id)
+    assert f"release: {own.memory_id}" in operator("hold", own.memory_id, "--release")
+    assert f"nothing to release: no hold stands of {own.memory_id}" in operator("hold", own.memory_id, "--release")
+    assert f"{own.memory_id}  short-term, by planner, 2" in operator("erase", "--subject", "ada")
 
 
 def test_every_process_can_be_watched(line: Settings) -> None:

@@ -74,7 +74,7 @@ def pruned(settings: Settings, capsys: pytest.CaptureFixture[str], *arguments: s
     """`python -m infra prune`, as an operator runs it: for each shard, topic → its first offset and from where it is
     kept."""
     parsed = commands.parser().parse_args(["prune", "--json", *arguments])
-    assert parsed.do(settings, parsed) == 0
+    assert parsed.command(settings, parsed) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert all((each["sequence"], each["deleted"]) == (INTERVAL, not arguments) for each in told)
     return [each["topics"] for each in told]

@@ -134,13 +134,14 @@ def _trace(folder: Path) -> None:
 
 def _letters(folder: Path) -> None:
     from infra import dlq
+    from infra.settings import Settings
     from memquorum import terminal
     from memquorum.core.records import IntakeRefused
     from workers.upkeep.dead_letters import Letter
 
     record = IntakeRefused(f"memory.{EVIL}.v1", 0, 1, EVIL, EVIL, 0, "k", b"", EVIL)
     asked: Any = SimpleNamespace(last=0, show=False, json=False)
-    dlq._list(None, asked, [Letter(0, 1, record, None)], terminal.console())  # type: ignore[arg-type]
+    dlq._tell(Settings(run_dir=folder), asked, [Letter(0, 1, record, None)], terminal.console())
 
 
 def _evidence() -> None:

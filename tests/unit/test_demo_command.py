@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from infra.demo.command import main
+from infra import commands
+from infra.settings import Settings
+
+
+def main(arguments):
+    parsed = commands.parser("demo").parse_args(["demo", *arguments])
+    return parsed.command(Settings(), parsed)
 
 
 @pytest.fixture

@@ -17,9 +17,10 @@ import pytest
 from msgspec import structs
 
 from infra import commands
-from infra.demo import command as demo
 from infra.settings import FOREIGN, PREFIX, Settings
 from memquorum import cli
+from memquorum.client.command import ClientCommand
+from memquorum.commands import declared
 from memquorum.core.policy import Policy
 
 ROOT = Path(__file__).parents[2]
@@ -81,11 +82,9 @@ def client(given: list[str]) -> str | None:
     """What a command line of `memquorum` names and is not there."""
     if given[0].startswith("-"):
         return taken(cli.parser(), given)
-    if given[0] in subcommands("client") and subcommands("client")[given[0]].get_default("passes_on"):
-        mine, others = (subcommands(kind)[given[0]] for kind in ("client", "infra"))
-        wrong = taken(mine, given[1:])
-        return wrong and taken(others, given[1:])
-    return taken(cli.parser(), given)
+    wrong = taken(cli.parser(), given)
+    passes_on = {one.name.split()[0] for one in declared(cli.WHERE) if isinstance(one, ClientCommand) and one.passes_on}
+    return taken(commands.parser(), given) if wrong and given[0] in passes_on else wrong
 
 
 def module(name: str, given: list[str]) -> str | None:
@@ -106,9 +105,6 @@ def module(name: str, given: list[str]) -> str | None:
 
 def operator(given: list[str]) -> str | None:
     """What a command line of `python -m infra` names and is not there."""
-    if given[:1] == ["demo"]:
-        said = Path(demo.__file__).read_text()
-        return next((f"demo has no {one}" for one in given if _OPTION.fullmatch(one) and f'"{one}"' not in said), None)
     return taken(commands.parser(), given)
 
 

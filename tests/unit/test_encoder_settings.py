@@ -63,8 +63,9 @@ def test_a_folder_that_holds_no_model_is_named_before_anything_starts(
     (tmp_path / "encoder" / "model.safetensors").unlink()
     started: list[Settings] = []
     monkeypatch.setattr(supervisor, "launch", lambda settings, _: started.append(settings))
+    parsed = commands.parser().parse_args(["up"])
     with pytest.raises(SettingsError, match="holds no weights"):
-        commands.parser().parse_args(["up"]).do(settings, commands.parser().parse_args(["up"]))
+        parsed.command(settings, parsed)
     assert not started
 
 

@@ -33,7 +33,7 @@ def told(
     reports = [Report(1_000 * at, record, make(shards=2)) for at, record in enumerate(records, 1)]
     monkeypatch.setattr(accusations, "read", lambda *_: (reports, strangers))
     parsed = commands.parser().parse_args(["evidence", *arguments])
-    return int(parsed.do(place, parsed))
+    return int(parsed.command(place, parsed))
 
 
 def test_reports_of_one_fault_are_one_line(

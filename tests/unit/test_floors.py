@@ -45,7 +45,7 @@ FLOORS: Floors = (
     _each("journal"),
     _each("commit", "retrieval"),
     _each("audit"),
-    _each("cloudevents", "encoders", "kafka", "options", "schema_files", "telemetry", "terminal", of="memquorum."),
+    _each("cloudevents", "commands", "encoders", "kafka", "schema_files", "telemetry", "terminal", of="memquorum."),
     {"db": ("db",)},
     {"streams": ("streams",), "workers.kafka": ("workers.kafka",)},
     {"client": ("memquorum.client", "memquorum.cli", "memquorum.__main__")}

@@ -39,7 +39,7 @@ def ordered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[MembersOrdered, bytes
 
 def run(place: Settings, *arguments: str) -> int:
     parsed = commands.parser().parse_args(["members", *arguments])
-    return int(parsed.do(place, parsed))
+    return int(parsed.command(place, parsed))
 
 
 def made_of(place: Settings, given: list[tuple[MembersOrdered, bytes]]) -> list[Genesis]:

@@ -1,0 +1,121 @@
+"""What an installation is made of before its fleet runs: Kafka's jars, the genesis file, topics, databases."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import REMAINDER, Namespace
+from pathlib import Path
+from typing import Any
+
+from db.migrate import migrate
+from infra import genesis, handout, kafkalogins, logins, topics
+from infra.command import command
+from infra.embedded.jars import jars
+from infra.embedded.kafka import share_classes
+from infra.embedded.postgres import BINARIES
+from infra.settings import Settings, SettingsError
+from memquorum.commands import flag, option
+
+
+@command("fetch", example="fetch")
+def _fetch(given: Settings, parsed: Namespace) -> int:
+    """Fetches Kafka's jars and lets Java load them once, if that was not done."""
+    jars()
+    share_classes()
+    return 0
+
+
+@command(
+    "genesis",
+    option("--shards", type=int, default=4, help="default: 4"),
+    option("--policy", type=Path, help="JSON file with the parts of the policy that differ; all else is as without it"),
+    option("--agents", type=Path, help="JSON file: agent → member id"),
+    option("--agent-keys", type=Path, help="JSON file: agent → public key, of those that sign"),
+    option("--hand-out", type=Path, metavar="DIR", help="also give each process its keys, in DIR/PROCESS"),
+    option("--signed", action="append", default=[], metavar="NAMESPACE", help="takes nothing unsigned"),
+    example="genesis --shards 8 --policy policy.json",
+)
+def _genesis(given: Settings, parsed: Namespace) -> int:
+    """Makes the genesis file, keys and master key, where missing."""
+    made = genesis.create(
+        given,
+        shards=parsed.shards,
+        policy=_json(parsed.policy) if parsed.policy else None,
+        agents=_json(parsed.agents),
+        agent_keys=_public_keys(parsed.agent_keys),
+        signed=parsed.signed,
+    )
+    if parsed.hand_out:
+        handout.hand_out(given, made, parsed.hand_out)
+    print(f"cluster {made.cluster.hex()}: {made.n} members bear {made.f} liar(s), {made.shards} shards")
+    return 0
+
+
+def _json(file: Path | None) -> dict[str, Any]:
+    if file is None:
+        return {}
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingsError(f"{file}: {error}") from None
+    if not isinstance(data, dict):
+        raise SettingsError(f"{file} holds no JSON object")
+    return data
+
+
+def _public_keys(file: Path | None) -> dict[str, bytes]:
+    try:
+        return {agent: bytes.fromhex(key) for agent, key in _json(file).items()}
+    except (TypeError, ValueError):
+        raise SettingsError(f"{file}: a public key is 64 hexadecimal digits, as `memquorum key` prints them") from None
+
+
+@command(
+    "topics",
+    flag("--acl", "also let each process write and read its own alone"),
+    kafka="admin",
+    example="topics --acl",
+)
+def _topics(given: Settings, parsed: Namespace) -> int:
+    """Creates the topics that are missing; says what differs."""
+    given.require("bootstrap")
+    made = genesis.read(given)
+    for line in topics.ensure(given.bootstrap, made.shards, given.replication, given.min_isr, made.cluster):
+        print(line)
+    if parsed.acl:
+        granted, taken = kafkalogins.ensure_acls(given.bootstrap)
+        print(f"ACLs: {granted} granted, {taken} taken back")
+    return 0
+
+
+@command("migrate", login="administrator", example="migrate")
+def _migrate(given: Settings, parsed: Namespace) -> int:
+    """Brings both databases to the newest schema, and makes the logins."""
+    given.require("memory_dsn", "vault_dsn")
+    for database, dsn in (("memory", given.memory_dsn), ("vault", given.vault_dsn)):
+        for name in migrate(dsn, database):
+            print(f"{database}: {name}")
+    logins.provision(given)
+    return 0
+
+
+@command(
+    "psql",
+    option("--role", choices=["reader", "writer", "owner", "superuser"], default="reader", help="default: reader"),
+    option("--database", choices=["memory", "vault"], default="memory", help="default: memory"),
+    option("rest", nargs=REMAINDER, metavar="...", help="passed on to psql"),
+    login="administrator",
+    example='psql -- -c "SELECT count(*) FROM journal"',
+)
+def _psql(given: Settings, parsed: Namespace) -> int:
+    """Opens a SQL prompt."""
+    if parsed.role == "reader":
+        given = logins.of(given, "audit")
+    given.require("memory_dsn", "vault_dsn")
+    dsn = given.memory_dsn if parsed.database == "memory" else given.vault_dsn
+    environment = dict(os.environ)
+    if parsed.role != "superuser":
+        environment["PGOPTIONS"] = f"-c role=memquorum_{parsed.role}"
+    binary = str(BINARIES / "psql")
+    os.execve(binary, [binary, dsn, *(a for a in parsed.rest if a != "--")], environment)

@@ -1,0 +1,68 @@
+"""What the client's commands have in common: the options that all take, the client that they name, and how they end."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memquorum.client.errors import Invalid
+from memquorum.client.signer import seed_of
+from memquorum.client.sync import Memory
+from memquorum.commands import JSON, Command, Taken, option
+
+OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND = 0, 1, 2, 3, 4
+EXITS = (
+    "exit status: 0 done; 1 refused, or a finding; 2 wrong use; 3 not configured or not reachable; 4 no such memory; "
+    "130 interrupted"
+)
+
+_COMMON = (
+    option("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)"),
+    option("--url", help="retrieval service (MEMQUORUM_URL; its key: MEMQUORUM_API_KEY)"),
+    option("-n", "--namespace", help="namespace (MEMQUORUM_NAMESPACE; default: default)"),
+    option("-a", "--agent", help="who speaks (MEMQUORUM_AGENT; default: cli)"),
+    option("--sign", type=Path, metavar="FILE", help="sign what is published with the key in FILE"),
+    JSON,
+)
+TIMEOUT = option("--timeout", type=float, default=10.0, metavar="S", help="wait so long for it (default: 10)")
+GENESIS = option("--genesis", type=Path, help="the cluster's genesis file (default: the installation's)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientCommand(Command):
+    """A command of the client's. `passes_on`: options that it does not know go to the operator's command of its name.
+    `operators`: it is that command alone, and its help shows that one's options."""
+
+    passes_on: bool = False
+    operators: bool = False
+
+
+def command(
+    name: str, *options: Taken, example: str, passes_on: bool = False, operators: bool = False
+) -> Callable[[Callable[[argparse.Namespace], int]], ClientCommand]:
+    """Declares the function below it as a command of the client's."""
+    return lambda do: ClientCommand(
+        name=name,
+        example=example,
+        options=(*_COMMON, *options),
+        do=do,
+        passes_on=passes_on or operators,
+        operators=operators,
+    )
+
+
+def opened(parsed: argparse.Namespace) -> Memory:
+    """The client that a command's options ask for."""
+    agent = parsed.agent or os.environ.get("MEMQUORUM_AGENT") or "cli"
+    seed = None if parsed.sign is None else seed_of(parsed.sign)
+    return Memory(namespace=parsed.namespace, agent=agent, kafka=parsed.kafka, url=parsed.url, seed=seed)
+
+
+def ordering(parsed: argparse.Namespace) -> Memory:
+    """The client for an order, which the service signs. Raises Invalid where a key to sign it with is given."""
+    if parsed.sign is not None:
+        raise Invalid("not_entitled", None, "an order is signed by the service: leave out --sign")
+    return opened(parsed)

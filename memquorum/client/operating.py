@@ -1,0 +1,69 @@
+"""Lists what intake refused, or publishes it again: `dlq list`, `dlq replay`. The operator's commands do it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from memquorum.client import settings
+from memquorum.client.command import command
+from memquorum.client.errors import NotConfigured
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+@command("dlq list", example="memquorum dlq list --reason failed", operators=True)
+def _list(parsed: argparse.Namespace) -> int:
+    """Lists what intake refused."""
+    return _letters(parsed)
+
+
+@command("dlq replay", example="memquorum dlq replay --reason failed --go", operators=True)
+def _replay(parsed: argparse.Namespace) -> int:
+    """Publishes again what intake refused, where it came from."""
+    return _letters(parsed)
+
+
+@command("rebuild", example="memquorum rebuild -n greenhouse", operators=True)
+def _rebuild(parsed: argparse.Namespace) -> int:
+    """Rebuilds the store from topics and vault in an empty database, and compares the two."""
+    if not has_server():
+        raise NotConfigured("a rebuild needs the vault and the server's packages: run it from a checkout")
+    if parsed.namespace:  # also an option of the operator's
+        parsed.rest += ["--namespace", parsed.namespace]
+    return passed_on(parsed)
+
+
+def _letters(parsed: argparse.Namespace) -> int:
+    if not has_server():
+        raise NotConfigured("dead letters need the line's keys and the server's packages: run it from a checkout")
+    return passed_on(parsed)
+
+
+def has_server() -> bool:
+    """Whether the server's side is here, and not the client's package alone."""
+    return (CHECKOUT / "infra" / "__main__.py").is_file()
+
+
+def passed_on(parsed: argparse.Namespace) -> int:
+    """Runs the operator's command of the same name: the client's package imports nothing of the server's."""
+    arguments = [*parsed.command.name.split(), *(["--json"] if parsed.json else []), *parsed.rest]
+    environment = dict(os.environ)
+    run_dir = settings.find().run_dir
+    if parsed.kafka:
+        environment["MEMQUORUM_BOOTSTRAP"] = parsed.kafka
+    if run_dir is not None:
+        environment["MEMQUORUM_RUN_DIR"] = str(run_dir.resolve())
+    return subprocess.run(
+        [sys.executable, "-m", "infra", *arguments], cwd=CHECKOUT, env=environment, check=False
+    ).returncode
+
+
+def helped(parser: argparse.ArgumentParser) -> str:
+    """What the operator's command of a parser's name says of its options."""
+    asked = [sys.executable, "-m", "infra", *parser.prog.split()[1:], "--help"]
+    told = subprocess.run(asked, cwd=CHECKOUT, capture_output=True, text=True, check=False).stdout
+    return f"\nand, as the operator's command takes it:\n\n{told.replace('python -m infra', 'memquorum')}"

@@ -1,0 +1,131 @@
+"""The commands that publish: `publish`, and `key`, which makes what `publish --sign` signs with."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from rich.text import Text
+
+from memquorum import terminal
+from memquorum.client.command import FAILED, OK, command, opened
+from memquorum.client.errors import Invalid
+from memquorum.client.signer import make_key
+from memquorum.client.sync import Memory
+from memquorum.client.values import Receipt
+from memquorum.commands import option, when
+
+_BATCH = 500
+_OF_EACH = (
+    *(option(f"--{name}", help="of every episode that does not say its own")
+      for name in ("session", "role", "subject", "event-id")),
+    *(option(f"--{name}", type=float, help="in [0, 1]") for name in ("reward", "confidence", "uncertainty")),
+    option("--type", help="episodic, semantic, social or task (default: episodic)"),
+    option("--sensitivity", type=float, help="how sensitive it is, in [0, 1] (default: 0)"),
+    option("--purpose", dest="purposes", action="append", help="what it may be used for; repeatable"),
+    option("--jurisdiction", metavar="CODE", help="whose law it is under: DE, US-CA, EU"),
+    option("--source", help="where the content comes from: a document, a tool, a feed"),
+    option("--derives-from", nargs="+", metavar="ID", help="the memories that it was made of"),
+    option("--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"),
+)  # fmt: skip
+_FIELDS = tuple(one.how.get("dest", one.names[0].removeprefix("--").replace("-", "_")) for one in _OF_EACH)
+_Placed = tuple[str, dict[str, Any] | Invalid]
+
+_LOST = {
+    "failed": "failed: it could not be encoded or judged. It is kept as a dead letter; the operator finds it with "
+    "`python -m infra dlq list --reason failed`, and `dlq replay --reason failed --go` has it tried again",
+    "erased": "stays out: an order to erase took it, or names it",
+    "unreadable": "is unreadable: its key was destroyed before it was scored, as an erasure does",
+}
+"""What to say of an episode that is not kept and might have been, by its outcome."""
+
+
+@command(
+    "publish",
+    option("text", nargs="*", metavar="TEXT", help="what happened; without it, or -, JSON lines are read"),
+    option("-w", "--wait", action="store_true", help="until it is searchable, and say what became of it"),
+    option("--timeout", type=float, default=30.0, metavar="S", help="with --wait (default: 30)"),
+    *_OF_EACH,
+    example='memquorum publish -n greenhouse -a planner --wait "Valve 3 opens at 4 bar."',
+)
+def _publish(parsed: argparse.Namespace) -> int:
+    """Publishes episodes: each TEXT, or JSON lines from standard input."""
+    common = {name: getattr(parsed, name) for name in _FIELDS if getattr(parsed, name) is not None}
+    if "event_id" in common and len(parsed.text) != 1:
+        raise Invalid("bad_id", "event_id", "names one episode; give one TEXT with it")
+    if not parsed.text and sys.stdin.isatty():
+        raise Invalid("empty_value", None, "nothing to publish: give TEXT, or pipe in JSON lines")
+    console, published, refused, lost = terminal.console(stderr=True), 0, 0, 0
+    with opened(parsed) as memory:
+        for batch in _batches(_episodes(parsed.text, sys.stdin, common)):
+            receipts, complaints = _send(memory, batch)
+            for complaint in complaints:
+                console.print(Text(complaint), style="red", soft_wrap=True)
+            for receipt in receipts:
+                found = memory.outcome(receipt, parsed.timeout) if parsed.wait else receipt
+                if said := _LOST.get(found.outcome or ""):
+                    console.print(Text(f"event {found.event_id} {said}"), style="red", soft_wrap=True)
+                    lost += 1
+                told = f"{found.memory_id}  {found.outcome or 'published'}  event {found.event_id}"
+                print(json.dumps(asdict(found)) if parsed.json else told, flush=parsed.wait)
+            published, refused = published + len(receipts), refused + len(complaints)
+    if not published and not refused:
+        raise Invalid("empty_value", None, "nothing to publish: standard input had no line")
+    if refused or published > 1:
+        console.print(f"{published} published" + (f", {refused} refused" if refused else ""))
+    return FAILED if refused or lost else OK
+
+
+def _send(memory: Memory, batch: list[_Placed]) -> tuple[list[Receipt], list[str]]:
+    """Publishes what is sound of a batch, in order; what is not is told with its place."""
+    complaints = [f"{place}: {episode}" for place, episode in batch if isinstance(episode, Invalid)]
+    sound = [(place, episode) for place, episode in batch if not isinstance(episode, Invalid)]
+    try:
+        return memory.add_all([episode for _, episode in sound]), complaints
+    except Invalid:
+        # One of them is wrong and none was sent: one by one, to tell which.
+        receipts = []
+        for place, episode in sound:
+            try:
+                receipts += memory.add_all([episode])
+            except Invalid as error:
+                complaints.append(f"{place}: {error}")
+        return receipts, complaints
+
+
+def _episodes(texts: Sequence[str], stdin: TextIO, common: dict[str, Any]) -> Iterator[_Placed]:
+    """(place, episode or what is wrong with it): of the arguments, or of the lines of JSON."""
+    if texts and list(texts) != ["-"]:
+        yield from ((f"text {number}", {**common, "content": text}) for number, text in enumerate(texts, 1))
+        return
+    for number, line in enumerate(stdin, 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            yield f"line {number}", Invalid("bad_json", None, f"not JSON: {error}")
+            continue
+        if not isinstance(value, dict):
+            yield f"line {number}", Invalid("bad_json", None, 'not a JSON object; send {"content": "…"}')
+            continue
+        yield f"line {number}", {**common, "content": None, **value}
+
+
+def _batches(items: Iterator[Any]) -> Iterator[list[Any]]:
+    while batch := list(islice(items, _BATCH)):
+        yield batch
+
+
+@command("key", option("file", type=Path, metavar="FILE", help="a new file"), example="memquorum key planner.key")
+def _key(parsed: argparse.Namespace) -> int:
+    """Makes a signing key in FILE, and prints its public half for the genesis file."""
+    public = make_key(parsed.file)
+    print(json.dumps({"public_key": public.hex()}) if parsed.json else public.hex())
+    return OK

@@ -1,0 +1,181 @@
+"""How a command is declared: its words, its options and an example stand at the function that it runs. A program's
+parser is made of all that its modules declare."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import Any, Protocol
+
+_Holder = argparse._ActionsContainer
+
+
+class Taken(Protocol):
+    """Something that a command takes."""
+
+    def add_to(self, holder: _Holder) -> None:
+        """Adds it to a parser, or to a group of one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option or an argument: the names and the rest that argparse's `add_argument` takes."""
+
+    names: tuple[str, ...]
+    how: Mapping[str, Any]
+
+    def add_to(self, holder: _Holder) -> None:
+        """Adds it to a parser, or to a group of one."""
+        holder.add_argument(*self.names, **self.how)
+
+    def but(self, **how: Any) -> Option:
+        """The same option, with something that differs."""
+        return replace(self, how={**self.how, **how})
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Options that stand under a title, or without one options of which one at most may be given."""
+
+    options: tuple[Option, ...]
+    title: str = ""
+    required: bool = False
+
+    def add_to(self, holder: _Holder) -> None:
+        """Adds the group with all its options to a parser."""
+        group: _Holder
+        if self.title:
+            group = holder.add_argument_group(self.title)
+        else:
+            group = holder.add_mutually_exclusive_group(required=self.required)
+        for one in self.options:
+            one.add_to(group)
+
+
+def option(*names: str, **how: Any) -> Option:
+    """Declares an option (`-n`, `--name`) or an argument (`name`)."""
+    return Option(names, how)
+
+
+def flag(name: str, told: str) -> Option:
+    """Declares an option without a value."""
+    return Option((name,), {"action": "store_true", "help": told})
+
+
+def one_of(*options: Option, required: bool = False) -> Group:
+    """Declares options of which one at most may be given, or exactly one."""
+    return Group(options, required=required)
+
+
+def titled(title: str, *options: Option) -> Group:
+    """Declares options that stand together in the help."""
+    return Group(options, title)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command:
+    """A command of a program. "keys add" is the step `add` of the command `keys`; what `keys` is for says the module's
+    first paragraph. The function's first paragraph is the help."""
+
+    name: str
+    example: str
+    options: tuple[Taken, ...]
+    do: Callable[..., int]
+
+    def __call__(self, *given: Any) -> int:
+        """Runs it. Returns the exit status."""
+        return self.do(*given)
+
+    @property
+    def told(self) -> str:
+        """What it does, in a sentence or two."""
+        return _first_paragraph(self.do.__doc__)
+
+
+def declared(where: Mapping[str, str], asked: str = "") -> list[Command]:
+    """The commands of a program, in the order of `where`: command → the module that declares it.
+
+    Where the one that is `asked` for is among them, only its module is imported, and no other is returned.
+    """
+    places = {name: at for at, name in enumerate(where)}
+    names = (where[asked],) if asked in where else dict.fromkeys(where.values())
+    found = [
+        one
+        for name in names
+        for one in vars(import_module(name)).values()
+        if isinstance(one, Command) and one.do.__module__ == name
+    ]
+    wanted = [one for one in found if asked not in where or one.name.split()[0] == asked]
+    return sorted(wanted, key=lambda one: places[one.name.split()[0]])
+
+
+def parser(
+    commands: Iterable[Command],
+    *,
+    prog: str,
+    description: str,
+    epilog: str = "",
+    kind: type[argparse.ArgumentParser] = argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
+    """The parser of a program. What it returns has the `command`, and the `parser` of its options."""
+    root = kind(prog=prog, description=description, epilog=epilog, formatter_class=_Lines)
+    names = root.add_subparsers(required=True, metavar="COMMAND")
+    steps: dict[str, Any] = {}
+    for one in commands:
+        name, _, step = one.name.partition(" ")
+        if step and name not in steps:
+            told = _first_paragraph(sys.modules[one.do.__module__].__doc__)
+            above = names.add_parser(name, help=told, description=told, epilog=epilog, formatter_class=_Lines)
+            steps[name] = above.add_subparsers(dest="step", required=True, metavar="STEP")
+        made = (steps[name] if step else names).add_parser(
+            step or name,
+            help=one.told,
+            description=one.told,
+            epilog=f"example:\n  {one.example}\n{epilog}",
+            formatter_class=_Lines,
+        )
+        for taken in one.options:
+            taken.add_to(made)
+        made.set_defaults(command=one, parser=made)
+    return root
+
+
+class _Lines(argparse.HelpFormatter):
+    """Wraps each line of a text for itself, and leaves an example, which is indented, as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        fill = super()._fill_text
+        return "\n".join(line if line.startswith(" ") else fill(line, width, indent) for line in text.splitlines())
+
+
+def _first_paragraph(text: str | None) -> str:
+    return " ".join((text or "").split("\n\n")[0].split())
+
+
+# Options that several programs share ----------------------------------------------------------------------------------
+
+
+def when(text: str) -> int:
+    """The moment that an option names, in milliseconds since the epoch: as such a number, or in ISO 8601; what says no
+    zone is UTC. Raises ArgumentTypeError."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        said = datetime.fromisoformat(text.strip())
+        aware = said if said.tzinfo else said.replace(tzinfo=UTC)
+        since = aware - datetime.fromtimestamp(0, UTC)
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no moment: say milliseconds since the epoch, or ISO 8601 as in 2026-03-04T10:11:30Z"
+        ) from None
+    return (since.days * 86_400 + since.seconds) * 1_000 + since.microseconds // 1_000
+
+
+JSON = flag("--json", "plain JSON, one value a line where there are several")
+REFERENCE = option("--reference", metavar="TEXT", help="the request's name elsewhere")
