@@ -22,26 +22,57 @@ from memquorum.client.errors import (
 )
 from memquorum.client.memory import AsyncMemory
 from memquorum.client.sync import Memory
-from memquorum.client.values import Context, Erasure, Explanation, Forget, Found, LeftOut, Receipt, Restore
-from memquorum.core.api.answers import Hit
+from memquorum.client.values import Receipt
+from memquorum.core.api.answers import (
+    Answering,
+    Around,
+    Context,
+    Erasure,
+    Explained,
+    Forget,
+    Going,
+    Hit,
+    Leaving,
+    LeftOut,
+    Needed,
+    Pinned,
+    Placed,
+    Recalled,
+    Restore,
+    Restoring,
+    Retrieved,
+    Shown,
+    Staying,
+)
 
 __all__ = [
+    "Answering",
+    "Around",
     "AsyncMemory",
     "Context",
     "Erasure",
-    "Explanation",
+    "Explained",
     "Forget",
-    "Found",
+    "Going",
     "Hit",
     "Invalid",
+    "Leaving",
     "LeftOut",
     "Memory",
     "MemquorumError",
+    "Needed",
     "NoOutcome",
     "NotAllowed",
     "NotConfigured",
     "NotFound",
+    "Pinned",
+    "Placed",
+    "Recalled",
     "Receipt",
     "Restore",
+    "Restoring",
+    "Retrieved",
+    "Shown",
+    "Staying",
     "Unreachable",
 ]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from memquorum.client.errors import Invalid
 from memquorum.client.signer import seed_of
@@ -52,6 +55,11 @@ def command(
         passes_on=passes_on or operators,
         operators=operators,
     )
+
+
+def in_json(value: object) -> str:
+    """What an answer holds, as a line of JSON."""
+    return json.dumps(msgspec.to_builtins(value))
 
 
 def opened(parsed: argparse.Namespace) -> Memory:

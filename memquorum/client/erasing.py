@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
 
-from memquorum.client.command import FAILED, OK, TIMEOUT, command, ordering
-from memquorum.client.values import Erasure
+from memquorum.client.command import FAILED, OK, TIMEOUT, command, in_json, ordering
 from memquorum.commands import REFERENCE, flag, one_of, option
+from memquorum.core.api.answers import Erasure
 from memquorum.core.retrieval.telling import moment
 
 
@@ -43,7 +41,7 @@ def _erase(parsed: argparse.Namespace) -> int:
                 everything=parsed.everything, reference=parsed.reference, dry_run=not parsed.yes,
                 timeout=parsed.timeout,
             )  # fmt: skip
-    print(json.dumps(asdict(done)) if parsed.json else "\n".join(lines(done)), flush=True)
+    print(in_json(done) if parsed.json else "\n".join(lines(done)), flush=True)
     return OK if done.dry_run or done.status == "erased" else FAILED
 
 
@@ -65,9 +63,9 @@ def lines(found: Erasure) -> Iterator[str]:
         return
     yield f"would erase {what} {found.namespace!r}: {count}"
     for one in found.going:
-        because = f", because of {one['because']}" if one["because"] else ""
-        by = f", by {one['agent']}, {moment(one['created'])}" if one["agent"] else ""
-        yield f"  {one['memory_id']}  {one['was']}{by}{because}"
+        because = f", because of {one.because}" if one.because else ""
+        by = f", by {one.agent}, {moment(one.created)}" if one.agent and one.created is not None else ""
+        yield f"  {one.memory_id}  {one.was}{by}{because}"
     if found.more:
         yield f"  and {found.more:,} more"
     yield from _staying(found)
@@ -78,6 +76,6 @@ def _staying(found: Erasure) -> Iterator[str]:
     if found.staying:
         yield "what says the same and stays, unless an order names it too:"
     for one in found.staying:
-        yield f"  {one['memory_id']}  by {one['agent']}, {moment(one['created'])}: {one['why']}"
+        yield f"  {one.memory_id}  by {one.agent}, {moment(one.created)}: {one.why}"
     if found.staying_more:
         yield f"  and {found.staying_more:,} more"

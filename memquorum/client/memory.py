@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, Unpack
+from typing import Any, Self, TypeVar, Unpack
 from urllib.parse import quote
 
 import httpx
@@ -23,25 +23,28 @@ from memquorum.client.errors import Invalid, NoOutcome, Unreachable
 from memquorum.client.protecting import Protecting
 from memquorum.client.refusals import explained
 from memquorum.client.signer import Signer
-from memquorum.client.values import (
-    Context,
-    Episode,
-    Erasure,
-    Explanation,
-    Forget,
-    Gates,
-    Only,
-    Receipt,
-    Restore,
-    context,
-    named,
-)
+from memquorum.client.values import Episode, Gates, Only, Receipt
 from memquorum.core import ids
-from memquorum.core.api.answers import Hit
+from memquorum.core.api.answers import (
+    Became,
+    Context,
+    Erasure,
+    Explained,
+    Forget,
+    Found,
+    Hit,
+    Recalled,
+    Restore,
+    Retrieved,
+    Shown,
+)
 from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent
 from memquorum.kafka import aiokafka
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
+
+T = TypeVar("T")
+R = TypeVar("R", Found, Retrieved, Recalled, Context)
 
 _LOG = logging.getLogger("memquorum.client")
 # One request of a long poll; proxies cut longer ones.
@@ -122,13 +125,13 @@ class AsyncMemory(Protecting):
         last: Unreachable | None = None
         while (left := deadline - time.monotonic()) > 0:
             try:
-                found = await self._get(path, wait_ms=max(1, min(_POLL_MS, int(left * 1000))))
+                found = await self._get(Became, path, wait_ms=max(1, min(_POLL_MS, int(left * 1000))))
             except Unreachable as error:  # it may be starting again; the episode is safe in Kafka meanwhile
                 last = error
                 await asyncio.sleep(min(_AGAIN_S, left))
                 continue
-            if found["outcome"] is not None:
-                return replace(receipt, outcome=found["outcome"], memory_id=found["memory_id"])
+            if found.outcome is not None:
+                return replace(receipt, outcome=found.outcome, memory_id=found.memory_id or receipt.memory_id)
         raise NoOutcome(receipt, timeout) from last
 
     async def search(
@@ -138,8 +141,8 @@ class AsyncMemory(Protecting):
 
         `exact`: all memories are compared, where otherwise an index finds nearly all of a large namespace.
         """
-        found = await self._read("/search", {"query": query, "k": k, "exact": exact, **only}, "hits", peek)
-        return [Hit(**named(hit)) for hit in found["hits"]]
+        found = await self._read(Found, "/search", {"query": query, "k": k, "exact": exact, **only}, peek)
+        return list(found.hits)
 
     async def retrieve(
         self,
@@ -149,13 +152,13 @@ class AsyncMemory(Protecting):
         k_max: int = 20,
         peek: bool = False,
         **only: Unpack[Only],
-    ) -> Context:
+    ) -> Retrieved:
         """The memories that answer best and fit the budget, by meaning and by words, best first; they count as used.
 
         Raises Invalid, Unreachable.
         """
         asked = {"query": query, "budget_tokens": budget_tokens, "k_max": k_max, **only}
-        return context(await self._read("/retrieve", asked, "items", peek))
+        return await self._read(Retrieved, "/retrieve", asked, peek)
 
     async def recall(
         self,
@@ -170,7 +173,7 @@ class AsyncMemory(Protecting):
         budget_tokens: int = 2_000,
         peek: bool = False,
         **only: Unpack[Only],
-    ) -> Context:
+    ) -> Recalled:
         """What surrounds a memory, the `anchors` (3) memories that answer a query best, or as many (20) of those that a
         goal needs, in the order of time.
 
@@ -182,7 +185,7 @@ class AsyncMemory(Protecting):
             "memory_id": memory_id, "query": query, "goal": goal, "steps": steps, "links": links,
             "within_ms": within_ms, "anchors": anchors, "budget_tokens": budget_tokens, **only,
         }  # fmt: skip
-        return context(await self._read("/recall", asked, "items", peek))
+        return await self._read(Recalled, "/recall", asked, peek)
 
     async def context(
         self,
@@ -203,19 +206,20 @@ class AsyncMemory(Protecting):
             "agent": self._place.need_agent(), "query": query, "budget_tokens": budget_tokens, "session": session,
             "buffer_share": buffer_share, "k_max": k_max, **only,
         }  # fmt: skip
-        return context(await self._read("/context", asked, "items", peek))
+        return await self._read(Context, "/context", asked, peek)
 
-    async def _read(self, path: str, asked: Mapping[str, Any], given: str, peek: bool) -> dict[str, Any]:
-        """Asks, and sees to it that what is `given` counts as used, unless we peek."""
+    async def _read(self, kind: type[R], path: str, asked: Mapping[str, Any], peek: bool) -> R:
+        """Asks, and sees to it that what is given counts as used, unless we peek."""
         # Who signs says itself what it used: the retrieval service cannot sign in its place.
         ourselves = self._signer is not None and not peek
         body = {"namespace": self.namespace, **asked, "peek": peek or ourselves}
         if not body["peek"]:
             body["agent"] = self._place.need_agent()
-        found = await self._ask("POST", path, json=body)
+        found = await self._ask(kind, "POST", path, json=body)
         if ourselves:
             try:
-                await self._use_all([one["memory_id"] for one in found[given]])
+                given = found.hits if isinstance(found, Found) else found.items
+                await self._use_all([one.memory_id for one in given])
             except Unreachable as error:  # what was found is no worse for it
                 _LOG.warning("these hits may not count as used: %s", error)
         return found
@@ -242,21 +246,20 @@ class AsyncMemory(Protecting):
         await self._send(topics.ACCESSES, "AccessRecorded", records)
         return receipts
 
-    async def get(self, memory_id: str, **gates: Unpack[Gates]) -> dict[str, Any]:
+    async def get(self, memory_id: str, **gates: Unpack[Gates]) -> Shown:
         """One memory; its text is None once it is forgotten. No use of it. Raises NotFound, also for one that a search
         with these `gates` would keep back."""
-        return await self._get(f"/memories/{_id(memory_id)}", **_gates(gates))
+        return await self._get(Shown, f"/memories/{_id(memory_id)}", **_gates(gates))
 
-    async def explain(self, memory_id: str, **gates: Unpack[Gates]) -> Explanation:
+    async def explain(self, memory_id: str, **gates: Unpack[Gates]) -> Explained:
         """Why a memory is where it is: salience, uses, votes with certificates, what comes next. Raises NotFound, also
         for one that a search with these `gates` would keep back."""
-        found = await self._get(f"/memories/{_id(memory_id)}/explain", **_gates(gates))
-        return Explanation(found["account"], tuple(found["lines"]))
+        return await self._get(Explained, f"/memories/{_id(memory_id)}/explain", **_gates(gates))
 
     async def erasure_receipt(self, order_id: str) -> dict[str, Any]:
         """What proves an erasure (docs/erasing.md); `attested` is None until the members have decided. Raises
         NotFound."""
-        return await self._get(f"/receipts/{_id(order_id)}")
+        return await self._get(dict[str, Any], f"/receipts/{_id(order_id)}")
 
     async def erase(
         self,
@@ -278,11 +281,11 @@ class AsyncMemory(Protecting):
         asked: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         asked |= {"namespace": self.namespace, "everything": everything, "dry_run": dry_run}
         wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
-        return _erasure(await self._ask("POST", "/erase", json=asked, params={"wait_ms": wait_ms}))
+        return await self._ask(Erasure, "POST", "/erase", json=asked, params={"wait_ms": wait_ms})
 
     async def erasure(self, order_id: str) -> Erasure:
         """What became of an order to erase: `status` erased, or withheld. Raises NotFound while it is on its way."""
-        return _erasure(await self._get(f"/erasures/{_id(order_id)}"))
+        return await self._get(Erasure, f"/erasures/{_id(order_id)}")
 
     async def restore(self, *memory_ids: str, reference: str | None = None, timeout: float = 10.0) -> Restore:
         """Asks for memories back that were forgotten and rest sealed: the members vote on it. Returns once they have,
@@ -291,7 +294,7 @@ class AsyncMemory(Protecting):
         asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "reference": reference}
         asked = {name: value for name, value in asked.items() if value is not None}
         wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
-        return _restore(await self._ask("POST", "/restore", json=asked, params={"wait_ms": wait_ms}))
+        return await self._ask(Restore, "POST", "/restore", json=asked, params={"wait_ms": wait_ms})
 
     async def forget(
         self, *memory_ids: str, dry_run: bool = True, reference: str | None = None, timeout: float = 10.0
@@ -302,12 +305,11 @@ class AsyncMemory(Protecting):
         asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "dry_run": dry_run}
         asked |= {} if reference is None else {"reference": reference}
         wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
-        found = await self._ask("POST", "/forget", json=asked, params={"wait_ms": wait_ms})
-        return Forget(**found | {"memories": tuple(found["memories"])})
+        return await self._ask(Forget, "POST", "/forget", json=asked, params={"wait_ms": wait_ms})
 
     async def restore_outcome(self, order_id: str) -> Restore:
         """What became of a request to restore, or to forget. Raises NotFound."""
-        return _restore(await self._get(f"/restores/{_id(order_id)}"))
+        return await self._get(Restore, f"/restores/{_id(order_id)}")
 
     def _episode(self, episode: Mapping[str, Any]) -> tuple[Receipt, bytes]:
         given = {name: value for name, value in _mapping(episode).items() if value is not None}
@@ -367,10 +369,10 @@ class AsyncMemory(Protecting):
                 self._producer = producer
         return self._producer
 
-    async def _get(self, path: str, **parameters: Any) -> dict[str, Any]:
-        return await self._ask("GET", path, params=parameters)
+    async def _get(self, kind: type[T], path: str, **parameters: Any) -> T:
+        return await self._ask(kind, "GET", path, params=parameters)
 
-    async def _ask(self, method: str, path: str, **more: Any) -> dict[str, Any]:
+    async def _ask(self, kind: type[T], method: str, path: str, **more: Any) -> T:
         if self._http is None:
             self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=_POLL_MS / 1000 + 10)
         headers = {"Authorization": f"Bearer {self._place.api_key}"} if self._place.api_key else {}
@@ -381,15 +383,7 @@ class AsyncMemory(Protecting):
                 f"the retrieval service at {self._place.url} does not answer: does it run (`make status`)? "
                 f"({error or type(error).__name__})"
             ) from error
-        return wire.body(answer)
-
-
-def _erasure(found: dict[str, Any]) -> Erasure:
-    return Erasure(**found | {"going": tuple(found["going"]), "staying": tuple(found["staying"])})
-
-
-def _restore(found: dict[str, Any]) -> Restore:
-    return Restore(**found | {"memories": tuple(found["memories"])})
+        return wire.body(answer, kind)
 
 
 def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:

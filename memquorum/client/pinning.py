@@ -4,11 +4,10 @@ it will."""
 from __future__ import annotations
 
 import argparse
-import json
-from typing import Any
 
-from memquorum.client.command import FAILED, OK, command, ordering
+from memquorum.client.command import FAILED, OK, command, in_json, ordering
 from memquorum.commands import flag, one_of, option
+from memquorum.core.api.answers import Pinned
 
 _ID = option("memory_id", metavar="ID")
 _REFERENCE = option("--reference", metavar="TEXT", help="why: a name for the reason elsewhere")
@@ -42,20 +41,18 @@ def _goal(parsed: argparse.Namespace) -> int:
     """Keeps what a goal needs from being forgotten until the goal ends."""
     with ordering(parsed) as memory:
         found = memory.end_goal(parsed.goal) if parsed.end else memory.begin_goal(parsed.goal, parsed.needs)
-    if parsed.json:
-        print(json.dumps(found))
-    else:
-        print(f"{found['status']}: goal {found['goal']!r} needs {len(found['memory_ids'])} memories")
-    return FAILED if found["status"] in ("ordered", "not yet") else OK
+    told = f"{found.status}: goal {found.goal!r} needs {len(found.memory_ids)} memories"
+    print(in_json(found) if parsed.json else told)
+    return FAILED if found.status in ("ordered", "not yet") else OK
 
 
-def _tell(found: dict[str, Any], as_json: bool) -> int:
+def _tell(found: Pinned, as_json: bool) -> int:
     if as_json:
-        print(json.dumps(found))
+        print(in_json(found))
     else:
-        by = ", ".join(f"{one['kind']} by {one['ordered_by']}" for one in found["protected_by"]) or "nothing"
-        order = f"; order {found['order_id']}" if found["order_id"] else ""
-        print(f"{found['status']} {found['memory_id']}: protected by {by}{order}")
-        if found["detail"]:
-            print(f"  {found['detail']}")
-    return FAILED if found["status"] == "ordered" else OK
+        by = ", ".join(f"{one.kind} by {one.ordered_by}" for one in found.protected_by) or "nothing"
+        order = f"; order {found.order_id}" if found.order_id else ""
+        print(f"{found.status} {found.memory_id}: protected by {by}{order}")
+        if found.detail:
+            print(f"  {found.detail}")
+    return FAILED if found.status == "ordered" else OK

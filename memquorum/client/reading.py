@@ -6,20 +6,18 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import cast
 
-import msgspec
 from rich.console import Console
 from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client import settings
-from memquorum.client.command import OK, command, opened
+from memquorum.client.command import OK, command, in_json, opened
 from memquorum.client.errors import Invalid, NotConfigured, NotFound
-from memquorum.client.values import Context, Found, Gates, Only
+from memquorum.client.values import Gates, Only
 from memquorum.commands import flag, option, titled, when
-from memquorum.core.api.answers import Hit
+from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled, Retrieved, Shown
 from memquorum.core.retrieval.telling import moment
 from memquorum.telemetry import reading
 
@@ -93,7 +91,7 @@ def _search(parsed: argparse.Namespace) -> int:
         hits = memory.search(parsed.query, parsed.k, peek=parsed.peek, exact=parsed.exact, **_only(parsed))
     if parsed.json:
         for hit in hits:
-            print(json.dumps(msgspec.structs.asdict(hit)))
+            print(in_json(hit))
         return OK
     console = terminal.console()
     if not hits:
@@ -148,12 +146,12 @@ def _get(parsed: argparse.Namespace) -> int:
     with opened(parsed) as memory:
         found = memory.get(parsed.memory_id, **_gated(parsed))
     if parsed.json:
-        print(json.dumps(found))
+        print(in_json(found))
         return OK
-    console, text = terminal.console(), found["text"]
-    said = f"no text: {found['tier']}" if text is None else " ".join(text.split())
+    console = terminal.console()
+    said = f"no text: {found.tier}" if found.text is None else " ".join(found.text.split())
     console.print(terminal.text(console, said), soft_wrap=True)
-    _whence(console, found["memory_id"], found["tier"], found["agent"], found["occurred_at"])
+    _whence(console, found)
     return OK
 
 
@@ -176,7 +174,7 @@ def _prompt(parsed: argparse.Namespace) -> int:
             peek=parsed.peek, **_gated(parsed),
         )  # fmt: skip
     if parsed.json:
-        print(json.dumps(asdict(found)))
+        print(in_json(found))
         return OK
     print(found, end="")
     # Beside the text, so that it can be piped into a prompt.
@@ -232,30 +230,30 @@ def _untraced(asked: str, place: settings.Place) -> str:
     )
 
 
-def _context(parsed: argparse.Namespace, found: Context) -> int:
+def _context(parsed: argparse.Namespace, found: Retrieved | Recalled) -> int:
     if parsed.json:
-        print(json.dumps(asdict(found)))
+        print(in_json(found))
         return OK
     console = terminal.console()
     for item in found.items:
-        _show(console, f"{item.way or '':>7}" if item.score is None else f"{item.score:6.3f}", item)
+        _show(console, f"{item.way:>7}" if isinstance(item, Around) else f"{item.score:6.3f}", item)
     for line in _counts(found):
         console.print(Text(line), style="dim", soft_wrap=True)
     return OK
 
 
-def _show(console: Console, mark: str, one: Hit | Found) -> None:
+def _show(console: Console, mark: str, one: Hit | Answering | Around) -> None:
     console.print(terminal.text(console, f"{mark}  {_short(one.text)}"), soft_wrap=True)
-    _whence(console, one.memory_id, one.tier, one.agent, one.occurred_at)
+    _whence(console, one)
 
 
-def _whence(console: Console, memory_id: str, tier: str, agent: str, occurred_at: int) -> None:
-    said = moment(occurred_at).removesuffix(" UTC")
-    whence = f"        {memory_id}  {tier}, {agent}, {said}"
+def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
+    said = moment(one.occurred_at).removesuffix(" UTC")
+    whence = f"        {one.memory_id}  {one.tier}, {one.agent}, {said}"
     console.print(terminal.text(console, whence), style="dim", soft_wrap=True)
 
 
-def _counts(found: Context) -> Iterator[str]:
+def _counts(found: Context | Retrieved | Recalled) -> Iterator[str]:
     yield f"{len(found.items)} memories, some {found.tokens} of {found.budget_tokens} tokens"
     if found.left_out:
         told = [f"{left.count} {_REASONS.get(reason, reason)}" for reason, left in found.left_out.items()]

@@ -4,13 +4,11 @@ forgotten."""
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
-from dataclasses import asdict
 
-from memquorum.client.command import FAILED, OK, TIMEOUT, command, ordering
-from memquorum.client.values import Forget, Restore
+from memquorum.client.command import FAILED, OK, TIMEOUT, command, in_json, ordering
 from memquorum.commands import REFERENCE, flag, option
+from memquorum.core.api.answers import Forget, Restore
 
 _IDS = option("memory_ids", nargs="+", metavar="ID")
 
@@ -26,8 +24,8 @@ def _restore(parsed: argparse.Namespace) -> int:
     """Asks for memories back that were forgotten: members vote on it. 1 unless all came back, or were there already."""
     with ordering(parsed) as memory:
         done = memory.restore(*parsed.memory_ids, reference=parsed.reference, timeout=parsed.timeout)
-    print(json.dumps(asdict(done)) if parsed.json else "\n".join(lines(done)), flush=True)
-    return OK if all(one["status"] in ("restored", "alive") for one in done.memories) else FAILED
+    print(in_json(done) if parsed.json else "\n".join(lines(done)), flush=True)
+    return OK if all(one.status in ("restored", "alive") for one in done.memories) else FAILED
 
 
 @command(
@@ -43,8 +41,8 @@ def _forget(parsed: argparse.Namespace) -> int:
     with ordering(parsed) as memory:
         asked = {"reference": parsed.reference, "dry_run": not parsed.yes}
         done = memory.forget(*parsed.memory_ids, timeout=parsed.timeout, **asked)
-    print(json.dumps(asdict(done)) if parsed.json else "\n".join(forget_lines(done)), flush=True)
-    return OK if not parsed.yes or all(one["status"] == "forgotten" for one in done.memories) else FAILED
+    print(in_json(done) if parsed.json else "\n".join(forget_lines(done)), flush=True)
+    return OK if not parsed.yes or all(one.status == "forgotten" for one in done.memories) else FAILED
 
 
 def lines(done: Restore) -> Iterator[str]:
@@ -56,7 +54,7 @@ def lines(done: Restore) -> Iterator[str]:
     else:
         yield "nothing to restore: nobody was asked"
     for one in done.memories:
-        yield f"  {one['memory_id']}  {one['status']}: {one['detail']}"
+        yield f"  {one.memory_id}  {one.status}: {one.detail}"
 
 
 def forget_lines(done: Forget) -> Iterator[str]:
@@ -65,10 +63,10 @@ def forget_lines(done: Forget) -> Iterator[str]:
         yield f"proposed by request {done.order_id}, and not decided yet: see `memquorum explain ID`"
     elif done.status == "decided":
         yield f"voted on in epoch {done.epoch} of shard {done.shard}"
-    elif not (done.dry_run and any(one["status"] == "alive" for one in done.memories)):
+    elif not (done.dry_run and any(one.status == "alive" for one in done.memories)):
         yield "nothing was proposed: none of it can be voted on"
     for one in done.memories:
-        decay = "" if one["decay"] is None else f" (decay {one['decay']:.2f})"
-        yield f"  {one['memory_id']}  {one['status']}{decay}: {one['detail']}"
-    if done.dry_run and any(one["status"] == "alive" for one in done.memories):
+        decay = "" if one.decay is None else f" (decay {one.decay:.2f})"
+        yield f"  {one.memory_id}  {one.status}{decay}: {one.detail}"
+    if done.dry_run and any(one.status == "alive" for one in done.memories):
         yield "nothing was proposed: give --yes to have the members vote on it"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx
+import msgspec
 
 from memquorum import cloudevents
 from memquorum.client.errors import Invalid, NotAllowed, NotFound, Unreachable
 from memquorum.core import intake
 from memquorum.core.avro import Codec
 from memquorum.core.intake import Origin, Refusal
+
+T = TypeVar("T")
 
 _SOURCE = "memquorum/client"
 _NO_CODEC = Codec([])
@@ -40,14 +43,17 @@ def headers(kind: str, event_id: str, parent: str | None) -> list[tuple[str, byt
     return [(name, value.encode()) for name, value in told]
 
 
-def body(answer: httpx.Response) -> dict[str, Any]:
-    """The answer's JSON object, where it is one of success. Raises Invalid, NotFound, NotAllowed, Unreachable."""
+def body(answer: httpx.Response, kind: type[T]) -> T:
+    """The answer, where it is one of success. Raises Invalid, NotFound, NotAllowed, Unreachable."""
+    if answer.is_success:
+        try:
+            return msgspec.json.decode(answer.content, type=kind)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise Unreachable(f"the retrieval service's answer cannot be read: {error}. Is it of this version?") from None
     try:
         found: dict[str, Any] = answer.json()
     except ValueError:
         found = {"error": "unreadable", "field": None, "detail": answer.text[:200]}
-    if answer.is_success:
-        return found
     detail = str(found.get("detail", ""))
     if answer.status_code == httpx.codes.NOT_FOUND:
         raise NotFound(detail)

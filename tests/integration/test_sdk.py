@@ -93,25 +93,25 @@ def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory
     same = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, event_id=first.event_id)
     assert (same.outcome, same.memory_id) == ("stored", first.memory_id)
     shown = memory.get(first.memory_id)
-    assert (shown["reinforced"], shown["accesses"]) == (1, 0)
+    assert (shown.reinforced, shown.accesses) == (1, 0)
 
 
 def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
     receipt = memory.add("Lunch is at noon in the canteen.", wait=True)
     assert memory.outcome(memory.use(receipt.memory_id)).outcome == "accessed"
-    assert memory.get(receipt.memory_id)["accesses"] == 1
+    assert memory.get(receipt.memory_id).accesses == 1
     memory.search("lunch")
-    until(lambda: memory.get(receipt.memory_id)["accesses"] == 2)
+    until(lambda: memory.get(receipt.memory_id).accesses == 2)
     memory.search("lunch", peek=True)
     memory.retrieve("lunch", peek=True)
     memory.recall(query="lunch", peek=True)
     # Whatever a peek had published would lie before this use in the stream.
     memory.outcome(memory.use(receipt.memory_id))
-    assert memory.get(receipt.memory_id)["accesses"] == 3
+    assert memory.get(receipt.memory_id).accesses == 3
     memory.retrieve("lunch")
-    until(lambda: memory.get(receipt.memory_id)["accesses"] == 4)
+    until(lambda: memory.get(receipt.memory_id).accesses == 4)
     memory.context("lunch")
-    until(lambda: memory.get(receipt.memory_id)["accesses"] == 5)
+    until(lambda: memory.get(receipt.memory_id).accesses == 5)
     assert "Read 5 times" in str(memory.explain(receipt.memory_id))
 
 
@@ -166,7 +166,7 @@ def test_what_may_be_used_for_little_is_given_to_who_may(line: Settings) -> None
         for asked in (memory.get, memory.explain):
             with pytest.raises(NotFound):
                 asked(made.memory_id)
-        assert memory.get(made.memory_id, purpose="audits")["purposes"] == ["audits"]
+        assert memory.get(made.memory_id, purpose="audits").purposes == ("audits",)
         told = memory.explain(made.memory_id, purpose="audits")
         assert told.account["holds"]["stricter"] is True
         assert "for audits only; under the law of DE, as strict as what it was made of." in str(told)
@@ -191,8 +191,8 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
         with client(line, memory.namespace, agent) as other:
             other.add(f"{agent} measured {len(agent)} litres of nitrate in tank {agent}", wait=True)
     tick(line, START + 2 * HOUR)
-    shown = until(lambda: (m := memory.get(doomed.memory_id))["tier"] == "sealed" and m)
-    assert shown["text"] is None
+    shown = until(lambda: (m := memory.get(doomed.memory_id)).tier == "sealed" and m)
+    assert shown.text is None
     assert doomed.memory_id not in {hit.memory_id for hit in memory.search("umbrella", peek=True)}
     told = memory.explain(doomed.memory_id)
     (vote,) = told.account["votes"]
@@ -204,13 +204,13 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
 
     # Somebody wants it back: the members vote on that at the next tick.
     asked = memory.restore(doomed.memory_id, reference="ticket 9", timeout=0)
-    assert (asked.status, asked.memories[0]["status"]) == ("asked", "sealed")
+    assert (asked.status, asked.memories[0].status) == ("asked", "sealed")
     until(lambda: came_in(memory, asked))
     tick(line, START + 2 * HOUR + 1_000)
     done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
-    assert (done.restored, done.memories[0]["status"]) == (1, "restored")
+    assert (done.restored, done.memories[0].status) == (1, "restored")
     shown = memory.get(doomed.memory_id)
-    assert (shown["tier"], shown["text"], shown["last_access"]) == (
+    assert (shown.tier, shown.text, shown.last_access) == (
         "short-term", "Somebody left an umbrella.", START + 2 * HOUR,
     )  # fmt: skip
     assert doomed.memory_id in {hit.memory_id for hit in memory.search("umbrella", peek=True)}
@@ -222,26 +222,26 @@ def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
     # Somebody wants another one forgotten: nothing would come of it now, and something later, before it is due.
     other = memory.add("Ada is on leave until Monday.", wait=True).memory_id
     would = memory.forget(other)
-    assert (would.status, would.memories[0]["relevance_below"]) == ("nothing asked", 0.0)
+    assert (would.status, would.memories[0].relevance_below) == ("nothing asked", 0.0)
     tick(line, START + 2 * HOUR + HOUR // 3)
-    assert 0.3 < memory.forget(other).memories[0]["relevance_below"] < 0.5
+    assert 0.3 < memory.forget(other).memories[0].relevance_below < 0.5
     asked = memory.forget(other, dry_run=False, timeout=0)
     until(lambda: came_in(memory, asked))
-    assert memory.get(other)["tier"] == "short-term"
+    assert memory.get(other).tier == "short-term"
     tick(line, START + 2 * HOUR + HOUR // 3 + 1_000)
     done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
-    assert (done.action, done.memories[0]["status"], memory.get(other)["tier"]) == ("forget", "forgotten", "sealed")
+    assert (done.action, done.memories[0].status, memory.get(other).tier) == ("forget", "forgotten", "sealed")
     assert "because somebody wants it forgotten; the epoch was opened by request" in str(memory.explain(other))
 
     # Nobody uses the first: it is forgotten again, and after the grace time for good.
     tick(line, START + 4 * HOUR)
-    until(lambda: memory.get(doomed.memory_id)["tier"] == "sealed")
+    until(lambda: memory.get(doomed.memory_id).tier == "sealed")
     tick(line, START + 5 * HOUR)
-    until(lambda: memory.get(doomed.memory_id)["tier"] == "gone")
+    until(lambda: memory.get(doomed.memory_id).tier == "gone")
     assert run(line, monkeypatch, "forget", "-n", memory.namespace, doomed.memory_id) == OK
     assert "it is forgotten already" in capsys.readouterr().out
     late = memory.restore(doomed.memory_id)
-    assert late.status == "nothing to restore" and "its key was destroyed on" in late.memories[0]["detail"]
+    assert late.status == "nothing to restore" and "its key was destroyed on" in late.memories[0].detail
     assert run(line, monkeypatch, "restore", "-n", memory.namespace, doomed.memory_id) == FAILED
     assert "its key was destroyed on" in capsys.readouterr().out
 
@@ -330,7 +330,7 @@ def test_one_trace_from_the_publication_to_the_last_key(
     with client(line, "traced") as memory:
         doomed = memory.add(f"A {CANARY} slept on the mat.", wait=True)
         tick(line, START + 6 * HOUR)
-        until(lambda: memory.get(doomed.memory_id)["tier"] == "sealed")
+        until(lambda: memory.get(doomed.memory_id).tier == "sealed")
     tick(line, START + 7 * HOUR)
     asked = doomed.memory_id.replace("-", "")
     everybody = MEMBERS | {"commit"}
@@ -385,10 +385,10 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
         other = memory.add("Lunch in the garden was at one.", wait=True)
         would = memory.erase(subject="ada")
         assert (would.status, would.memories, would.episodes) == ("nothing ordered", 2, 2)
-        assert {one["memory_id"]: one["because"] for one in would.going} == {
+        assert {one.memory_id: one.because for one in would.going} == {
             own.memory_id: None, made.memory_id: own.memory_id
         }  # fmt: skip
-        assert memory.get(own.memory_id)["tier"] == "short-term"
+        assert memory.get(own.memory_id).tier == "short-term"
 
         # The command line orders, as the operator's does.
         arguments = ("erase", "-n", "erased", "--subject", "ada", "--json", "--reference", "ticket 7")
@@ -398,12 +398,12 @@ def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
         assert memory.erasure(done["order_id"]).residue_until == done["residue_until"]
         assert {hit.memory_id for hit in memory.search("key", peek=True)} == {other.memory_id}
         for gone in (own, made):
-            assert (memory.get(gone.memory_id)["tier"], memory.get(gone.memory_id)["text"]) == ("gone", None)
+            assert (memory.get(gone.memory_id).tier, memory.get(gone.memory_id).text) == ("gone", None)
             assert "Erased by order" in str(memory.explain(gone.memory_id))
         # Published again it goes to the dead letters; who waits for it is told what became of the event.
         assert memory.add("Lunch in the garden was at one.", event_id=other.event_id, wait=True).outcome == "stored"
         twice = memory.add("Ada keeps a spare key under the mat.", event_id=own.event_id, wait=True, subject="ada")
-        assert (twice.outcome, memory.get(own.memory_id)["text"]) == ("erased", None)
+        assert (twice.outcome, memory.get(own.memory_id).text) == ("erased", None)
         late = memory.add("Ada has moved the key.", wait=True, subject="ada", occurred_at=START)
         assert late.outcome == "erased"
         again = memory.erase(subject="ada", dry_run=False)
@@ -440,8 +440,8 @@ def test_an_order_for_a_subject_leaves_no_copy_of_the_same_agent_alive(
         theirs = another.add(text, wait=True)
     assert [one.outcome for one in (*said, theirs)] == ["stored"] * 3
     would = memory.erase(subject="noor")
-    assert {one["memory_id"] for one in would.going} == {one.memory_id for one in said}
-    assert {one["memory_id"]: one["why"] for one in would.staying} == {
+    assert {one.memory_id for one in would.going} == {one.memory_id for one in said}
+    assert {one.memory_id: one.why for one in would.staying} == {
         theirs.memory_id: "another agent said it: reviewer"
     }
     done = memory.erase(subject="noor", dry_run=False)

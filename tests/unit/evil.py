@@ -25,20 +25,28 @@ TRACE = ID.replace("-", "")
 
 _FOUND = {
     "memory_id": EVIL, "text": EVIL, "tier": EVIL, "agent": EVIL, "session": EVIL, "role": EVIL, "occurred_at": 0,
-    "last_access": 0, "accesses": 0, "salience": 0.5,
+    "last_access": 0, "accesses": 0, "salience": 0.5, "type": EVIL, "sensitivity": 0, "purposes": [EVIL],
+    "jurisdictions": [EVIL],
 }  # fmt: skip
-_ITEM = _FOUND | {"tokens": 1, "folded": [], "score": 0.5, "way": EVIL, "why": EVIL}
-_CONTEXT = {
-    "items": [_ITEM], "tokens": 1, "budget_tokens": 9, "left_out": {EVIL: {"count": 1, "memory_ids": []}},
-    "text": f"Lately:\n- {EVIL}\n",
+_ITEM = _FOUND | {
+    "tokens": 1, "folded": [], "score": 0.5, "relevance": 0, "strength": 0, "cosine": 0, "way": EVIL, "anchor": EVIL,
+    "apart": 0, "why": EVIL, "place": None,
+}  # fmt: skip
+_LEFT = {"namespace": EVIL, "used": 0, "left_out": {EVIL: {"count": 1, "memory_ids": []}}, "warning": EVIL}
+_CONTEXT = _LEFT | {
+    "items": [_ITEM], "tokens": 1, "budget_tokens": 9, "text": f"Lately:\n- {EVIL}\n", "anchors": [EVIL],
 }  # fmt: skip
 _ONE = {"memory_id": EVIL, "status": EVIL, "detail": EVIL, "decay": 0.5}
-_PROTECTED = {"detail": EVIL,
-    "status": EVIL, "memory_id": EVIL, "order_id": EVIL, "protected_by": [{"kind": EVIL, "ordered_by": EVIL}],
-    "goal": EVIL, "memory_ids": [EVIL],
+_PROTECTOR = {
+    "memory_id": EVIL, "kind": EVIL, "order_id": EVIL, "ordered_by": EVIL, "reference": EVIL, "accepted_at": 0,
+    "signer": EVIL,
+}  # fmt: skip
+_PROTECTED = {
+    "namespace": EVIL, "detail": EVIL, "status": EVIL, "memory_id": EVIL, "order_id": EVIL,
+    "protected_by": [_PROTECTOR], "goal": EVIL, "memory_ids": [EVIL],
 }  # fmt: skip
 _ANSWERS: dict[str, Any] = {
-    "search": {"hits": [_FOUND | {"score": 0.5}]},
+    "search": _LEFT | {"hits": [_FOUND | {"score": 0.5}], "served_from": EVIL, "compared": EVIL, "cached": 0},
     "retrieve": _CONTEXT,
     "recall": _CONTEXT,
     "context": _CONTEXT,
@@ -46,7 +54,7 @@ _ANSWERS: dict[str, Any] = {
     "erase": {
         "namespace": EVIL, "selector": EVIL, "value": EVIL, "dry_run": True, "status": EVIL, "memories": 1,
         "episodes": 1, "going": [{"memory_id": EVIL, "was": EVIL, "because": EVIL, "agent": EVIL, "created": 0}],
-        "staying": [{"memory_id": EVIL, "was": EVIL, "because": EVIL, "why": EVIL, "agent": EVIL, "created": 0}],
+        "staying": [{"memory_id": EVIL, "why": EVIL, "agent": EVIL, "created": 0}],
     },
     "restore": {"namespace": EVIL, "status": EVIL, "memories": [_ONE]},
     "forget": {"namespace": EVIL, "status": EVIL, "dry_run": True, "memories": [_ONE]},

@@ -7,35 +7,48 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 import pytest
+from msgspec import structs
 
 from memquorum import cli
-from memquorum.client import (
-    Context,
-    Erasure,
-    Found,
-    Invalid,
-    LeftOut,
-    NotConfigured,
-    NotFound,
-    Receipt,
-    operating,
-    restoring,
-    settings,
-)
+from memquorum.client import Erasure, Forget, Hit, Invalid, LeftOut, NotConfigured, NotFound, Receipt, operating
+from memquorum.client import restoring, settings
 from memquorum.client.command import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
-from memquorum.client.values import Forget
-from memquorum.core.api.answers import Hit
+from memquorum.core.api.answers import (
+    Answering,
+    Around,
+    Context,
+    Leaving,
+    Needed,
+    Pinned,
+    Placed,
+    Recalled,
+    Retrieved,
+    Shown,
+    Staying,
+)
 
 HIT = Hit(
     "5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", None, None, 0, 0, 0, 0.5, 0.9
 )
-FOUND = Found(HIT.memory_id, "t", "short-term", "bob", "s", None, 0, 0, 0, 0.5, 1, (), score=0.75)
-CONTEXT = Context((FOUND,), 1, 9, {"duplicate": LeftOut(2, ("a", "b")), "agent": LeftOut(3, ())})
+# What every memory that is given has.
+ITEM = {
+    "memory_id": HIT.memory_id, "text": "t", "tier": "short-term", "agent": "bob", "session": "s", "role": None,
+    "occurred_at": 0, "last_access": 0, "accesses": 0, "salience": 0.5, "type": "episodic", "sensitivity": 0.0,
+    "purposes": None, "jurisdictions": (), "tokens": 1, "folded": (),
+}  # fmt: skip
+LEFT = {"duplicate": LeftOut(2, ("a", "b")), "agent": LeftOut(3, ())}
+FOUND = Retrieved("n", (Answering(**ITEM, score=0.75, relevance=1, strength=1, cosine=1),), 1, 9, LEFT, 0)
+AROUND = Recalled("n", ("a",), (Around(**ITEM, way="session", anchor="a", apart=1),), 1, 9, {}, 0)
+PROMPT = Context("n", (Placed(**ITEM, why="buffer", place=1, score=None),), "Lately:\n- t\n", 1, 9, LEFT, 0)
+SHOWN = Shown(
+    HIT.memory_id, "n", "a\ntext", "short-term", "bob", "", None, None, "e", 0, 0, None, None, 0, 0, 0, 0.5, None,
+    "episodic", 0, None, (),
+)  # fmt: skip
 
 
 @dataclass
@@ -72,29 +85,29 @@ class Recorded:
         self.named = asked
         return [HIT][:k] if peek else []
 
-    def begin_goal(self, goal: str, needs: list[str]) -> dict[str, Any]:
-        return {"goal": goal, "status": "active", "memory_ids": needs}
+    def begin_goal(self, goal: str, needs: list[str]) -> Needed:
+        return Needed("n", goal, "active", tuple(needs))
 
-    def end_goal(self, goal: str) -> dict[str, Any]:
-        return {"goal": goal, "status": "ordered", "memory_ids": ["m"]}
+    def end_goal(self, goal: str) -> Needed:
+        return Needed("n", goal, "ordered", ("m",))
 
-    def retrieve(self, query: str, budget_tokens: int, **asked: Any) -> Context:
+    def retrieve(self, query: str, budget_tokens: int, **asked: Any) -> Retrieved:
         self.named = {"query": query, "budget_tokens": budget_tokens, **asked}
-        return CONTEXT
+        return FOUND
 
-    def recall(self, memory_id: str | None, **asked: Any) -> Context:
+    def recall(self, memory_id: str | None, **asked: Any) -> Recalled:
         self.named = {"memory_id": memory_id, **asked}
-        return replace(CONTEXT, items=(replace(FOUND, score=None, way="session"),), left_out={})
+        return AROUND
 
     def context(self, query: str | None, budget_tokens: int, **asked: Any) -> Context:
         self.named |= {"query": query, "budget_tokens": budget_tokens, **asked}
-        return replace(CONTEXT, text="Lately:\n- [1970-01-01 00:00] ann: t\n")
+        return PROMPT
 
     def erase(self, *, dry_run: bool = True, timeout: float = 10, **asked: Any) -> Erasure:
         """Finds nothing."""
         self.named = asked
         status = "nothing ordered" if dry_run else self.became or "erased"
-        stays = ({"memory_id": "M", "agent": "bob", "created": 0, "why": "another agent said it: bob"},)
+        stays = (Staying("M", "bob", 0, "another agent said it: bob"),)
         return Erasure(
             "n", "subject", "ada", dry_run, status, 0, 0,
             order_id=None if dry_run else "o", why="a hold", staying=stays, staying_more=2,
@@ -103,10 +116,9 @@ class Recorded:
     def erasure(self, order_id: str) -> Erasure:
         return Erasure("n", "subject", "ada", False, "withheld", 0, 0, order_id=order_id, why="a hold")
 
-    def get(self, memory_id: str, **gates: Any) -> dict[str, Any]:
+    def get(self, memory_id: str, **gates: Any) -> Shown:
         self.named = gates
-        told = {"memory_id": memory_id, "tier": "short-term", "agent": "bob", "occurred_at": 0}
-        return told | ({"text": None, "tier": "forgotten"} if self.gone else {"text": "a\ntext"})
+        return structs.replace(SHOWN, text=None, tier="forgotten") if self.gone else SHOWN
 
     def explain(self, memory_id: str, **gates: Any) -> str:
         self.named = gates
@@ -239,7 +251,7 @@ def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.Capt
     asked = {"query": "q", "budget_tokens": 9, "session": "s1", "buffer_share": 0.25, "k_max": 3, "peek": False}
     assert asked | {"agent": "ann"} == {name: client.named[name] for name in (*asked, "agent")}
     told = capsys.readouterr()
-    assert told.out == "Lately:\n- [1970-01-01 00:00] ann: t\n"
+    assert told.out == PROMPT.text
     assert told.err.startswith("1 memories, some 1 of 9 tokens\nleft out: 2 say")
     assert cli.main(["context", "--peek", "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["items"][0]["text"] == "t"
@@ -250,7 +262,9 @@ def test_a_goal_begins_with_what_it_needs_and_ends(client: Recorded, capsys: pyt
     assert cli.main(["goal", "sow", "--needs", "a", "b"]) == OK
     assert capsys.readouterr().out == "active: goal 'sow' needs 2 memories\n"
     assert cli.main(["goal", "sow", "--end", "--json"]) == 1
-    assert json.loads(capsys.readouterr().out) == {"goal": "sow", "status": "ordered", "memory_ids": ["m"]}
+    assert json.loads(capsys.readouterr().out) == {
+        "namespace": "n", "goal": "sow", "status": "ordered", "memory_ids": ["m"]
+    }  # fmt: skip
     with pytest.raises(SystemExit):
         cli.main(["goal", "sow"])
 
@@ -425,19 +439,19 @@ def test_what_a_pin_found_is_told(  # noqa: PLR0917
     ended: int,
     told: str,
 ) -> None:
-    found = {"status": status, "memory_id": "M", "order_id": order, "detail": detail, "protected_by": []}
+    found = Pinned("n", "M", status, order, (), detail)
     monkeypatch.setattr(client, action, lambda _, reference: found, raising=False)
     assert cli.main([action, "M"]) == ended
     assert capsys.readouterr().out == told
 
 
 def test_where_nothing_can_be_proposed_it_is_said() -> None:
-    held = {"memory_id": "M", "status": "protected", "detail": "it is held", "decay": 0.5, "relevance_below": None}
+    held = Leaving("M", "protected", "it is held", 0.5)
     for dry in (True, False):
         assert list(restoring.forget_lines(Forget("n", "nothing asked", dry, (held,)))) == [
             "nothing was proposed: none of it can be voted on",
             "  M  protected (decay 0.50): it is held",
         ]
-    alive = Forget("n", "nothing asked", True, (held, held | {"status": "alive"}))
+    alive = Forget("n", "nothing asked", True, (held, structs.replace(held, status="alive")))
     *_, last = restoring.forget_lines(alive)
     assert last == "nothing was proposed: give --yes to have the members vote on it"

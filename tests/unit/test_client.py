@@ -39,6 +39,15 @@ HIT = {
     "memory_id": "m", "text": "t", "tier": "short-term", "agent": "a", "session": None, "role": None, "occurred_at": 1,
     "last_access": 2, "accesses": 0, "salience": 0.5, "score": 0.9,
 }  # fmt: skip
+SEARCHED = {
+    "namespace": "n", "hits": [HIT], "used": 1, "served_from": "store", "compared": "all", "cached": 0, "left_out": {},
+}  # fmt: skip
+SHOWN = dict.fromkeys(("text", "session", "role", "sealed_until", "confidence", "last_access", "accesses", "purposes"))
+SHOWN |= dict.fromkeys(("reinforced", "salience", "due_at"))
+SHOWN |= dict.fromkeys(("memory_id", "namespace", "tier", "agent", "subject", "event_id", "type"), "x")
+SHOWN |= {"occurred_at": 0, "changed": 0, "sensitivity": 0, "jurisdictions": []}
+EXPLAINED: dict[str, Any] = {"account": {}, "lines": []}
+BECAME = {"namespace": "n", "event_id": "e", "outcome": None, "memory_id": None, "shard": None, "journal_seq": None}
 
 
 @pytest.fixture(autouse=True)
@@ -150,7 +159,7 @@ async def test_search_and_explain_speak_the_services_language() -> None:
         if request.url.path == "/search":
             asked = {"namespace": "n", "query": "q", "k": 3, "exact": True, "peek": False, "agent": "a"}
             assert json.loads(request.content) == asked
-            return httpx.Response(200, json={"hits": [HIT], "used": 1})
+            return httpx.Response(200, json=SEARCHED)
         assert request.url.raw_path == b"/memories/a%2Fb/explain"
         return httpx.Response(200, json={"account": {"tier": "gone"}, "lines": ["one", "two"]})
 
@@ -185,7 +194,7 @@ async def test_what_is_asked_by_id_says_what_it_is_for_and_nothing_else() -> Non
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append((request.url.path, dict(request.url.params)))
-        return httpx.Response(200, json={"account": {}, "lines": []})
+        return httpx.Response(200, json=SHOWN | EXPLAINED)
 
     gates: Gates = {"purpose": "billing", "sensitivity_max": 0.3, "jurisdictions": ["DE", "US-CA"]}
     async with answering(answer) as memory:
@@ -238,7 +247,7 @@ async def test_a_key_goes_with_every_request_and_into_no_text(
 
     def answer(request: httpx.Request) -> httpx.Response:
         seen.append(request.headers.get("authorization"))
-        return httpx.Response(200, json={"account": {}, "lines": [], "hits": []})
+        return httpx.Response(200, json=SHOWN | EXPLAINED | SEARCHED)
 
     async with answering(answer, api_key=given, agent="a") as memory:
         await memory.explain("m")
@@ -251,16 +260,23 @@ async def test_a_key_goes_with_every_request_and_into_no_text(
     assert seen[-1] is None
 
 
+async def test_an_answer_of_another_shape_is_told_with_its_field() -> None:
+    for wrong in ({"account": {}}, EXPLAINED | {"lines": [5]}):
+        async with answering(lambda _, wrong=wrong: httpx.Response(200, json=wrong)) as memory:
+            with pytest.raises(Unreachable, match=r"cannot be read: .*lines"):
+                await memory.explain("m")
+
+
 async def test_waiting_outlasts_a_restart_and_ends_with_the_receipt() -> None:
     answers = [
         httpx.Response(503, json={"detail": "starting"}),
-        httpx.Response(200, json={"outcome": None}),
-        httpx.Response(200, json={"outcome": "reinforced", "memory_id": "older"}),
+        httpx.Response(200, json=BECAME),
+        httpx.Response(200, json=BECAME | {"outcome": "reinforced", "memory_id": "older"}),
     ]
     receipt = Receipt("n", "e", "m")
     async with answering(lambda _: answers.pop(0)) as memory:
         assert await memory.outcome(receipt, 10) == Receipt("n", "e", "older", "reinforced")
-    async with answering(lambda _: httpx.Response(200, json={"outcome": None})) as memory:
+    async with answering(lambda _: httpx.Response(200, json=BECAME)) as memory:
         with pytest.raises(NoOutcome, match=r"published.*quota.*`memquorum dlq list`.*operator") as caught:
             await memory.outcome(receipt, 0.01)
         assert caught.value.receipt == receipt
@@ -288,7 +304,7 @@ async def test_who_signs_says_itself_what_it_used(tmp_path: Path, monkeypatch: p
 
     def answer(request: httpx.Request) -> httpx.Response:
         asked.append(json.loads(request.content))
-        return httpx.Response(200, json={"namespace": "default", "hits": [HIT], "used": 0})
+        return httpx.Response(200, json=SEARCHED)
 
     memory = answering(answer, agent="a", seed=bytes(32), genesis=tmp_path / "genesis.json")
     used: list[list[str]] = []
@@ -319,6 +335,7 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
             more = {"way": "time", "anchor": "a", "apart": -5}
         left = {"budget": {"count": 2, "memory_ids": ["x", "y"]}}
         told = {"items": [ITEM | more], "tokens": 1, "budget_tokens": 5, "left_out": left, "used": 1, "namespace": "n"}
+        told |= {"anchors": ["a"]}
         return httpx.Response(200, json=told)
 
     async with answering(answer, agent="ann") as memory:
@@ -332,10 +349,11 @@ async def test_retrieve_and_recall_give_what_the_service_says() -> None:
     ]  # fmt: skip
     (one,) = found.items
     assert (one.type, one.purposes, one.jurisdictions) == ("task", ("billing",), ())
-    assert (one.text, one.folded, one.score, one.way) == ("t", ("n",), 0.5, None)
+    assert (one.text, one.folded, one.score) == ("t", ("n",), 0.5)
     assert (found.tokens, found.budget_tokens, found.left_out["budget"].memory_ids) == (1, 5, ("x", "y"))
     assert str(found) == "t"
-    assert (around.items[0].way, around.items[0].apart, around.items[0].score) == ("time", -5, None)
+    assert (around.items[0].way, around.items[0].apart) == ("time", -5)
+    assert str(around) == "t"
 
 
 async def test_a_context_is_the_text_of_a_prompt() -> None:

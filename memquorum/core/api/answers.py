@@ -116,6 +116,9 @@ class Context(Struct, frozen=True, omit_defaults=True):
     used: int
     warning: str | None = None
 
+    def __str__(self) -> str:
+        return self.text
+
 
 class Retrieved(Struct, frozen=True, omit_defaults=True):
     """Of a retrieval: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the reasons."""
@@ -127,6 +130,9 @@ class Retrieved(Struct, frozen=True, omit_defaults=True):
     left_out: dict[str, LeftOut]
     used: int
     warning: str | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(item.text for item in self.items)
 
 
 class Recalled(Struct, frozen=True, omit_defaults=True):
@@ -140,6 +146,9 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
     left_out: dict[str, LeftOut]
     used: int
     warning: str | None = None
+
+    def __str__(self) -> str:
+        return "\n".join(item.text for item in self.items)
 
 
 class Shown(Struct, frozen=True):
@@ -174,6 +183,9 @@ class Explained(Struct, frozen=True):
 
     account: dict[str, Any]
     lines: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
 
 
 class Going(Struct, frozen=True):
