@@ -34,7 +34,7 @@ class Near(Struct, frozen=True):
     memory_ids: Sequence[str]
 
     def parameters(self) -> dict[str, Any]:
-        """As the statement names them."""
+        """The parameters, as the statement names them."""
         wanted = {"namespace": self.namespace, "encoder": self.encoder, "vector": halfvec(self.vector)}
         near = {"shard": self.shard, "after": self.after, "most": self.most, "ids": uuids(self.memory_ids)}
         return wanted | near | {"k": self.k}

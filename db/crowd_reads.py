@@ -34,7 +34,7 @@ _ALL = Filters()
 
 
 class Crowds:
-    """For one event loop. Methods raise what `ask` raises."""
+    """Reads large namespaces, for one event loop. Methods raise what `ask` raises."""
 
     def __init__(self, ask: Ask, now: Callable[[], float] = time.monotonic) -> None:
         self._ask, self._now = ask, now

@@ -1,4 +1,4 @@
-"""From where the commit worker reads each topic when it starts (DESIGN 3)."""
+"""Says from where the commit worker reads each topic when it starts (DESIGN 3)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Due:
 
 
 def pick(sealed: Sequence[tuple[int, str]], echoes: Iterable[Echo], most: int) -> dict[int, Due]:
-    """By shard, at most `most` ids of sealed memories and of their echoes: each memory after its last echo.
+    """Picks for each shard at most `most` ids of sealed memories and of their echoes: each memory after its last echo.
 
     `sealed`: (shard, memory) in the order to go by. `echoes`: in the same order, by rising sequence, at most `most`.
     """

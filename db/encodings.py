@@ -58,7 +58,7 @@ class Encodings:
             return [Encoded(*row) for row in connection.execute(QUERIES["reencode_next"], wanted)]
 
     def waiting(self, encoder: str, memories: Sequence[Encoded]) -> Waiting:
-        """Of the memories, those that are alive and have another encoder's embedding still."""
+        """Finds those of the memories that are alive and have another encoder's embedding still."""
         with self._link.use() as connection:
             wanted = {"encoder": encoder, "ids": [m.memory_id for m in memories], "seqs": [m.seq for m in memories]}
             row = connection.execute(QUERIES["reencode_waiting"], wanted).fetchone()

@@ -8,7 +8,7 @@ from memquorum.ports import VaultBehind
 
 
 class Followed:
-    """By shard, the journal sequence up to which the vault was seen to be followed, or has to be."""
+    """Keeps by shard the journal sequence up to which the vault was seen to be followed, or has to be."""
 
     def __init__(self) -> None:
         self._least: dict[int, int] = {}

@@ -60,19 +60,19 @@ def _vector(sent: bytes) -> NDArray[np.float32]:
 
 
 def candidate(row: tuple[Any, ...]) -> Candidate:
-    """Of a row of `candidates`."""
+    """Makes a candidate of a row of `candidates`."""
     hit, (encoder, sent, near, words, after, _) = hit_of(row[:15]), row[15:]
     return Candidate(hit, encoder, _vector(sent), near, words, tuple(after))
 
 
 def neighbour(row: tuple[Any, ...]) -> Neighbour:
-    """Of a row of `around`."""
+    """Makes a neighbour of a row of `around`."""
     hit, (encoder, sent, anchor, way, apart) = hit_of(row[:15]), row[15:]
     return Neighbour(Candidate(hit, encoder, _vector(sent), False, None, ()), anchor, way, apart)
 
 
 def trace(row: tuple[Any, ...]) -> Trace:
-    """Of a row of `traces`."""
+    """Makes a trace of a row of `traces`."""
     hit, (encoder, sent, _, place) = hit_of(row[:15]), row[15:]
     return Trace(Candidate(hit, encoder, _vector(sent), False, None, ()), place)
 

@@ -149,7 +149,7 @@ class InMemoryStore:
         return {shard: known[topic] for shard, known in self._cursors.items() if topic in known}
 
     def answered(self, shard: int, orders: Collection[bytes]) -> set[bytes]:
-        """Of orders, by their digests, those that were answered."""
+        """Finds those of the orders, by their digests, that were answered."""
         return {digest for digest in orders if (shard, digest) in self.orders}
 
     def guarded(self, namespaces: Collection[str]) -> dict[str, Guarded]:
@@ -161,7 +161,8 @@ class InMemoryStore:
         return found
 
     def goals_due(self, shards: Iterable[int], after_ms: int, most: int) -> dict[int, GoalDue]:
-        """By shard, a goal that was last spoken of so long ago or longer, with at most so many of its memories."""
+        """Finds for each shard a goal that was last spoken of so long ago or longer, with at most so many of its
+        memories."""
         goals: dict[tuple[int, str, str], list[Protection]] = {}
         for one in self.protected.values():
             if one.kind.startswith(GOAL):

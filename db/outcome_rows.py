@@ -35,7 +35,8 @@ def found(rows: Iterable[tuple[Any, ...]]) -> dict[Event, dict[str, Any]]:
 
 
 def load(dsn: str, events: Sequence[Event]) -> dict[Event, dict[str, Any]]:
-    """As `found`, of any number of events, by whoever may read all namespaces. Raises StoreUnavailable."""
+    """Finds outcomes as `found` does, of any number of events, by whoever may read all namespaces. Raises
+    StoreUnavailable."""
     told: dict[Event, dict[str, Any]] = {}
     link = Link(dsn, READER, StoreUnavailable)
     try:

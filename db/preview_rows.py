@@ -43,7 +43,7 @@ class Moment:
         ]
 
     def configured(self, codec: Codec, genesis: Genesis, shard: int) -> Genesis:
-        """By whom the shard's next decision is taken."""
+        """The members by whom the shard's next decision is taken."""
         rows = self._connection.execute(QUERIES["order_votes"], {"shard": shard})
         return follow(codec, genesis, [(data, tuple(commits)) for _, _, _, done, data, commits in rows if done])
 
@@ -72,7 +72,7 @@ class Moment:
 
 @contextmanager
 def moment(dsn: str) -> Iterator[Moment]:
-    """For the length of the block. Raises StoreUnavailable."""
+    """Holds one snapshot for the length of the block. Raises StoreUnavailable."""
     link = Link(dsn, READER, StoreUnavailable, isolation=psycopg.IsolationLevel.REPEATABLE_READ)
     try:
         with link.use() as connection, connection.transaction():

@@ -133,7 +133,7 @@ class SqliteSignState:
         self._db.execute("INSERT INTO slots VALUES (?, ?, ?, ?, ?)", (slot, *series(slot), digest, message))
 
     def _prune(self, marks: Mapping[str, int]) -> None:
-        """In the transaction that is open: a slot is gone only where its mark stands."""
+        """Prunes in the transaction that is open: a slot is gone only where its mark stands."""
         self._db.executemany(_RAISE, marks.items())
         self._db.executemany(_PRUNE, marks.items())
 

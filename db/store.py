@@ -154,12 +154,13 @@ class PostgresStore:
             return [memory_id for memory_id, kind in protections(connection, memory_ids) if kind == HOLD]
 
     def answered(self, shard: int, orders: Sequence[bytes]) -> set[bytes]:
-        """Of orders, by their digests (`core.orders.order_digest`), those that were answered."""
+        """Finds those of the orders, by their digests (`core.orders.order_digest`), that were answered."""
         with self._link.use() as connection:
             return _answered(connection, {shard: orders})[shard]
 
     def goals_due(self, shards: Iterable[int], after_ms: int, most: int) -> dict[int, GoalDue]:
-        """By shard, a goal that was last spoken of so long ago or longer, with at most so many of its memories."""
+        """Finds for each shard a goal that was last spoken of so long ago or longer, with at most so many of its
+        memories."""
         wanted = {"shards": list(shards), "after": after_ms, "most": most}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["goals_due"], wanted).fetchall()
@@ -185,7 +186,8 @@ class PostgresStore:
             return [Published(seq, event_id, as_of, JournalAppended(*link)) for seq, event_id, as_of, *link in rows]
 
     def destroyed(self, codec: Codec, shard: int, after: int, limit: int) -> list[tuple[int, list[str]]]:
-        """Of the shard's entries after a sequence that may tell of destroyed keys, in order, the sequence and whose."""
+        """Reads of the shard's entries after a sequence that may tell of destroyed keys, in order, the sequence and
+        whose."""
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["journal_destroyed"], {"shard": shard, "after": after, "limit": limit})
             return [(seq, destroyed(codec, codec.decode_as(JournalEntry, entry))) for seq, entry in rows]
@@ -379,7 +381,7 @@ def protections(connection: psycopg.Connection, memory_ids: Iterable[str]) -> di
 
 
 def _answered(connection: psycopg.Connection, orders: Mapping[int, Iterable[bytes]]) -> dict[int, set[bytes]]:
-    """Of orders by shard, those that were answered."""
+    """Finds those of the orders, by shard, that were answered."""
     found: dict[int, set[bytes]] = {shard: set() for shard in orders}
     asked = [(shard, digest) for shard, digests in orders.items() for digest in digests]
     named = {"shards": [shard for shard, _ in asked], "digests": [digest for _, digest in asked]}

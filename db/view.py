@@ -325,7 +325,7 @@ class View:
         return {memory_id: Marks(*said) for memory_id, *said in rows}
 
     def fading(self, memory_ids: Sequence[str]) -> list[Fading]:
-        """Of those of the memories that are known, what a vote needs that looks at no content."""
+        """Reads, of those of the memories that are known, what a vote needs that looks at no content."""
         return self._db.execute(sql.FADING, (json.dumps(memory_ids),)).fetchall()
 
     def resting(self, memory_ids: Sequence[str]) -> list[Fading]:

@@ -151,7 +151,8 @@ def rebuilt(
     *,
     keep: bool = False,
 ) -> dict[str, Any]:
-    """As `rebuild`, but returns what came of it instead of printing: plain values, `equal` among them if compared."""
+    """Rebuilds as `rebuild` does, and returns what came of it instead of printing: plain values, `equal` among them if
+    compared."""
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     _refuse_into(settings, name)
     stays = False

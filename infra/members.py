@@ -174,7 +174,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
 
 
 def _wait(settings: Settings, made: Genesis, codec: Codec, wanted: Sequence[MembersOrdered], seconds: float) -> int:
-    """Until every order is carried out. Returns 1 if one is not by then."""
+    """Waits until every order is carried out. Returns 1 if one is not by then."""
     until = time.monotonic() + seconds
     while True:
         now = configurations.read(settings.bootstrap, made, codec)
@@ -225,7 +225,7 @@ _STEPS: dict[str, Callable[[Genesis, int, argparse.Namespace], MembersOrdered]] 
 
 
 def _rated(settings: Settings, now: Sequence[Genesis], shards: Sequence[int], codec: Codec) -> list[MembersOrdered]:
-    """Of the shards in which something changes."""
+    """Makes the orders for the shards in which something changes."""
     shown = configurations.shown(settings.bootstrap, now, codec)
     wanted = []
     for shard in shards:

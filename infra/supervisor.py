@@ -228,7 +228,7 @@ def started(configured: Settings, progress: Progress | None = None) -> Iterator[
 
 
 def launch(configured: Settings, progress: Progress) -> Settings:
-    """As `started`, but the installation stays when this process ends; `down` stops it."""
+    """Starts it as `started` does, but the installation stays when this process ends; `down` stops it."""
     _refuse_second(configured.run_dir)
     process = _spawn(configured, attached=False)
     try:

@@ -107,7 +107,8 @@ def aiokafka(bootstrap: str) -> dict[str, Any]:
 
 
 def context(security: Security) -> ssl.SSLContext | None:
-    """For who speaks TLS by Python's own means: brokers are who the `ca` says and where it says. None without TLS."""
+    """The context for who speaks TLS by Python's own means: brokers are who the `ca` says and where it says. None
+    without TLS."""
     if security.ca is None:
         return None
     made = ssl.create_default_context(cafile=str(security.ca))

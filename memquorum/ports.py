@@ -114,8 +114,8 @@ class Follows(Vault, Protocol):
     """A vault that knows how far it followed the journals: one that is put back from a backup says less than they."""
 
     def followed(self) -> dict[int, int]:
-        """By shard, up to which journal sequence every key that it calls destroyed is; absent for none. What is less
-        than that is VaultBehind from now on, for whoever asked."""
+        """Tells for each shard up to which journal sequence every key that it calls destroyed is; absent for none. What
+        is less than that is VaultBehind from now on, for whoever asked."""
         ...
 
     def follow(self, moves: Mapping[int, tuple[int, int]], memory_ids: Iterable[str] = ()) -> int:
@@ -293,7 +293,7 @@ class SignState(Protocol):
     """A replica's memory of what it has signed; survives crashes; written before anything is sent (DESIGN 12)."""
 
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
-        """For each (slot, digest, message): stores it if the slot is free, and answers the message to send.
+        """Stores each (slot, digest, message) whose slot is free, and answers the message to send.
 
         The same digest answers the stored message; another digest raises SignConflict, and so does a slot at or below
         the low-water mark of its series, whatever the digest. All in one durable transaction.

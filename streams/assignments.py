@@ -24,7 +24,7 @@ class Displaced(RuntimeError):
 
 
 class Assignments:
-    """One process's."""
+    """The partitions that one process has."""
 
     def __init__(self, codec: Codec, past: Past | None, clock: Callable[[], int]) -> None:
         """`clock`: milliseconds since 1970. Without a `past` nothing is known of other writers: for tests."""

@@ -46,8 +46,8 @@ class Caps:
         self._stopped: dict[int, dict[str, int]] = {}
 
     def candidates(self, tick: DecayCrossed, standing: Standing, wanted: RestoreOrdered | None = None) -> Found:
-        """Of what crossed at the tick and, under pressure, of what was not used for longest; and of what a request
-        wants to be forgotten."""
+        """Chooses the candidates of what crossed at the tick and, under pressure, of what was not used for longest; and
+        of what a request wants to be forgotten."""
         shard, most = tick.shard, self._policy.epoch.proposals_max
         ids, full = [crossing.memory_id for crossing in tick.crossed], set[str]()
         looked, rooms, stopped = len(ids), dict[str, int](), dict[str, int]()

@@ -36,7 +36,7 @@ class Decay:
     """JournalAppended → DecayCrossed, one for every tick, also when nothing has crossed."""
 
     def __init__(self, codec: Codec, policy: Policy, schedule: Schedule) -> None:
-        """At most `epoch.proposals_max` crossings a tick, the oldest due first: what an epoch can propose."""
+        """It sends at most `epoch.proposals_max` crossings a tick, the oldest due first: what an epoch can propose."""
         self._codec = codec
         self._policy = policy
         self._schedule = schedule

@@ -27,8 +27,9 @@ _TRIES = 5
 
 
 class Members:
-    """Of all shards. `orders`: None where no operator can give any: then the genesis file's configuration holds for
-    ever, and nothing is asked. That their topic is empty says nothing of what was decided: it may be a new one."""
+    """The members of all shards. `orders`: None where no operator can give any: then the genesis file's configuration
+    holds for ever, and nothing is asked. That their topic is empty says nothing of what was decided: it may be a new
+    one."""
 
     def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule, orders: Orders | None) -> None:
         self._codec, self._genesis, self._schedule, self._orders = codec, genesis, schedule, orders

@@ -71,7 +71,8 @@ class Nomination:
         self._caps = Caps(genesis.policy, schedule, self._shown)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
-        """At most one nomination per shard. ValueError for a record that is no answer to a tick of its partition."""
+        """Makes at most one nomination per shard. Raises ValueError for a record that is no answer to a tick of its
+        partition."""
         ticks = [self._read(arrival) for arrival in arrivals]
         origin = {(tick.shard, tick.journal_seq): arrival for tick, arrival in zip(ticks, arrivals, strict=True)}
         outputs: list[Output] = []

@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 
 class OpenOrders:
-    """Of all shards."""
+    """The open orders of all shards."""
 
     def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule) -> None:
         self._codec, self._genesis, self._schedule = codec, genesis, schedule

@@ -83,7 +83,7 @@ class Recall:
         return record if isinstance(record, EpisodeAccepted) else None
 
     def _last(self, episodes: Sequence[EpisodeAccepted]) -> list[EpisodeAccepted]:
-        """Of each agent as many as its buffer holds."""
+        """Keeps of each agent as many as its buffer holds."""
         seen: Counter[tuple[str, str]] = Counter()
         kept: list[EpisodeAccepted] = []
         for episode in reversed(episodes):

@@ -92,8 +92,8 @@ class Salience:
         vectors_max: int = _VECTORS_MAX,
         clock: Callable[[], int] = now_ms,
     ) -> None:
-        """Without a `past` the episodic buffers begin empty, and without `crashes` no text is under suspicion: for
-        tests. `clock`: milliseconds since 1970."""
+        """It begins: without a `past` the episodic buffers begin empty, and without `crashes` no text is under
+        suspicion: for tests. `clock`: milliseconds since 1970."""
         self._codec = codec
         self._policy = policy.salience
         self._encoder = encoder

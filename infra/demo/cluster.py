@@ -40,7 +40,7 @@ class Survey:
 
     @property
     def span_ms(self) -> int:
-        """From the first record to the last, at least an hour."""
+        """The time from the first record to the last, at least an hour."""
         return max(_SHORTEST_MS, self.last - (self.first or 0))
 
 

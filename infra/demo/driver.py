@@ -145,7 +145,7 @@ class Driver:
         record: Record | ClockRequested,
         delivered: Callable[[KafkaError | None, Message], None] | None = None,
     ) -> None:
-        """As any client may publish: plain JSON, without what is absent."""
+        """Publishes as any client may: plain JSON, without what is absent."""
         value = json.dumps({name: v for name, v in asdict(record).items() if v is not None}).encode()
         headers = loop.headers(type(record).__name__, _SOURCE, record.event_id or "")
         headers = [(n, "application/json" if n == "content-type" else v) for n, v in headers]

@@ -56,7 +56,7 @@ class Epoch:
 
     @property
     def latency_ms(self) -> int | None:
-        """From the nomination's place in its topic to the decision's place in the journal's."""
+        """The time from the nomination's place in its topic to the decision's place in the journal's."""
         return None if self.decided_at is None else self.decided_at - self.nominated_at
 
 

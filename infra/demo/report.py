@@ -167,7 +167,7 @@ def bars(values: Sequence[int], console: Console, width: int = 40) -> str:
 
 
 def _sample(values: Sequence[Any], most: int) -> list[Any]:
-    """At most so many of the values, evenly, the first and the last among them."""
+    """Picks at most so many of the values, evenly, the first and the last among them."""
     if len(values) <= most:
         return list(values)
     return [values[round(i * (len(values) - 1) / (most - 1))] for i in range(most)]

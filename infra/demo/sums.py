@@ -97,7 +97,7 @@ def words(code: str) -> str:
 
 
 def _shown(parts: list[tuple[str, int]]) -> tuple[tuple[str, int], ...]:
-    """Without the parts that are zero, but for the first."""
+    """Leaves out the parts that are zero, but for the first."""
     return tuple(part for index, part in enumerate(parts) if part[1] or index == 0)
 
 

@@ -72,7 +72,7 @@ class Demands:
     folder: Path
 
     def properties(self, port: int, own: int, controller: int) -> dict[str, str]:
-        """Of a broker whose clients come to `port`, and brokers, and who administers them, to `own`."""
+        """The properties of a broker whose clients come to `port`, and brokers, and who administers them, to `own`."""
         here, ca = "127.0.0.1", str(self.folder / "ca.crt")
         return {
             "listeners": f"CLIENT://{here}:{port},BROKER://{here}:{own},CONTROLLER://{here}:{controller}",

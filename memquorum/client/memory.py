@@ -113,7 +113,7 @@ class AsyncMemory(Protecting):
         return await self.outcome(receipt, timeout) if wait else receipt
 
     async def add_all(self, episodes: Iterable[Mapping[str, Any]]) -> list[Receipt]:
-        """As `add` for many, in order, confirmed together. If one of them is Invalid, none is sent."""
+        """Adds many, in order, confirmed together. If one of them is Invalid, none is sent."""
         checked = [self._episode(episode) for episode in episodes]
         await self._send(topics.EPISODES, "EpisodeRecorded", [(r.namespace, r.event_id, value) for r, value in checked])
         return [receipt for receipt, _ in checked]

@@ -49,7 +49,9 @@ def body(answer: httpx.Response, kind: type[T]) -> T:
         try:
             return msgspec.json.decode(answer.content, type=kind)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-            raise Unreachable(f"the retrieval service's answer cannot be read: {error}. Is it of this version?") from None
+            raise Unreachable(
+                f"the retrieval service's answer cannot be read: {error}. Is it of this version?"
+            ) from None
     try:
         found: dict[str, Any] = answer.json()
     except ValueError:

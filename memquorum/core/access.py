@@ -61,7 +61,7 @@ class Sight(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """As the store's row security reads it; no namespace holds a comma or an asterisk."""
+        """The namespaces as the store's row security reads them; no namespace holds a comma or an asterisk."""
         return ",".join(self.namespaces)
 
 

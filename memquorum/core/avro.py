@@ -94,7 +94,7 @@ class Codec:
         return record
 
     def decode_as(self, kind: type[T], data: bytes) -> T:
-        """As `decode`, for a place where only one kind of record belongs. Raises DecodeError."""
+        """Decodes in a place where only one kind of record belongs. Raises DecodeError."""
         record = self.decode(data)
         if not isinstance(record, kind):
             raise DecodeError(f"a {type(record).__name__} where a {kind.__name__} belongs")

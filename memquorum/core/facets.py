@@ -42,11 +42,11 @@ class Said(Protocol):
 
     @property
     def type(self) -> str:
-        """Of `TYPES`."""
+        """The type, one of `TYPES`."""
 
     @property
     def sensitivity_ppm(self) -> int | None:
-        """In millionths; None where nothing is said."""
+        """The sensitivity in millionths; None where nothing is said."""
 
     @property
     def purposes(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class Kept(Protocol):
 
     @property
     def sensitivity_ppm(self) -> int:
-        """In millionths."""
+        """The sensitivity in millionths."""
 
     @property
     def purposes(self) -> str | None:

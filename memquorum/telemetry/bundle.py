@@ -13,7 +13,7 @@ from memquorum.telemetry.tracing import Tracing
 
 @dataclass(frozen=True, slots=True)
 class Telemetry:
-    """One process's. The default counts into a registry that nobody reads, and traces nothing."""
+    """What one process counts and traces. The default counts into a registry that nobody reads, and traces nothing."""
 
     tracing: Tracing = field(default_factory=Tracing)
     meters: Meters = field(default_factory=Meters)

@@ -93,7 +93,7 @@ def find(folder: Path, trace_id: str) -> list[Trace]:
 
 
 def _concerning(spans: Sequence[Span], trace_id: str) -> list[Span]:
-    """Of another trace's spans those that link ours, with all that led to them and all that they led to.
+    """Picks those of another trace's spans that link ours, with all that led to them and all that they led to.
 
     One search uses many memories: what became of the others is not of this one's story.
     """

@@ -133,7 +133,7 @@ class Told(SpanExporter):
         self._lost = 0
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """As the inner one does."""
+        """Exports as the inner one does."""
         result = self._inner.export(spans)
         if result is not SpanExportResult.SUCCESS:
             self._lost += len(spans)
@@ -143,7 +143,7 @@ class Told(SpanExporter):
         return result
 
     def shutdown(self) -> None:
-        """As the inner one does."""
+        """Shuts down as the inner one does."""
         self._inner.shutdown()
 
 

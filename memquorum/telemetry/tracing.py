@@ -195,7 +195,8 @@ class Tracing:
         offset: int,
         since_ns: int | None = None,
     ) -> Hop:
-        """As `process`, for the first record of a memory: in the memory's own trace, whatever trace it came from."""
+        """Begins a hop as `process` does, for the first record of a memory: in the memory's own trace, whatever trace
+        it came from."""
         if self._tracer is None:
             return Hop(None, None, parent)
         own = trace_of_memory(memory_id)

@@ -441,9 +441,7 @@ def test_an_order_for_a_subject_leaves_no_copy_of_the_same_agent_alive(
     assert [one.outcome for one in (*said, theirs)] == ["stored"] * 3
     would = memory.erase(subject="noor")
     assert {one.memory_id for one in would.going} == {one.memory_id for one in said}
-    assert {one.memory_id: one.why for one in would.staying} == {
-        theirs.memory_id: "another agent said it: reviewer"
-    }
+    assert {one.memory_id: one.why for one in would.staying} == {theirs.memory_id: "another agent said it: reviewer"}
     done = memory.erase(subject="noor", dry_run=False)
     assert (done.status, done.memories, len(done.staying)) == ("erased", 2, 1)
     assert {hit.memory_id for hit in memory.search(text, peek=True)} == {theirs.memory_id}

@@ -15,8 +15,19 @@ import pytest
 from msgspec import structs
 
 from memquorum import cli
-from memquorum.client import Erasure, Forget, Hit, Invalid, LeftOut, NotConfigured, NotFound, Receipt, operating
-from memquorum.client import restoring, settings
+from memquorum.client import (
+    Erasure,
+    Forget,
+    Hit,
+    Invalid,
+    LeftOut,
+    NotConfigured,
+    NotFound,
+    Receipt,
+    operating,
+    restoring,
+    settings,
+)
 from memquorum.client.command import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
 from memquorum.core.api.answers import (
     Answering,

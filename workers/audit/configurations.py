@@ -19,7 +19,7 @@ from workers.kafka.partition import standing
 
 
 def read(bootstrap: str, genesis: Genesis, codec: Codec) -> list[Genesis]:
-    """By shard, the configuration in force, from which `of` and `at` lead back to those before it.
+    """Reads the configuration in force of each shard, from which `of` and `at` lead back to those before it.
 
     Raises KafkaException or TopicUnreadable.
     """
@@ -40,8 +40,8 @@ def read(bootstrap: str, genesis: Genesis, codec: Codec) -> list[Genesis]:
 
 
 def shown(bootstrap: str, now: Sequence[Genesis], codec: Codec) -> list[tuple[dict[int, frozenset[int]], int]]:
-    """By shard: whose ballots the late decisions show, by sequence, each proven; and the last sequence. `now`: what
-    `read` answers.
+    """Reads for each shard whose ballots the late decisions show, by sequence, each proven; and the last sequence.
+    `now`: what `read` answers.
 
     Raises KafkaException or TopicUnreadable.
     """

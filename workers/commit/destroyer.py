@@ -25,7 +25,7 @@ _LOOK_EVERY_S = 2.0
 
 
 class Destroyer:
-    """Of one session: it writes to the vault after `begin`, and alone."""
+    """Destroys keys for one session. It writes to the vault after `begin`, and alone."""
 
     def __init__(
         self,
@@ -68,7 +68,8 @@ class Destroyer:
         self._notes |= through
 
     def look(self, states: Iterable[ShardState], now_s: float) -> None:
-        """To be called often: whether the vault is where it was, and how far the journals are. Raises VaultBehind."""
+        """Looks, as often as it is called, whether the vault is where it was, and how far the journals are. Raises
+        VaultBehind."""
         if now_s < self._look_at:
             return
         self._look_at = now_s + _LOOK_EVERY_S

@@ -32,7 +32,7 @@ RESIDUE_MS = 8 * 24 * 3600 * 1000
 
 
 class Erasing:
-    """Of one session of the commit worker."""
+    """Carries out erasures for one session of the commit worker."""
 
     def __init__(
         self,
@@ -100,5 +100,6 @@ class Erasing:
         return self._store.named(order.namespace, order.selector, order.value)
 
     def _with_heads(self, net: Net, genesis: Genesis) -> Net:
-        """With each order the signed head where its entries end: what proves, with them, that they are journalled."""
+        """Puts with each order the signed head where its entries end: what proves, with them, that they are
+        journalled."""
         return replace(net, erasures=tuple(replace(one, head=self._head(net.after, genesis)) for one in net.erasures))

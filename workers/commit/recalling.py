@@ -22,7 +22,7 @@ _UNREADABLE = (CannotReplay, TopicUnreadable, KafkaException, DecodeError)
 
 
 class Recalling:
-    """Of one session of the commit worker."""
+    """Brings memories back for one session of the commit worker."""
 
     def __init__(
         self, codec: Codec, bootstrap: str, store: PostgresStore, keys: Callable[[list[str]], dict[str, bytes]]

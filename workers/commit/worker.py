@@ -138,7 +138,7 @@ class _Stopped(Exception):
 
 
 class _Session:
-    """From reading where the store stands until the store is lost, or the stop."""
+    """Works from reading where the store stands until the store is lost, or the stop."""
 
     def __init__(
         self,
@@ -425,7 +425,7 @@ class _Session:
         raise _Stopped
 
     def _await_key(self, shard: int) -> None:
-        """Until it has the key that the shard's configuration names for its journal. Raises _Stopped."""
+        """Waits until it has the key that the shard's configuration names for its journal. Raises _Stopped."""
         genesis = self._lines[shard].rules.genesis
         while not self._outbox.signs(genesis):
             why = f"configuration {genesis.config} of shard {shard} names a key of {SIGNER} that is not in its folder"

@@ -86,7 +86,7 @@ class Gate:
             self._stocktaking.stock.placed(namespace, shard, offset)
 
     def turn(self, now_ms: int) -> None:
-        """To be called before each batch: who has been refused nothing for a minute is told of no longer.
+        """Ends what is over, before each batch: who has been refused nothing for a minute is told of no longer.
 
         Where the last call is long ago, the batch in between waited: for the vault, or because the process was frozen.
         """

@@ -26,7 +26,7 @@ class LetterKeys:
         self._next_s: float | None = None
 
     def turn(self, now_s: float) -> int:
-        """To be called often; `now_s`: a clock that only runs forward. How many keys were destroyed by this call."""
+        """Destroys keys whose time is over, and says how many. `now_s`: a clock that only runs forward."""
         if self._next_s is not None and now_s < self._next_s:
             return 0
         try:

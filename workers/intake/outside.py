@@ -22,8 +22,8 @@ _PATIENCE_S = 30
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Of one topic: what lies before the place that intake has read to. `reach`: by partition, its first offset and
-    that place; only where there is anything. `oldest`: the time of the oldest such record, in milliseconds."""
+    """What one topic holds that lies before the place that intake has read to. `reach`: by partition, its first offset
+    and that place; only where there is anything. `oldest`: the time of the oldest such record, in milliseconds."""
 
     topic: str
     reach: dict[int, tuple[int, int]]

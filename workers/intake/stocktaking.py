@@ -88,7 +88,7 @@ class Stocktaking:
         return full
 
     def turn(self) -> None:
-        """To be called now and then: what the store counted meanwhile is taken up, and told."""
+        """Takes stock, each time that it is called: what the store counted meanwhile is taken up, and told."""
         self._left_s = self._patience_s
         if self._take_up() or self._told:
             self._tell()

@@ -479,5 +479,5 @@ def _wall_ms() -> int:
 
 
 def _forward_ms() -> int:
-    """Of a clock that only runs forward, whatever the machine's is set to."""
+    """The time by a clock that only runs forward, whatever the machine's is set to."""
     return time.monotonic_ns() // 1_000_000

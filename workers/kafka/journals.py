@@ -34,7 +34,8 @@ class Journals:
     stamps: Reader | None = None
 
     def __call__(self, followed: Mapping[int, int]) -> dict[int, int]:
-        """By shard, the last entry after a sequence that tells of destroyed keys. Raises VaultUnavailable."""
+        """Finds for each shard the last entry after a sequence that tells of destroyed keys. Raises
+        VaultUnavailable."""
         try:
             return {shard: seq for shard, seq, _ in self.destroyed(followed)}
         except KafkaException as error:

@@ -211,7 +211,7 @@ def ends(client: Consumer, partitions: Iterator[tuple[str, int]]) -> dict[tuple[
 def ends_at_last(
     client: Consumer, partitions: Sequence[tuple[str, int]], stop: Stop, turn: Callable[[], None]
 ) -> dict[tuple[str, int], int]:
-    """As `ends`, asked for as long as the broker does not answer, with a `turn` each time; nothing if told to stop."""
+    """Asks for `ends` as long as the broker does not answer, with a `turn` each time; nothing if told to stop."""
     while not stop:
         try:
             return ends(client, iter(partitions))

@@ -1,11 +1,11 @@
 """Kafka clients that notice when they have lost every broker for good, though the brokers are there.
 
-A broker that stood still for longer than its session is fenced when it wakes, and until it is let in again it answers
-a question for the cluster's brokers with none. librdkafka (since 2.10, https://github.com/confluentinc/librdkafka/issues/5301)
-then lets go of the brokers it knew, of the first one it was told of too, and never asks anybody again: the client
-polls, reports nothing and stays so even when the broker is started anew. With one broker every client that asks in
-that moment is lost. Nothing brings such a client back but another one, so its process ends and is started again.
-`python -m tests.faults.fenced_broker` shows it.
+A broker that stood still for longer than its session is fenced when it wakes, and until it is let in again it answers a
+question for the cluster's brokers with none. librdkafka (since 2.10,
+https://github.com/confluentinc/librdkafka/issues/5301) then lets go of the brokers it knew, of the first one it was
+told of too, and never asks anybody again: the client polls, reports nothing and stays so even when the broker is
+started anew. With one broker every client that asks in that moment is lost. Nothing brings such a client back but
+another one, so its process ends and is started again. `python -m tests.faults.fenced_broker` shows it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class BrokersLost(RuntimeError):
 
 class _Asking(Protocol):
     def list_topics(self, *, timeout: float) -> Any:
-        """As of every client of confluent-kafka; raises KafkaException where no broker answers."""
+        """Lists topics as every client of confluent-kafka does; raises KafkaException where no broker answers."""
 
 
 class Reach:
@@ -94,7 +94,7 @@ class ReachingConsumer(Consumer):
         super().__init__(settings)
 
     def poll(self, timeout: float = -1) -> Message | None:
-        """As of a Consumer."""
+        """Polls as a Consumer does."""
         message = super().poll(timeout)
         if message is not None and message.error() is None:
             self.reach.heard()
@@ -111,13 +111,13 @@ class ReachingProducer(Producer):
         super().__init__(settings)
 
     def poll(self, timeout: float = -1) -> int:
-        """As of a Producer."""
+        """Polls as a Producer does."""
         served = super().poll(timeout)
         self._look(len(self))
         return served
 
     def flush(self, timeout: float = -1) -> int:
-        """As of a Producer."""
+        """Flushes as a Producer does."""
         left = super().flush(timeout)
         self._look(left)
         return left
@@ -140,7 +140,7 @@ class Asker:
 
     @property
     def client(self) -> AdminClient:
-        """To ask by, until `failed`."""
+        """The client to ask by, until `failed`."""
         if self._client is None:
             self._client = AdminClient(self._settings)
         return self._client

@@ -12,8 +12,8 @@ ALARM_MS = 10_000
 
 
 class Patience:
-    """Of one session of a stage. Nothing is ever given up: what waits long is an alarm in the log, in `/readyz` and in
-    the metrics, until it has come."""
+    """Watches what one session of a stage waits for. Nothing is ever given up: what waits long is an alarm in the log,
+    in `/readyz` and in the metrics, until it has come."""
 
     def __init__(self, log: logging.Logger, shown: Stage, alarm_ms: int = ALARM_MS) -> None:
         self._log, self._shown, self._alarm_s = log, shown, alarm_ms / 1000

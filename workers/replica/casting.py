@@ -56,8 +56,8 @@ class _Question:
 
 
 class Casting:
-    """One seat's. Each nomination of the epoch is a question of its own: one that has to wait keeps no other from its
-    answer."""
+    """Casts the ballots of one seat. Each nomination of the epoch is a question of its own: one that has to wait keeps
+    no other from its answer."""
 
     def __init__(
         self,

@@ -338,7 +338,8 @@ class Seat:
                 self.watch.says(effect)
 
     def _keep_places(self) -> None:
-        """From where a restart reads each log: what the core holds for the slots ahead, or asked to be read again.
+        """Notes from where a restart reads each log: what the core holds for the slots ahead, or asked to be read
+        again.
 
         The core lets go of a place as soon as it has asked, and the loop goes back there only after this batch.
         """

@@ -69,7 +69,7 @@ class Walk:
         self._spine.score(Scored(offset, record, digest=hashlib.sha256(data).digest()))
 
     def full(self) -> dict[str, bool]:
-        """By topic, whether to pause it: what was read of it waits for the other one."""
+        """Says of each topic whether to pause it: what was read of it waits for the other one."""
         return {topics.ACCEPTED: self._spine.full, topics.SCORED: self._spine.scores_full}
 
     def waiting_for(self) -> int | None:
@@ -77,7 +77,7 @@ class Walk:
         return self._spine.waiting_for()
 
     def rewind(self) -> int | None:
-        """From where scores are to be read again, because there was no room for them before; asked for once."""
+        """Tells from where scores are to be read again, because there was no room for them before; asked for once."""
         return self._spine.rewind()
 
     def go(self) -> None:

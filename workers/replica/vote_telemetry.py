@@ -40,7 +40,8 @@ class _Heard:
 
 
 class VoteWatch:
-    """One seat's. `heard` and `over` go around every message that the seat takes; the rest follows its effects."""
+    """Counts and traces the votes of one seat. `heard` and `over` go around every message that the seat takes; the rest
+    follows its effects."""
 
     def __init__(self, genesis: Genesis, shard: int, epoch: int, shown: Stage | None = None) -> None:
         """`epoch`: the next to be decided."""

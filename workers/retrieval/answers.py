@@ -40,7 +40,7 @@ async def body(request: Request, bounds: Bounds = DEFAULTS) -> bytes:
 
 
 async def bad_request(_: Request, error: Exception) -> Response:
-    """For a BadRequest: 400, 413 where the body is too long, 409 where a hold stands against it."""
+    """Answers a BadRequest with 400, 413 where the body is too long, 409 where a hold stands against it."""
     assert isinstance(error, BadRequest)
     told = {"error": error.code, "field": error.field, "detail": error.detail}
     # What is left of a body that is too long is not read.
@@ -49,43 +49,44 @@ async def bad_request(_: Request, error: Exception) -> Response:
 
 
 async def unavailable(_: Request, error: Exception) -> Response:
-    """For a StoreUnavailable or a door that is Locked: 503, and when to ask again."""
+    """Answers a StoreUnavailable, or a door that is Locked, with 503 and when to ask again."""
     told = {"error": "unavailable", "field": None, "detail": f"{error}; try again"}
     return JSONResponse(told, 503, headers={"Retry-After": "1"})
 
 
 async def no_entry(_: Request, error: Exception) -> Response:
-    """For a NoEntry: 401, and what to do."""
+    """Answers a NoEntry with 401 and what to do."""
     assert isinstance(error, NoEntry)
     told = {"error": error.code, "field": "authorization", "detail": error.detail}
     return JSONResponse(told, 401, headers={"WWW-Authenticate": "Bearer"})
 
 
 async def denied(_: Request, error: Exception) -> Response:
-    """For a Denied: 403, and which right or namespace is missing; whether there is anything, nobody has looked."""
+    """Answers a Denied with 403 and which right or namespace is missing; whether there is anything, nobody has
+    looked."""
     assert isinstance(error, Denied)
     return JSONResponse({"error": "forbidden", "field": error.field, "detail": error.detail}, 403)
 
 
 async def busy(_: Request, error: Exception) -> Response:
-    """For a Busy: 429 where one key asks too much at once, 503 where all do; and when to ask again."""
+    """Answers a Busy with 429 where one key asks too much at once, with 503 where all do, and when to ask again."""
     assert isinstance(error, Busy)
     told = {"error": "busy", "field": None, "detail": error.detail}
     return JSONResponse(told, 429 if error.own else 503, headers={"Retry-After": "1"})
 
 
 async def late(_: Request, error: Exception) -> Response:
-    """For a Late: 504."""
+    """Answers a Late with 504."""
     return JSONResponse({"error": "timeout", "field": None, "detail": str(error)}, 504)
 
 
 async def gone(_: Request, __: Exception) -> Response:
-    """For a client that went away in the middle of its request; nobody reads it."""
+    """Answers a client that went away in the middle of its request; nobody reads it."""
     return Response(status_code=400)
 
 
 async def other(_: Request, error: Exception) -> Response:
-    """For paths and methods that there are not: said like everything else."""
+    """Answers paths and methods that there are not, like everything else."""
     assert isinstance(error, HTTPException)
     code = error.detail.lower().replace(" ", "_")
     detail = f"{error.detail}: /openapi.json has what there is"

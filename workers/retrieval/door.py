@@ -22,7 +22,8 @@ class Locked(RuntimeError):
 
 
 class Door:
-    """Without a file of keys it stands open, and says so. Once there is one it never opens without a key again."""
+    """Lets in who has a key. Without a file of keys it stands open, and says so. Once there is one it never opens
+    without a key again."""
 
     def __init__(self, file: Path | None) -> None:
         """`file` need not be there. Raises AccessError where it is, and holds no keys."""

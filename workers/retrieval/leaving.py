@@ -14,7 +14,7 @@ from workers.retrieval.service import Service
 async def leaving(
     service: Service, sight: Sight, namespace: str, memory_ids: Sequence[str]
 ) -> tuple[tuple[Leaving, ...], bool]:
-    """Of each memory what a vote would look at; and whether the caps leave nothing of the namespace for now."""
+    """Finds what a vote would look at of each memory, and whether the caps leave nothing of the namespace for now."""
     policy, reads = service.genesis.policy, service.reads
     rows = await reads.used(sight, namespace, memory_ids)
     words: dict[str, list[str]] = {}

@@ -34,7 +34,7 @@ class Limits:
 
     @asynccontextmanager
     async def turn(self, caller: Caller, seconds: float, waits: bool) -> AsyncIterator[None]:
-        """For as long as a request is worked on. Raises Busy at once, Late when its time is over."""
+        """Holds a place for as long as a request is worked on. Raises Busy at once, Late when its time is over."""
         one = (waits, caller.id or "")
         of = self._bounds
         most, most_of_one = (of.waiting, of.waiting_of_one) if waits else (of.working, of.working_of_one)

@@ -36,7 +36,7 @@ _FULL = "Kafka takes no accesses, and more of them wait than there is room for; 
 
 
 class Producer(Protocol):
-    """Of confluent_kafka's, what is needed."""
+    """What is needed of confluent_kafka's producer."""
 
     def produce(self, topic: str, *, value: bytes, key: bytes, headers: Any, on_delivery: Any) -> None:
         """Takes a record."""

@@ -70,9 +70,8 @@ def run(
     progress: Callable[[Progress], None] = lambda _: None,
     patience_s: float = _STALLED_S,
 ) -> Report:
-    """Until every memory is encoded by `encoder`, or `stop`. Raises Stalled, StoreUnavailable, VaultUnavailable, and
-    KafkaException where Kafka refuses a record for good. What was done until then stays.
-    """
+    """Works until every memory is encoded by `encoder`, or `stop`. Raises Stalled, StoreUnavailable, VaultUnavailable,
+    and KafkaException where Kafka refuses a record for good. What was done until then stays."""
     began = time.monotonic()
     producer = loop.producer(bootstrap)
     with closing(Encodings(memory_dsn)) as encodings:
@@ -178,8 +177,8 @@ class _Work:
             self._refused = self._refused or KafkaException(error)
 
     def _await(self, memories: Sequence[Encoded]) -> int:
-        """Until the commit worker has taken them, or they were forgotten or changed, or `stop`; how many there is
-        nothing more to do for. Raises Stalled."""
+        """Waits until the commit worker has taken them, or they were forgotten or changed, or `stop`; how many there
+        is nothing more to do for. Raises Stalled."""
         least, since = len(memories) + 1, time.monotonic()
         while memories:
             waiting = self._encodings.waiting(self._encoder.name, memories)

@@ -40,8 +40,8 @@ class LeftOut(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True, omit_defaults=True):
-    """Of a search. `used`: how many hits count as used, by an access that is published behind the answer, or with
-    `confirm` was; `warning`: why not all. `left_out`: by filter, where the search names one.
+    """What a search found. `used`: how many hits count as used, by an access that is published behind the answer, or
+    with `confirm` was; `warning`: why not all. `left_out`: by filter, where the search names one.
 
     `served_from`: cache or store. `compared`: with all memories of the namespace, the most used, or by index, which
     finds nearly all of the nearest. `cached`: how many of them the cache holds.
@@ -121,7 +121,8 @@ class Context(Struct, frozen=True, omit_defaults=True):
 
 
 class Retrieved(Struct, frozen=True, omit_defaults=True):
-    """Of a retrieval: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the reasons."""
+    """What a retrieval gives: what fits the budget, best first. `left_out`: by reason; docs/reading.md names the
+    reasons."""
 
     namespace: str
     items: tuple[Answering, ...]
@@ -136,7 +137,7 @@ class Retrieved(Struct, frozen=True, omit_defaults=True):
 
 
 class Recalled(Struct, frozen=True, omit_defaults=True):
-    """Of a recall: what surrounds the anchors and fits the budget, in the order of time."""
+    """What a recall gives: what surrounds the anchors and fits the budget, in the order of time."""
 
     namespace: str
     anchors: tuple[str, ...]

@@ -17,7 +17,7 @@ WAIT_MS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Of the query string."""
+    """A parameter of the query string."""
 
     name: str
     kind: type

@@ -38,8 +38,8 @@ class Words:
 
 
 def stable(codec: Codec, genesis: Genesis, shard: int, records: Iterable[Record]) -> dict[int, Checkpoint]:
-    """By sequence, what q members have signed alike, of a configuration or of those that led to it. Everything else
-    proves nothing and is passed over."""
+    """Finds by sequence what q members have signed alike, of a configuration or of those that led to it. Everything
+    else proves nothing and is passed over."""
     said: dict[tuple[int, bytes], dict[int, Checkpoint]] = {}
     found: dict[int, Checkpoint] = {}
     for record in records:
@@ -91,7 +91,7 @@ class Agreed:
             )
 
     def finish(self) -> None:
-        """After the last entry: reads the streams as far as members have spoken of them."""
+        """Ends the audit after the last entry: reads the streams as far as members have spoken of them."""
         asked = {said.accepted_offset: said for said in self._stable.values()}
         stream = self._beginning
         for item in _items(self._codec, self._words, max(asked, default=-1)):

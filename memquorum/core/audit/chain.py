@@ -199,7 +199,7 @@ class Heads:
         self._highest = 0
 
     def configured(self, seq: int, genesis: Genesis) -> None:
-        """From the entry `seq` on this configuration is in force."""
+        """Notes that this configuration is in force from the entry `seq` on."""
         if genesis.config != self._genesis.config:
             self._configurations.append((seq, genesis))
             self._genesis = genesis
@@ -213,7 +213,8 @@ class Heads:
                 return
 
     def finish(self, settled_seq: int, extend: Callable[[int], None]) -> None:
-        """After the last entry: does the chain reach the heads, and do the heads reach the entry `settled_seq`?
+        """Ends the audit after the last entry: does the chain reach the heads, and do the heads reach the entry
+        `settled_seq`?
 
         A head follows the entries that it covers, so heads that came later are asked for where those at hand do not
         reach so far, and `extend(seq)` reads the entries up to such a head.

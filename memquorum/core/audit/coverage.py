@@ -72,7 +72,7 @@ class Coverage:
         return None
 
     def finish(self) -> None:
-        """After the last entry."""
+        """Ends the audit after the last entry."""
         if self._cut is not None:
             seq, offset = self._cut
             self._note(

@@ -46,7 +46,7 @@ class Known(Struct, frozen=True):
 
 
 class Erasures:
-    """Of one shard."""
+    """Audits the erasures of one shard."""
 
     def __init__(self, rules: Rules) -> None:
         self.tombstones = Tombstones()

@@ -89,7 +89,7 @@ class History:
 
     @property
     def configuration(self) -> Genesis:
-        """By whom the next decision is taken, and whose services' keys hold."""
+        """The members by whom the next decision is taken, and whose services' keys hold."""
         return self._configuration
 
     @property

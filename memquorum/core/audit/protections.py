@@ -15,7 +15,7 @@ from memquorum.core.records import Destroyed, JournalEntry, Lapsed, Protected
 
 
 class Protections:
-    """Of one shard. `standing`: by (memory id, kind)."""
+    """Audits the protections of one shard. `standing`: by (memory id, kind)."""
 
     def __init__(self, rules: Rules) -> None:
         self.standing: dict[tuple[str, str], Protection] = {}

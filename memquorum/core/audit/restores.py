@@ -20,7 +20,7 @@ from memquorum.core.tiers import GONE, SEALED
 
 
 class Restores:
-    """Of one shard."""
+    """Audits the restores of one shard."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules

@@ -112,7 +112,8 @@ class Table:
         return there
 
     def finish(self, whole: bool = True) -> None:
-        """After the last expected row: what the table still holds is too much, if the `whole` table was expected."""
+        """Ends the comparison after the last expected row: what the table still holds is too much, if the `whole` table
+        was expected."""
         while whole and self._next is not None:
             self._extra()
         if self._cut is not None:
@@ -208,7 +209,8 @@ class Witness:
         _hold("living", ("namespace",), living, self._store.living, self._findings)
 
     def finish(self, whole: bool) -> None:
-        """After the last entry. `whole`: the chain reached the snapshot's end, so no further row can be right."""
+        """Ends the audit after the last entry. `whole`: the chain reached the snapshot's end, so no further row can be
+        right."""
         grown = (self._journal, self._event, self._decision, self._outcome, self._ballot)
         for table in (*grown, self._provenance, self._erased, self._let_go, self._answered):
             table.finish(whole)
@@ -216,7 +218,8 @@ class Witness:
             self._findings.add(Kind.ROW_MISSING, seq, f"table event, seq {seq}", "a row", "none")
 
     def finish_journal(self, whole: bool) -> None:
-        """As `finish`, where the chain broke: the tables that follow from its history were not followed to the end."""
+        """Ends the audit where the chain broke: the tables that follow from its history were not followed to the
+        end."""
         self._journal.finish(whole)
 
     def _expect_event(self, row: Event, seq: int) -> None:

@@ -73,7 +73,7 @@ class Answers:
             self._count -= len(self._held.pop(offset))
 
     def again(self, first: int) -> int | None:
-        """From where the partition is to be read again, once: what was let go is wanted now. `first`: the accepted
+        """Tells once from where the partition is to be read again: what was let go is wanted now. `first`: the accepted
         offset of the first record that is not applied."""
         if self._left is None or first < self._left[1]:
             return None
@@ -83,8 +83,8 @@ class Answers:
         return at
 
     def begin(self, since: int) -> int | None:
-        """From where a restart has to read the partition once everything before accepted offset `since` is applied;
-        None where nothing that counts was read: from where it was read now."""
+        """Tells from where a restart has to read the partition once everything before accepted offset `since` is
+        applied; None where nothing that counts was read: from where it was read now."""
         held = next((min(s.offset for s in known.values()) for at, known in self._held.items() if at >= since), None)
         left = self._left[0] if self._left is not None else None
         last = self._last if self._last != _NONE else None

@@ -227,8 +227,8 @@ class Assembly:
                     del held[key]
 
     def _reconfigure(self, certified: Certified, genesis: Genesis) -> None:
-        """From here on another configuration decides. Its messages stand behind what decided that: read on from there,
-        since they were passed over when they came before it was known."""
+        """Takes up the configuration that decides from here on. Its messages stand behind what decided that: read on
+        from there, since they were passed over when they came before it was known."""
         seq, self._genesis = certified.checked.body.seq, genesis
         commits = [at for held in self._slots[seq].commits.values() for at, _ in held.values()]
         self._read_again({PRE_PREPARE: certified.offset, COMMIT: min(commits)})

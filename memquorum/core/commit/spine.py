@@ -116,12 +116,12 @@ class Spine:
         self._answers.let_go(self.next_offset)
 
     def rewind(self) -> int | None:
-        """From where scores are to be read again, because there was no room for them before; asked for once."""
+        """Tells from where scores are to be read again, because there was no room for them before; asked for once."""
         return self._answers.again(self._items[0].offset if self._items else self._read_to)
 
     def scores_from(self, since: int | None = None) -> int | None:
-        """From where a restart has to read scores once everything before `since` is applied (default: `next_offset`);
-        None: from where this began."""
+        """Tells from where a restart has to read scores once everything before `since` is applied (default:
+        `next_offset`); None: from where this began."""
         return self._answers.begin(self.next_offset if since is None else since)
 
 

@@ -20,8 +20,8 @@ Sign = Callable[[bytes], bytes]
 
 
 class Keys:
-    """Of the signer `name`. `seed`: the first, 32 bytes of Ed25519; `further` answers those that a later configuration
-    may name, and is asked only where the ones known before do not fit."""
+    """The keys of the signer `name`. `seed`: the first, 32 bytes of Ed25519; `further` answers those that a later
+    configuration may name, and is asked only where the ones known before do not fit."""
 
     def __init__(self, codec: Codec, name: str, seed: bytes, further: Callable[[], Sequence[bytes]] = tuple) -> None:
         self.name = name

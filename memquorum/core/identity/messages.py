@@ -107,8 +107,8 @@ def open_signed(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRe
 
 
 def open_any(codec: Codec, genesis: Genesis, data: bytes, kind: type[SignedRecord]) -> tuple[SignedRecord, Genesis]:
-    """As `open_signed`, by the configuration that the record names: the given one, or one that led to it. For who
-    looks back. Answers the record and its configuration. Raises BadMessage."""
+    """Opens a record as `open_signed` does, by the configuration that the record names: the given one, or one that led
+    to it. For who looks back. Answers the record and its configuration. Raises BadMessage."""
     signed, record = _decode(codec, data, kind)
     said: Any = record
     found = genesis.of(said.config)

@@ -59,7 +59,7 @@ class Bounds:
 
     @property
     def waits_ms(self) -> int:
-        """For an answer that waits for an event."""
+        """The time for an answer that waits for an event."""
         return self.answer_ms + self.wait_ms_most
 
 

@@ -33,10 +33,12 @@ def ring(traces: Iterable[Trace]) -> list[Trace]:
 
 
 def by_salience(traces: Iterable[Trace]) -> list[Trace]:
-    """As they are read where not all can be: what mattered most first, the newer first of what mattered as much."""
+    """Orders traces as they are read where not all can be: what mattered most first, the newer first of what mattered
+    as much."""
     return sorted(traces, key=lambda trace: (-trace.candidate.hit.salience, trace.place))
 
 
 def as_it_happened(traces: Iterable[Trace]) -> list[Trace]:
-    """As they are told: by the time at which they occurred, and as they were accepted where that is the same."""
+    """Orders traces as they are told: by the time at which they occurred, and as they were accepted where that is the
+    same."""
     return sorted(traces, key=lambda trace: (trace.candidate.hit.occurred_at, -trace.place))

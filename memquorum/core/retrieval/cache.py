@@ -60,7 +60,8 @@ class Nearest(Struct, frozen=True):
 
 
 class Cache:
-    """One namespace's, of one encoder. `seq` is a journal sequence of its shard: what changed up to it is known here.
+    """The vectors of one namespace, by one encoder. `seq` is a journal sequence of its shard: what changed up to it is
+    known here.
 
     `whole`: it holds every memory of the namespace; `crowded`: it would hold more if it had room. Whoever holds it is
     alone with it: nothing here is safe between threads.

@@ -36,7 +36,7 @@ def holds(memory: Memory, said: object) -> Holds:
 
 
 def lines(held: Holds) -> Iterator[str]:
-    """In words; only what is not so of most memories."""
+    """Tells it in words; only what is not so of most memories."""
     told = [] if held.type == EPISODIC else [held.type]
     if held.sensitivity_ppm:
         told.append(f"sensitivity {held.sensitivity_ppm / PPM:g}")

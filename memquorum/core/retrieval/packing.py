@@ -86,7 +86,7 @@ def pack(ranked: Sequence[Scored], budget: int, k_max: int, cost: Callable[[Hit]
 
 
 def _alike(candidates: Sequence[Candidate]) -> list[list[int]]:
-    """For each place, the better places whose memory says the same, best first."""
+    """Finds for each place the better places whose memory says the same, best first."""
     found: list[list[int]] = [[] for _ in candidates]
     # To read a text takes much longer than to compare two that were read.
     read = cache(lambda place: Said(candidates[place].hit.text))

@@ -97,11 +97,11 @@ class Said:
 
     @cached_property
     def personal(self) -> bool:
-        """As the function of that name has it."""
+        """Answers as the function of that name does."""
         return personal(self._text)
 
     def agrees(self, other: Said) -> bool:
-        """As `agree` has it."""
+        """Answers as `agree` does."""
         if self._gist == other._gist:
             return True
         if self._reading is None or other._reading is None:
@@ -153,7 +153,7 @@ def _same_persons(a: Reading, b: Reading) -> bool:
 
 
 def _same_negations(a: Reading, b: Reading) -> bool:
-    """As much is negated in both, and nothing negated in one is asserted in the other."""
+    """Whether as much is negated in both, and nothing negated in one is asserted in the other."""
     return (
         len(a.negated) == len(b.negated)
         and not (a.negated - b.negated) & b.stems
@@ -187,7 +187,7 @@ def _places(marks: Reading) -> dict[str, int]:
 
 
 def _same_sides(a: frozenset[tuple[int, bool]], b: frozenset[tuple[int, bool]]) -> bool:
-    """On every axis of opposites that both speak of, both take the same side or both."""
+    """Whether on every axis of opposites that both speak of, both take the same side or both."""
     axes = {axis for axis, _ in a} & {axis for axis, _ in b}
     return all({side for x, side in a if x == axis} == {side for x, side in b if x == axis} for axis in axes)
 
