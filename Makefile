@@ -17,7 +17,7 @@ INFRA  := $(BIN)/python -m infra
 UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 # The tests that start no server.
-ALONE  := tests/exhaustive tests/guards tests/schema tests/simulation tests/unit
+ALONE  := tests/benchmarks tests/exhaustive tests/guards tests/schema tests/simulation tests/unit
 # Many processes read the same modules: they are compiled once, whatever the caller's shell says.
 export PYTHONDONTWRITEBYTECODE :=
 

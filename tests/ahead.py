@@ -11,12 +11,11 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import IO
 
 from infra.embedded.processes import die_with_parent
+from tests import ROOT
 
-ROOT = Path(__file__).parents[1]
 SEEDS = 2_000
 # By the fixture that waits for it.
 COMMANDS = {

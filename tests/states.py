@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from memquorum.core.consensus.transitions import TABLE, Phase, Step
+from tests import ROOT
 
-PAGE = Path(__file__).parents[1] / "docs" / "consensus.md"
+PAGE = ROOT / "docs" / "consensus.md"
 _BEGIN, _END = "<!-- states: begin -->\n", "<!-- states: end -->"
 # They leave from every phase that is not over; drawn, they would hide the rest.
 _FROM_ANYWHERE = (Step.BROKEN,)

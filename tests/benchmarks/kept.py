@@ -21,8 +21,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from tests import ROOT
+
 SCHEMA = 1
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = Path(__file__).with_name("results")
 _PACKAGES = ("confluent-kafka", "aiokafka", "faust-streaming", "psycopg", "onnxruntime", "fastavro", "PyNaCl", "numpy")
 

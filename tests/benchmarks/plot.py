@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
+
 DRAW = Path(__file__).with_name("draw.py")
 LOCK = ROOT / "requirements-charts.lock"
 PYTHON = ROOT / ".tools" / "charts" / "bin" / "python"

@@ -21,9 +21,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from infra import genesis, settings, supervisor
-from tests import scratch
+from tests import ROOT, scratch
 
-ROOT = Path(__file__).resolve().parents[2]
 PLACE = ROOT / ".tools" / "beside"
 PEERS = ("langgraph", "mem0ai", "openai-agents")
 # How uv says so.

@@ -18,7 +18,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.ports import Neighbourhoods, Schedule
-from tests.unit.shard import Shard
+from tests.builders.shard import Shard
 
 KINDS = ["memory", "postgres"]
 

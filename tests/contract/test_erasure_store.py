@@ -15,11 +15,11 @@ from memquorum.core.journal.rows import EventKey, GoalDue, Guarded, Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted, OrderFound, Signed
 from memquorum.ports import Unattested
+from tests.builders import genesis, protections, votes
+from tests.builders.erasures import accepted, among, entitled, ordered, signed
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import KINDS, World, make
-from tests.unit import genesis, protections, votes
-from tests.unit.erasures import accepted, among, entitled, ordered, signed
-from tests.unit.shard import NAMESPACE, Shard, memory_id
-from tests.unit.test_merging import CASES, told
+from tests.unit.core.test_merging import CASES, told
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 BESIDE = "n0"

@@ -12,9 +12,9 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.ports import Counted, Living
+from tests.builders import genesis, votes
+from tests.builders.shard import NAMESPACE, memory_id
 from tests.contract.stores import KINDS, World, clear, make
-from tests.unit import genesis, votes
-from tests.unit.shard import NAMESPACE, memory_id
 
 GENESIS = genesis.make()
 LATE = 10**12

@@ -8,9 +8,9 @@ import pytest
 from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.ports import JournalChange
+from tests.builders import genesis, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import KINDS, World, clear, make
-from tests.unit import genesis, votes
-from tests.unit.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make()
 A, B, C = (memory_id(e) for e in "abc")

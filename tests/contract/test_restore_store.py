@@ -11,10 +11,10 @@ from memquorum.core.journal.rows import Keys
 from memquorum.core.orders import uses
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import Accessed, JournalEntry, Restored
+from tests.builders import erasures, genesis, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.votes import nobody, proposal
 from tests.contract.stores import KINDS, World, make
-from tests.unit import erasures, genesis, votes
-from tests.unit.shard import NAMESPACE, Shard, memory_id
-from tests.unit.votes import nobody, proposal
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **erasures.entitled())
 OTHER, LATE = "orchard", "barn"  # of the same shard

@@ -9,10 +9,10 @@ from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.ports import Candidate, DueMemory, ShardStatus
+from tests.builders import genesis, votes
+from tests.builders.protections import accepted as protection
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import KINDS, World, make
-from tests.unit import genesis, votes
-from tests.unit.protections import accepted as protection
-from tests.unit.shard import NAMESPACE, Shard, memory_id
 
 POLICY = Policy(epoch=EpochPolicy(rest_epochs=1))
 GENESIS = genesis.make(policy=POLICY)

@@ -1,7 +1,7 @@
 """The schedule nominates what the paper's full scan would (SPEC A, Alg. 4), on both adapters, filled by commit's rules.
 
-`tests/unit/test_decay.py` searches policies and histories for a difference in the arithmetic; here they run through
-the code that writes due times, and the B-tree answers.
+`tests/unit/core/test_decay.py` searches policies and histories for a difference in the arithmetic; here they run
+through the code that writes due times, and the B-tree answers.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import pytest
 from memquorum.core import decay
 from memquorum.core.avro import Codec
 from memquorum.core.policy import DecayPolicy, Policy
+from tests.builders import genesis
+from tests.builders.shard import Shard, memory_id
 from tests.contract.stores import KINDS, World, make
-from tests.unit import genesis
-from tests.unit.shard import Shard, memory_id
 
 NOW = 1_700_000_000_000
 POLICIES = [

@@ -17,9 +17,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.ports import StoreUnavailable
+from tests.builders import genesis, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import KINDS, World, make
-from tests.unit import genesis, votes
-from tests.unit.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)))
 A, B, C, D = (memory_id(e) for e in "abcd")

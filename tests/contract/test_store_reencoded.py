@@ -11,9 +11,9 @@ from memquorum.core.commit import applying
 from memquorum.core.journal.rows import Keys, Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import MemoryReencoded
+from tests.builders import genesis
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import KINDS, World, clear, make
-from tests.unit import genesis
-from tests.unit.shard import NAMESPACE, Shard, memory_id
 
 A, B = memory_id("a"), memory_id("b")
 

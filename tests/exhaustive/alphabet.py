@@ -43,9 +43,9 @@ from memquorum.core.records import (
     PrePrepare,
     ViewChange,
 )
+from tests.builders import votes
+from tests.builders.genesis import make
 from tests.simulation.signatures import SharedCodec, Signatures
-from tests.unit import votes
-from tests.unit.genesis import make
 
 N, AS_OF = 4, 1_000_000_000
 LETTERS = ("A", "B")

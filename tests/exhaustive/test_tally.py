@@ -44,7 +44,7 @@ from memquorum.core.records import NominationProposed, Opinion, Proposal
 from memquorum.core.vote.columns import Ballot
 from memquorum.core.vote.kinds import KINDS, PROMOTE, RESTORE
 from memquorum.core.vote.tally import tally
-from tests.unit.genesis import make
+from tests.builders.genesis import make
 
 ABSENT, NO, WEAK, YES = range(4)
 Certificate = tuple[int, ...]

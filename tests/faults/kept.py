@@ -10,11 +10,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests import ROOT
+
 if TYPE_CHECKING:
     from tests.faults.flood import Report
 
 FOLDER = Path(__file__).parent / "results"
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 def machine() -> dict[str, Any]:
@@ -22,7 +23,7 @@ def machine() -> dict[str, Any]:
     info = Path("/proc/cpuinfo")
     lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
     names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=_ROOT, capture_output=True, text=True, check=False)
+    asked = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False)
     return {
         "processor": names[0] if names else platform.machine(),
         "cores": os.cpu_count(),

@@ -19,8 +19,8 @@ from infra import topics
 from infra.embedded.kafka import Kafka
 from memquorum.core.identity.membership import load
 from memquorum.schema_files import load_codec
+from tests.builders.genesis import make_bytes
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
-from tests.unit.genesis import make_bytes
 
 LATE = START + 10 * HOUR
 MEMBERS = range(4)

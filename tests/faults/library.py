@@ -23,8 +23,8 @@ from typing import Any
 from infra import supervisor
 from infra.embedded.processes import spawn, stop
 from infra.settings import Settings
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 MEMBERS = 4
 WORKERS = ("intake", "streams", *(f"replica-{i}" for i in range(MEMBERS)), "commit", "retrieval")
 SERVERS = ("kafka", "postgres")

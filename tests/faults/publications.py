@@ -21,7 +21,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity import signatures
 from memquorum.core.records import EpisodeRecorded
 from memquorum.schema_files import load_codec
-from tests.unit.genesis import seed_of
+from tests.builders.genesis import seed_of
 
 START = 1_750_000_000_000
 DAY = 24 * 3600 * 1000

@@ -10,12 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests import ROOT
 from tests.faults.kept import write_between
 from tests.faults.library import FAULTS
 from tests.faults.rounds import LIMIT_S
 from tests.faults.soak import RESULTS
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
+PAGE = ROOT / "docs" / "faults.md"
 BEGIN, END = "<!-- made by python -m tests.faults.table -->", "<!-- end -->"
 
 _AGAIN = '`status`: another pid, "started 2 times"'

@@ -13,9 +13,9 @@ from memquorum.core.identity import signatures
 from memquorum.core.intake import Origin, Refusal
 from memquorum.core.records import IntakeRefused
 from memquorum.schema_files import load_codec
+from tests.builders import genesis
 from tests.faults import badrecords, flood
 from tests.faults.publications import EITHER, KEPT, PUBLIC, REFUSED, SIGNED, SIGNER, START, TURNED_AWAY, Publication
-from tests.unit import genesis
 
 CLUSTER = genesis.make(agent_keys={SIGNER: PUBLIC}, signed=[SIGNED])
 CODEC = load_codec()

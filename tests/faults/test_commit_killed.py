@@ -23,11 +23,11 @@ from memquorum.core.journal.rows import Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import AccessAccepted, EpisodeAccepted
 from memquorum.core.tiers import GONE, LONG_TERM
+from tests import ROOT
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import check_journal, rows
 
-ROOT = Path(__file__).parents[2]
 EPISODES, READS = 400, 100
 
 

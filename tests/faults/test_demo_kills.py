@@ -18,8 +18,8 @@ import pytest
 from infra import settings, supervisor
 from infra.demo.command import SCENARIO
 from memquorum.core.ids import shard_of
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 LINES = 120  # of the scenario: two sessions and the beginning of the third, with some epochs
 # When the journal holds so many rows, this process dies. The others could decide without a backup's ballot, and would
 # count otherwise; but the demo's ballot grace is long, and a replica is back within it.

@@ -13,12 +13,12 @@ from infra import genesis, settings
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import Stored
+from tests.builders import genesis as unit_genesis
+from tests.builders.shard import NAMESPACE, Shard
 from tests.faults import rounds, soak, table
 from tests.faults.library import FAULTS, Disk
 from tests.faults.load import Rates, unencoded
 from tests.faults.witness import Witness
-from tests.unit import genesis as unit_genesis
-from tests.unit.shard import NAMESPACE, Shard
 
 # One of each sort, and those that showed most when they were new.
 ROUND = (

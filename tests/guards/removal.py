@@ -21,7 +21,8 @@ from types import CodeType
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from tests import ROOT
+
 _LIST = Path(__file__).with_name("guards.yaml")
 _OURS = ("memquorum", "db", "streams", "workers", "infra", "tests")
 _HUNG_S = 240

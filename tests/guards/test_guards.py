@@ -30,6 +30,8 @@ def test_names_are_distinct() -> None:
 
 
 def test_a_guard_that_the_source_does_not_have_is_named() -> None:
-    gone = Guard("gone", "none", "memquorum/core/intake.py", "if the moon is full:", "", "tests/unit/test_intake.py")
+    gone = Guard(
+        "gone", "none", "memquorum/core/intake.py", "if the moon is full:", "", "tests/unit/core/test_intake.py"
+    )
     with pytest.raises(ValueError, match="stands 0 times"):
         gone.removed()

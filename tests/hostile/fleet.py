@@ -14,8 +14,8 @@ from db.vault import PostgresVault
 from memquorum.core.identity.membership import load
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.schema_files import load_codec
+from tests.builders.genesis import make_bytes, seed_of
 from tests.hostile import member, memories
-from tests.unit.genesis import make_bytes, seed_of
 from workers.commit import worker as commit
 from workers.kafka import loop
 

@@ -28,11 +28,11 @@ from memquorum.core.vote.columns import places_of, read
 from memquorum.core.vote.kinds import FORGET
 from memquorum.ports import Vault
 from memquorum.schema_files import load_codec
+from tests.builders.genesis import seed_of
 from tests.hostile.memories import START
 from tests.simulation.behaviours import LIBRARY
 from tests.simulation.dice import Dice
 from tests.simulation.liars import Behaviour, Said, heard, passed
-from tests.unit.genesis import seed_of
 from workers.kafka import loop
 from workers.replica import worker as replica
 from workers.replica.seat import LOGS, TOPIC_OF, Seat

@@ -32,7 +32,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import Vault
 from streams.salience import Salience
 from streams.stage import Arrival
-from tests.unit.genesis import seed_of
+from tests.builders.genesis import seed_of
 from workers.kafka import loop
 
 MEMBERS = 4

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tests import ROOT
 from tests.faults.kept import write_between
 from tests.hostile.drive import BEYOND
 from tests.hostile.judge import bearable, limit_of
 from tests.hostile.memories import MEMBERS
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "hostile.md"
+PAGE = ROOT / "docs" / "hostile.md"
 BEGIN, END = "<!-- made by python -m tests.hostile.table -->", "<!-- end -->"
 _PAPER = 92
 _COLUMNS = (

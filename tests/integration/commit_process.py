@@ -8,7 +8,7 @@ import sys
 from db.vault import PostgresVault
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.schema_files import load_codec
-from tests.unit import genesis
+from tests.builders import genesis
 from workers.commit import worker as commit
 from workers.kafka.loop import Stop
 

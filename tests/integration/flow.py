@@ -29,7 +29,7 @@ from memquorum.core.records import (
     Proposal,
 )
 from memquorum.ports import Vault
-from tests.unit import votes
+from tests.builders import votes
 from workers.kafka import loop
 
 

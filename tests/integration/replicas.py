@@ -35,7 +35,7 @@ from memquorum.core.records import (
     Signed,
 )
 from memquorum.schema_files import load_codec
-from tests.unit.genesis import seed_of
+from tests.builders.genesis import seed_of
 from workers.kafka import loop
 from workers.replica import worker as replica
 

@@ -16,9 +16,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.records import ErasedEpisode
 from memquorum.core.retrieval.buffer import PLACES, ring
 from memquorum.core.retrieval.query import ALL
+from tests.builders import erasures, genesis, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import World, make
-from tests.unit import erasures, genesis, votes
-from tests.unit.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make(**erasures.entitled(signed=()))
 BESIDE = next(name for name in (f"mill-{i}" for i in range(99)) if ids.shard_of(name, GENESIS.shards) == 0)

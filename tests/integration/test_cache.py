@@ -19,9 +19,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import ErasedEpisode
 from memquorum.telemetry.bundle import Telemetry
+from tests.builders import erasures, genesis, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.integration.test_retrieval import Encoder
-from tests.unit import erasures, genesis, votes
-from tests.unit.shard import NAMESPACE, Shard, memory_id
 from workers.retrieval import caching
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door

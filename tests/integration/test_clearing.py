@@ -17,7 +17,7 @@ from infra.embedded.kafka import Kafka
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import EpisodeAccepted
-from tests.unit import genesis
+from tests.builders import genesis
 from workers.intake import clearing
 from workers.intake import worker as intake
 from workers.kafka import loop

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from memquorum import cli, topics
 from memquorum.client.command import FAILED, OK, UNREACHABLE
 from memquorum.core.avro import Codec
-from tests.unit import genesis
-from tests.unit.published import DECIDED, GENESIS, POLICY, Published, lively, publish
-from tests.unit.shard import Shard
+from tests.builders import genesis
+from tests.builders.published import DECIDED, GENESIS, POLICY, Published, lively, publish
+from tests.builders.shard import Shard
 from workers.kafka import loop
 
 

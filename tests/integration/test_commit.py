@@ -18,10 +18,10 @@ from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.ids import memory_id
 from memquorum.core.records import ClockTicked, Decided, Destroyed, JournalHead, Stored
+from tests.builders import votes
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of, read_topic
 from tests.integration.watch import Worker, await_seq, check_journal, rows, store
-from tests.unit import votes
 from workers.commit import worker as commit
 from workers.kafka.own_clock import OwnClock
 

@@ -20,8 +20,7 @@ from infra.embedded.kafka import Kafka, share_classes, shared_classes
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import EmbeddedError
 from memquorum import topics
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
 
 
 def _gone(pid: int, patience_s: float = 10) -> bool:

@@ -15,11 +15,11 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.ids import memory_id, shard_of
 from memquorum.core.records import EpisodeAccepted, Erased, JournalHead, OrderAccepted, Signed, Stored
+from tests.builders import erasures
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.test_audit import database
 from tests.integration.watch import Worker, await_seq, check_journal, rows
-from tests.unit import erasures
 from workers.audit.auditor import verify
 from workers.rebuild.worker import compare, rebuild
 

@@ -16,11 +16,11 @@ from memquorum.core.caps import NOTHING
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import Filters
+from tests.builders import votes
+from tests.builders.published import GENESIS, A, B, C, D, lively
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import clear
-from tests.unit import votes
-from tests.unit.published import GENESIS, A, B, C, D, lively
-from tests.unit.shard import NAMESPACE, Shard, memory_id
-from tests.unit.test_explain import facts
+from tests.unit.core.retrieval.test_explain import facts
 
 SIGHT = Sight((NAMESPACE,))
 

@@ -14,8 +14,8 @@ import pytest
 
 from infra import fleet
 from infra.fleet import Fleet, Role
+from tests import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 # Announces itself, then obeys: ends with the status that it finds in the file `end`.
 WORKER = """
 import os, sys, time

@@ -23,9 +23,9 @@ from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.ports import Candidate, DueMemory, Schedule, StoreUnavailable
 from streams import app as faust_app
 from streams import decay, nomination
+from tests.builders import genesis as cluster
+from tests.builders.shard import Shard, memory_id
 from tests.contract.stores import World, make
-from tests.unit import genesis as cluster
-from tests.unit.shard import Shard, memory_id
 from workers.kafka import loop
 
 NOW = 1_700_000_000_000

@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -19,8 +18,7 @@ import pytest
 from infra import kafkalogins, settings, supervisor
 from infra.settings import Settings
 from memquorum.client.sync import Memory
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from infra import commands, hold
 from infra.settings import Settings
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
-from tests.unit import genesis, protections, votes
-from tests.unit.genesis import seed_of
-from tests.unit.shard import NAMESPACE, Shard, memory_id
+from tests.builders import genesis, protections, votes
+from tests.builders.genesis import seed_of
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make()
 HELD, FREE, GONE = map(memory_id, ("held", "free", "gone"))

@@ -21,8 +21,7 @@ from infra import fleet, settings, supervisor
 from infra.settings import Settings
 from infra.supervisor import SupervisorError
 from memquorum import topics
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests import ROOT
 
 
 def _infra(*arguments: str) -> subprocess.CompletedProcess[str]:

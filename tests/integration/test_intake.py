@@ -37,7 +37,7 @@ from memquorum.core.records import (
     IntakeRefused,
 )
 from memquorum.telemetry.bundle import Telemetry
-from tests.unit import genesis
+from tests.builders import genesis
 from workers.intake.worker import Clock, Intake, run
 from workers.kafka import group_membership, loop
 from workers.kafka.group_membership import PlaceLost

@@ -25,8 +25,8 @@ from memquorum import kafka, topics
 from memquorum.client import Memory, NotAllowed, audit, tail
 from memquorum.schema_files import load_codec
 from streams import app as streams
+from tests.builders.genesis import make
 from tests.conftest import SHARDS
-from tests.unit.genesis import make
 from workers.kafka import loop
 
 _REFUSED = (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.GROUP_AUTHORIZATION_FAILED)

@@ -13,10 +13,10 @@ from db.vault import PostgresVault
 from infra import checks, copies, settings
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
+from tests.builders.genesis import make_bytes
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow
 from tests.integration.watch import Worker, await_seq
-from tests.unit.genesis import make_bytes
 from workers.kafka.published import StoreLost
 from workers.rebuild.worker import compare, rebuild
 

@@ -21,9 +21,9 @@ from memquorum.core.records import DecayCrossed, JournalHead, Standing
 from memquorum.telemetry.bundle import Telemetry
 from streams.nomination import Nomination
 from streams.stage import Arrival
+from tests.builders.genesis import make_bytes, public_key, seed_of
+from tests.builders.votes import order, signed
 from tests.integration.replicas import HOUR, START, Decisions, DerivedVault, Replicas, World
-from tests.unit.genesis import make_bytes, public_key, seed_of
-from tests.unit.votes import order, signed
 from workers.audit import auditor as audit
 from workers.audit import configurations
 from workers.commit import worker as commit

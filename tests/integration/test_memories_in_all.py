@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -25,10 +24,10 @@ from memquorum import topics
 from memquorum.client import Memory
 from memquorum.core.records import EpisodeAccepted, IntakeRefused
 from memquorum.schema_files import load_codec
+from tests import ROOT
 from workers.kafka import loop
 from workers.upkeep import dead_letters
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 5
 
 

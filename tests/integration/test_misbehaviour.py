@@ -16,8 +16,8 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import load
 from memquorum.core.identity.messages import sign
 from memquorum.core.records import BallotCast, Misbehaved, Prepare, Signed
+from tests.builders.genesis import make_bytes, seed_of
 from tests.integration.replicas import Replicas, World
-from tests.unit.genesis import make_bytes, seed_of
 from workers.audit import accusations
 
 GENESIS_BYTES = make_bytes(agents={f"agent-{i}": i for i in range(4)})

@@ -9,8 +9,8 @@ import pytest
 from infra.genesis import seats_for
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import load
+from tests.builders.genesis import make_bytes
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
-from tests.unit.genesis import make_bytes
 
 EPOCHS = 2  # of each shard; each waits out the grace for ballots of the silent
 

@@ -15,8 +15,8 @@ from infra.forget import look
 from memquorum.core.avro import Codec
 from memquorum.core.decay import span_ms
 from memquorum.core.journal.rows import Keys
-from tests.unit import genesis, protections, votes
-from tests.unit.shard import NAMESPACE, Shard, memory_id
+from tests.builders import genesis, protections, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 
 GENESIS = genesis.make()
 SPAN = span_ms(GENESIS.policy)

@@ -9,8 +9,8 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.stamps import Writer
-from tests.unit import genesis
-from tests.unit.shard import Shard
+from tests.builders import genesis
+from tests.builders.shard import Shard
 from workers.commit.outbox import SIGNER, Outbox, Outgoing
 from workers.kafka import loop, published
 from workers.kafka.strangers import Strangers

@@ -13,10 +13,10 @@ from memquorum.core.commit.spine import Item
 from memquorum.core.ids import memory_id
 from memquorum.core.policy import NO_CAPS, ForgetPolicy, Policy
 from memquorum.core.records import Accessed, Decided, JournalEntry
+from tests.builders import genesis
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import Worker, await_seq, rows
-from tests.unit import genesis
 
 SHARD = 1
 GRACE_MS = 10_000

@@ -15,12 +15,12 @@ from infra.embedded.postgres import Postgres
 from infra.settings import SettingsError
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
+from tests.builders import erasures, protections
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow
 from tests.integration.test_audit import database
 from tests.integration.test_lost_store import installed
 from tests.integration.watch import Worker, await_seq
-from tests.unit import erasures, protections
 from workers.rebuild.worker import compare
 
 __all__ = ["installed"]  # a fixture

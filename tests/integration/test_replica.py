@@ -15,8 +15,8 @@ from memquorum.core.consensus.slots import ballot_slot
 from memquorum.core.identity.membership import load
 from memquorum.core.identity.messages import sign
 from memquorum.core.records import Commit
+from tests.builders.genesis import make_bytes
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
-from tests.unit.genesis import make_bytes
 
 LONG_AGO = 20
 GENESIS = make_bytes(agents={f"agent-{i}": i for i in range(4)})

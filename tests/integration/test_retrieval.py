@@ -19,9 +19,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import AccessRecorded
 from memquorum.encoders.hashing import HashingEncoder
-from tests.unit import erasures, protections, votes
-from tests.unit.published import GENESIS
-from tests.unit.shard import NAMESPACE, Shard, memory_id
+from tests.builders import erasures, protections, votes
+from tests.builders.published import GENESIS
+from tests.builders.shard import NAMESPACE, Shard, memory_id
 from workers.kafka import loop
 from workers.retrieval.app import app
 from workers.retrieval.serving import NotStarted, run

@@ -22,7 +22,7 @@ from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
 from memquorum.core.retrieval.recall import Reach
 from memquorum.encoders.hashing import HashingEncoder
-from tests.unit.published import GENESIS
+from tests.builders.published import GENESIS
 from workers.retrieval.app import app
 
 SPACE = "greenhouse"

@@ -29,13 +29,13 @@ from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import VaultUnavailable
 from streams import app as faust_app
 from streams import salience
+from tests import ROOT
 from tests.conftest import SHARDS
 from tests.integration import salience_worker
 from tests.integration.salience_worker import KeysByName
 from workers.kafka import loop
 
 NOW = 1_700_000_000_000
-ROOT = Path(__file__).resolve().parents[2]
 NAMESPACES = {
     shard: next(n for n in map(str, itertools.count()) if ids.shard_of(n, SHARDS) == shard) for shard in range(4)
 }

@@ -23,8 +23,8 @@ from memquorum.core.consensus.checkpoints import INTERVAL
 from memquorum.core.consensus.events import Progress
 from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
+from tests.builders.genesis import make_bytes
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
-from tests.unit.genesis import make_bytes
 from workers.kafka import loop
 from workers.kafka.partition import Partition
 from workers.upkeep import prune

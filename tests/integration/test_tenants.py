@@ -32,10 +32,10 @@ from memquorum.core.records import ErasedEpisode
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.ports import StoreUnavailable
-from tests.unit import erasures, protections, votes
-from tests.unit.published import GENESIS
-from tests.unit.shard import NAMESPACE as HERS
-from tests.unit.shard import Shard
+from tests.builders import erasures, protections, votes
+from tests.builders.published import GENESIS
+from tests.builders.shard import NAMESPACE as HERS
+from tests.builders.shard import Shard
 from workers.retrieval.app import app
 from workers.retrieval.door import Door
 

@@ -21,7 +21,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, sign
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal
 from memquorum.core.vote.kinds import KINDS
-from tests.unit.genesis import seed_of
+from tests.builders.genesis import seed_of
 
 KINDS_OF_LOG = (
     Message.NOMINATION, Message.BALLOT, Message.PRE_PREPARE, Message.PREPARE, Message.COMMIT, Message.VIEW_CHANGE

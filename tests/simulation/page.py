@@ -11,10 +11,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tests import ROOT
 from tests.faults.kept import write_between
 from tests.simulation.behaviours import LIBRARY
 
-ROOT = Path(__file__).parents[2]
 RESULTS = Path(__file__).parent / "results"
 PAGE, PROSE = ROOT / "docs" / "simulation.md", ROOT / "docs" / "consensus.md"
 BEGIN, END = "<!-- simulation: begin -->", "<!-- simulation: end -->"

@@ -25,8 +25,8 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.schema_files import load_codec
 from tests.benchmarks import kept
 from tests.benchmarks.kept import Outcome, Row
+from tests.builders.genesis import make
 from tests.simulation.cluster import KINDS_OF_LOG, TIMERS, Cluster, Node
-from tests.unit.genesis import make
 
 MEMBERS = (4, 5, 7, 10, 13, 31, 100)
 RESULTS = Path(__file__).with_name("results") / "scale"

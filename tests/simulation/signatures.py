@@ -25,7 +25,7 @@ from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Signed
 from memquorum.schema_files import load_codec
-from tests.unit.genesis import make, seed_of
+from tests.builders.genesis import make, seed_of
 
 _ROOMS = ("memquorum.core.identity.", "memquorum.core.vote.", "memquorum.core.consensus.")
 _VERIFY, _READ = messages.verify, messages.read_signed

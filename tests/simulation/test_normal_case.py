@@ -20,8 +20,8 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.consensus.events import Message
 from memquorum.core.records import Commit, Prepare, PrePrepare
 from memquorum.schema_files import load_codec
+from tests.builders.genesis import make
 from tests.simulation.cluster import KINDS_OF_LOG, WINDOW, Cluster, Node, Step
-from tests.unit.genesis import make
 
 CODEC = load_codec()
 GENESIS = make(shards=1)

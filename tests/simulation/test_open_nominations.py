@@ -7,8 +7,8 @@ import pytest
 from memquorum.core.consensus.buffers import NOMINATIONS_MAX
 from memquorum.core.consensus.events import Message
 from memquorum.schema_files import load_codec
+from tests.builders.genesis import make
 from tests.simulation.cluster import KINDS_OF_LOG, Cluster
-from tests.unit.genesis import make
 
 CODEC, GENESIS = load_codec(), make(shards=1)
 

@@ -17,6 +17,7 @@ from memquorum.core.consensus import gate
 from memquorum.core.consensus.events import Message, Progress
 from memquorum.core.identity import messages
 from memquorum.core.records import Prepare, Signed
+from tests import ROOT
 from tests.simulation import __main__ as command
 from tests.simulation.behaviours import LIBRARY
 from tests.simulation.broker import Broker
@@ -29,8 +30,6 @@ from tests.simulation.runs import BEHAVIOURS, Size, Totals, told, until
 from tests.simulation.shrink import Reduction, read_liars, shrink
 from tests.simulation.signatures import SharedCodec, Signatures, genesis
 from tests.simulation.world import simulate
-
-ROOT = Path(__file__).parents[2]
 
 
 def test_a_seed_tells_the_same_story_in_every_process() -> None:

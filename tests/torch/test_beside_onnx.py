@@ -17,13 +17,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from tests import ROOT
+
 torch = pytest.importorskip("torch", reason="torch is not installed here: make test-torch runs this")
 
 from memquorum.encoders.onnx import OnnxEncoder  # noqa: E402
 from memquorum.encoders.torch import TorchEncoder  # noqa: E402
 from memquorum.ports import Encoder  # noqa: E402
 
-ROOT = Path(__file__).parents[2]
 STSB = ROOT.parent / "shared" / "data" / "stsb" / "sts-dev.csv"
 TOP = 10
 

@@ -18,6 +18,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors  # noqa: E4
 
 from memquorum.encoders import EncoderUnavailable  # noqa: E402
 from memquorum.encoders.torch import TorchEncoder  # noqa: E402
+from tests import ROOT  # noqa: E402
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "valve", "opens", "at", "four", "bar", "tank", "Tank", "query:"]
 TEXTS = ["the valve opens at four bar", "tank", "", "Tank the " * 400, "unknown words only"]
@@ -181,7 +182,7 @@ def test_the_network_is_never_asked(tmp_path: Path) -> None:
         "HF_HUB_OFFLINE": "0",
         "HOME": str(tmp_path),
         "PATH": "",
-        "PYTHONPATH": str(Path(__file__).parents[2]),
+        "PYTHONPATH": str(ROOT),
     }
     done = subprocess.run(
         [sys.executable, "-c", _OFFLINE, str(folder)], env=environment, capture_output=True, text=True, check=False

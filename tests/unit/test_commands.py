@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import ast
 import shlex
-from pathlib import Path
 
 import pytest
 
@@ -14,8 +13,8 @@ from memquorum import cli
 from memquorum.client import operating
 from memquorum.client.command import ClientCommand
 from memquorum.commands import Command, Group, Option, declared
+from tests import ROOT
 
-ROOT = Path(__file__).parents[2]
 CLIENT, OPERATOR = "memquorum", "python -m infra"
 PARSERS = {CLIENT: cli.parser, OPERATOR: commands.parser}
 ALL = [(CLIENT, one) for one in declared(cli.WHERE)] + [(OPERATOR, one) for one in declared(commands.WHERE)]

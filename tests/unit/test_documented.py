@@ -22,8 +22,8 @@ from memquorum import cli
 from memquorum.client.command import ClientCommand
 from memquorum.commands import declared
 from memquorum.core.policy import Policy
+from tests import ROOT
 
-ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 _FENCE = re.compile(r"^```.*?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`([^`\n]+)`")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests import ROOT
+
 TOPS = ("memquorum", "workers", "streams", "db", "infra")
 
 # A room is a package or a few modules, by the names that they begin with; the longest that fits counts.

@@ -18,8 +18,8 @@ from infra.settings import Settings
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.telling import span
+from tests import ROOT
 
-ROOT = Path(__file__).parents[2]
 ROOMS = ("memquorum", "streams", "workers", "db", "infra")
 CORE = sorted((ROOT / "memquorum" / "core").rglob("*.py"))
 MODULES = sorted(p for room in ROOMS for p in (ROOT / room).rglob("*.py"))
@@ -112,6 +112,13 @@ def test_python_code_holds_no_sql() -> None:
             if isinstance(node, ast.Call):
                 texts = [a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str)]
                 assert not [t for t in texts if statement.search(t)], f"SQL in {name(path)}:{node.lineno}"
+
+
+def test_unit_tests_stand_in_the_folders_of_the_product() -> None:
+    unit = ROOT / "tests" / "unit"
+    folders = {file.parent.relative_to(unit) for file in unit.rglob("test_*.py")}
+    assert len(folders) > 20
+    assert [f for f in folders if not ((ROOT / f).is_dir() or (ROOT / "memquorum" / f).is_dir())] == []
 
 
 def test_no_package_registry_is_named() -> None:

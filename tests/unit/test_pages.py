@@ -13,8 +13,8 @@ import pytest
 
 from infra.settings import DEFAULT_RUN_DIR, FOREIGN, Settings
 from memquorum.core.retrieval.bounds import Bounds
+from tests import ROOT
 
-ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 INDEX = ROOT / "docs" / "README.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))

@@ -26,8 +26,8 @@ from infra.logs import JsonFormatter, PlainFormatter
 from memquorum import terminal
 from memquorum.core.text.escaping import escaped
 from tests.unit import evil
+from tests.unit.infra.test_logs import _record
 from tests.unit.test_house import MODULES, ROOT, name
-from tests.unit.test_logs import _record
 
 # What rich draws with: colours, the cursor's line and its visibility.
 _DRAWN = re.compile(r"\x1b\[[0-9;]*m|\r?\x1b\[[12]?[AK]|\x1b\[\?25[lh]|\r(?=\n|\x1b)")

@@ -1,7 +1,7 @@
 """Word lists and spellings that `text.agreement` judges by: English, with the negators of its neighbours.
 
 Data more than code. What is missing here makes two texts look more alike than they are, or less; both directions are
-measured by the table in `tests/unit/test_agreement.py`.
+measured by the table in `tests/unit/core/text/test_agreement.py`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,219 @@
+"""A shard as an auditor meets it: the records of its topics and the rows of its database, ready to be tampered with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
+
+from memquorum import topics
+from memquorum.core.audit.agreed import Words
+from memquorum.core.audit.chain import Record, Source
+from memquorum.core.audit.findings import Kind, ShardReport
+from memquorum.core.audit.verify import verify_shard
+from memquorum.core.audit.witness import Store
+from memquorum.core.identity import messages
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.links import entry_hash, genesis_hash
+from memquorum.core.journal.rows import Change, DecisionRow
+from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
+from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
+from tests.builders import genesis, votes
+from tests.builders.shard import Shard, memory_id
+
+POLICY = Policy(forget=ForgetPolicy(grace_ms=500), epoch=EpochPolicy(rest_epochs=1, rest_epochs_max=4))
+GENESIS = genesis.make(policy=POLICY)
+A, B, C, D = (memory_id(name) for name in "abcd")
+
+# Where things stand in the lively journal, counted from 0.
+STORED, ECHO, DROPPED, REPEATED, ACCESSED, DECIDED, DESTROYED, LATE, LAST = 1, 5, 6, 7, 8, 12, 14, 15, 16
+
+
+def lively(shard: Shard) -> Shard:
+    """A history with every effect: A forgotten, its key and its echo's destroyed, B promoted, C kept, D voided."""
+    shard.tick(2_000)
+    for name in "abcd":
+        shard.episode(name, at=1_500)
+    shard.episode("echo", at=1_600, outcome="reinforced", reinforces=A)
+    shard.episode("faint", outcome="below_threshold")
+    shard.episode("a", at=1_700)  # again
+    shard.access(B, 1_800)
+    shard.access(memory_id("nobody"), 1_800)
+    shard.tick(200_000)
+    nominated = shard.offset
+    shard.access(D, 200_000)
+    shard.decide(
+        [votes.proposal(i, k) for i, k in ((A, "forget"), (B, "promote"), (C, "forget"), (D, "forget"))],
+        lambda _, proposal: proposal.memory_id != C,
+        accepted_offset=nominated,
+    )
+    shard.tick(200_500)
+    shard.destroy(A, memory_id("echo"))
+    shard.episode("late", at=200_600, outcome="reinforced", reinforces=A)
+    shard.decide([votes.proposal(C, "forget")], accepted_offset=shard.offset - 1)
+    return shard
+
+
+def signed_head(rules: Rules, state_seq: int, digest: bytes, as_of: int, *, shard: int = 0) -> bytes:
+    head = JournalHead(rules.genesis.cluster, rules.genesis.config, shard, state_seq, digest, as_of)
+    return votes.signed(rules.codec, rules.genesis, "service:journal", head)
+
+
+class Published(Struct):
+    """`entries`, `heads` and `accepted`: the values in the topics, in order; of the last None where a transaction's
+    marker stands. `tables`: the database's rows by table."""
+
+    rules: Rules
+    entries: list[bytes]
+    heads: list[bytes]
+    tables: dict[str, list[dict[str, Any]]]
+    accepted: list[bytes | None] = field(default_factory=list)
+    scored: list[bytes | None] = field(default_factory=list)
+    checkpoints: list[bytes | None] = field(default_factory=list)
+
+    def audit(self, *, store: bool = False, accepted: bool = False, words: bool = False) -> ShardReport:
+        sources = {name: _source(data) for name, data in (("entries", self.entries), ("heads", self.heads))}
+        if accepted:
+            sources["accepted"] = _source(self.accepted)
+        said = Words(*map(_source, (self.checkpoints, self.accepted, self.scored))) if words else None
+        return verify_shard(self.rules, 0, **sources, store=self.store() if store else None, words=said)
+
+    def store(self) -> Store:
+        tables = dict(self.tables)
+        shard = tables.pop("shard")
+        return Store(shard=shard[0] if shard else None, **tables)  # type: ignore[arg-type]
+
+    def link(self, at: int) -> JournalAppended:
+        return self.rules.codec.decode_as(JournalAppended, self.entries[at])
+
+    def entry(self, at: int) -> JournalEntry:
+        return self.rules.codec.decode_as(JournalEntry, self.link(at).entry)
+
+    def detail(self, at: int) -> Any:
+        return self.rules.codec.decode(self.entry(at).detail)
+
+    def relink(self, at: int, **changes: Any) -> None:
+        """Changes fields of a record in the topic, the hashes left as they are."""
+        self.entries[at] = self.rules.codec.encode(replace(self.link(at), **changes))
+
+    def rewrite(self, at: int, **changes: Any) -> None:
+        """Changes an entry as one would who holds the journal's key: all hashes and heads after it are made anew."""
+        entries = [self.entry(i) for i in range(len(self.entries))]
+        entries[at] = replace(entries[at], **changes)
+        self.chain(entries)
+
+    def chain(self, entries: Sequence[JournalEntry]) -> None:
+        codec, cluster = self.rules.codec, self.rules.genesis.cluster
+        previous, self.entries, self.heads = genesis_hash(cluster, 0), [], []
+        for entry in entries:
+            data = codec.encode(entry)
+            appended = JournalAppended(data, previous, entry_hash(previous, data))
+            self.entries.append(codec.encode(appended))
+            self.heads.append(signed_head(self.rules, entry.seq, appended.hash, entry.as_of))
+            previous = appended.hash
+
+    def remove(self, at: int) -> None:
+        """Takes an entry out as one would who holds the journal's key: renumbered, hashed and signed anew."""
+        entries = [self.entry(i) for i in range(len(self.entries)) if i != at]
+        self.chain([replace(entry, seq=seq) for seq, entry in enumerate(entries, 1)])
+
+    def forge(self, at: int, detail: Any) -> None:
+        """Puts another detail into an entry, as one would who holds the journal's key."""
+        self.rewrite(at, detail=self.rules.codec.encode(detail))
+
+
+def _source(data: Sequence[bytes | None]) -> Source:
+    return Source(iter([Record(at, value) for at, value in enumerate(data) if value is not None]), len(data))
+
+
+def publish(shard: Shard, batch: int = 1) -> Published:
+    """What the commit worker makes of a shard: its topics, with a head after every `batch` entries, and its rows."""
+    entries = [shard.rules.codec.encode(change.appended) for change in shard.changes]
+    ends = [c for c in shard.changes if c.entry.seq % batch == 0 or c is shard.changes[-1]]
+    heads = [signed_head(rules, c.entry.seq, c.appended.hash, c.entry.as_of) for rules, c in _in_force(shard, ends)]
+    accepted: list[bytes | None] = [shard.rules.codec.encode(record) for record in shard.accepted]
+    scored: list[bytes | None] = [shard.rules.codec.encode(r) for r in shard.scored]
+    return Published(shard.rules, entries, heads, _tables(shard), accepted, scored)
+
+
+def _in_force(shard: Shard, ends: Sequence[Change]) -> Iterator[tuple[Rules, Change]]:
+    """Entries, each with the rules by whose configuration its head is signed."""
+    genesis = shard.rules.genesis.of(0)
+    for change in shard.changes:
+        genesis = change.configures or genesis
+        if any(change is end for end in ends):
+            assert genesis is not None
+            yield replace(shard.rules, genesis=genesis), change
+
+
+def _decision(row: DecisionRow) -> dict[str, Any]:
+    bare = asdict(replace(row, outcomes=(), ballots=()))
+    return _without(bare, "outcomes", "ballots") | {"commits": list(row.commits)}
+
+
+def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
+    rows = shard.rows
+    alive = sorted(rows.strengths)
+    decisions = [c.decision for c in shard.changes if c.decision is not None]
+    outcomes = [(d, o) for d in decisions for o in d.outcomes]
+    held = [(i, rows.memories[i]) for i in alive]
+    events = [c.event for c in shard.changes if c.event is not None]
+    return {
+        "shard": [asdict(rows.state) | {"accepted": _applied(shard)}],
+        "journal": [_journal_row(change) for change in shard.changes],
+        # What failed and was tried again has one row, of its last outcome.
+        "event": sorted(map(asdict, {(e.namespace, e.event_id): e for e in events}.values()), key=lambda e: e["seq"]),
+        "decision": [_decision(d) for d in decisions],
+        "outcome": [asdict(o) | {"shard": 0, "epoch": d.epoch} for d, o in outcomes],
+        "ballot": [
+            asdict(b) | {"shard": 0, "epoch": d.epoch, "position": o.position, "terms": list(b.terms)}
+            for d, o in outcomes
+            for b in d.ballots_on(o.position)
+        ],
+        "memory": [asdict(rows.memories[i]) for i in sorted(rows.memories)],
+        "strength": [asdict(rows.strengths[i]) for i in alive],
+        "content": [{"memory_id": i, "characters": m.characters, "namespace": m.namespace} for i, m in held],
+        "embedding": [
+            {"memory_id": i, "namespace": rows.memories[i].namespace, "encoder": rows.memories[i].encoder}
+            for i in alive
+        ],
+        "provenance": [asdict(p) for c in shard.changes for p in sorted(c.provenance, key=lambda p: p.parent)],
+        "erased": [asdict(e) for c in shard.changes for e in sorted(c.erased, key=lambda e: e.memory_id)],
+        "erasure": [asdict(e) for e in shard.work.net().erasures],
+        "living": [
+            {"shard": 0, "namespace": name, "alive": quota.living}
+            for name, quota in sorted(shard.quotas.items())
+            if quota.living
+        ],
+        "let_go": [asdict(one) for c in shard.changes for one in c.let_go],
+        "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
+        "answered": [asdict(c.answered) for c in shard.changes if c.answered is not None],
+        "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
+    }
+
+
+def _applied(shard: Shard) -> int | None:
+    return max((offset for c in shard.changes for topic, offset in c.cursors if topic == topics.ACCEPTED), default=None)
+
+
+def _journal_row(change: Change) -> dict[str, Any]:
+    return _without(asdict(change.entry), "detail") | asdict(change.appended)
+
+
+def _without(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {k: v for k, v in row.items() if k not in names}
+
+
+def kinds(report: ShardReport) -> list[Kind]:
+    """The kinds of what was found; every finding can be told."""
+    assert report.ok == (not report.findings)
+    assert all(str(finding) for finding in report.findings)
+    return [finding.kind for finding in report.findings]
+
+
+def resign(rules: Rules, signer: str, seed_signer: str, body: bytes) -> bytes:
+    """A body under `signer`'s name, signed with another's key."""
+    seed = genesis.seed_of(seed_signer)
+    return rules.codec.encode(messages.sign(rules.genesis.cluster, signer, seed, body))

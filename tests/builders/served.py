@@ -1,0 +1,263 @@
+"""The retrieval service without Kafka and Postgres: two memories of two tenants, and keys to them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.testclient import TestClient
+
+from db import erasure_rows
+from db.erasure_rows import Found, Staying
+from db.found_rows import shown
+from memquorum import topics
+from memquorum.core import access
+from memquorum.core.access import Keys, Sight, covers
+from memquorum.core.api.answers import Hit, Restore
+from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
+from memquorum.core.intake import EpisodeIntent
+from memquorum.core.journal.rows import Guarded
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
+from memquorum.core.orders.restore import REQUEST
+from memquorum.core.records import ErasedEpisode, ProtectionOrdered
+from memquorum.core.retrieval.buffer import Trace
+from memquorum.core.retrieval.forgetting import Used
+from memquorum.core.retrieval.query import ALL, Filters
+from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
+from memquorum.core.retrieval.recall import Neighbour, Reach
+from memquorum.core.retrieval.restoring import Resting, decided
+from memquorum.encoders.hashing import HashingEncoder
+from memquorum.telemetry.bundle import Telemetry
+from tests.builders import erasures, genesis
+from workers.retrieval.app import LOOPBACK, around
+from workers.retrieval.door import Door
+from workers.retrieval.service import Service
+from workers.retrieval.uses import Uses
+
+HERS, THEIRS = "5f0c8f0e-0000-5000-8000-000000000001", "5f0c8f0e-0000-5000-8000-000000000002"
+OWNERS = {HERS: "greenhouse", THEIRS: "mill"}
+
+
+ORDER = "5f0c8f0e-0000-5000-8000-00000000000a"
+
+
+def _carried_out(order_id: str, namespace: str, selector: str, value: str, by: str) -> dict[str, Any]:
+    told = (namespace, selector, value, 1, 2, order_id, by, None, 5, 6, 0, 7, 7, 8, None)
+    return erasure_rows.shown(told)
+
+
+class Store:
+    """Two memories of two namespaces, each shown where it is in sight; and orders that were carried out."""
+
+    def __init__(self) -> None:
+        self.protected: list[tuple[Any, ...]] = []
+        self.filters: list[Filters] = []
+        self.quotas: dict[str, Quota] = {}
+        self.erasures = {ORDER: _carried_out(ORDER, "greenhouse", "subject", "ada", "ada")}
+        self.withholds: dict[str, dict[str, Any]] = {}
+        self.resting_rows: dict[str, Resting] = {}
+        self.restores = {ORDER: Restore("greenhouse", "asked", (), ORDER, 0)}
+
+    async def indexed(self, *_: str) -> bool:
+        return False
+
+    async def search(
+        self, sight: Sight, namespace: str, *_: Any, filters: Filters = ALL, exact: bool = False
+    ) -> list[Hit]:
+        self.filters.append(filters)
+        assert covers(sight.namespaces, namespace)
+        return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
+
+    async def candidates(self, sight: Sight, question: Question, _: Ranking) -> tuple[list[Candidate], int]:
+        hits = await self.search(sight, question.namespace, "", np.zeros(1, np.float32), 1)
+        return [
+            Candidate(hit, name, vector, True, 1.0, ()) for hit in hits for name, vector in question.vectors.items()
+        ], 5
+
+    async def passed(self, sight: Sight, question: Question) -> tuple[dict[str, int], dict[str, int]]:
+        assert covers(sight.namespaces, question.namespace)
+        return dict.fromkeys(question.vectors, 3), {"agent": 2}
+
+    async def around(
+        self, sight: Sight, namespace: str, memory_ids: list[str], _: Reach, filters: Filters
+    ) -> list[Neighbour]:
+        hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
+        found = [Candidate(hit, "e", np.ones(1, np.float32), False, None, ()) for hit in hits]
+        return [Neighbour(one, memory_ids[0], "anchor", 0) for one in found if one.hit.memory_id in memory_ids]
+
+    async def traces(self, sight: Sight, namespace: str, _: str, __: str | None, ___: Filters) -> list[Trace]:
+        hits = await self.search(sight, namespace, "", np.zeros(1, np.float32), 1)
+        return [Trace(Candidate(hit, "e", np.ones(1, np.float32), False, None, ()), 1) for hit in hits]
+
+    async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
+        self.filters += [] if gates is None else [gates]
+        seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
+        row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
+        return shown((*row, 3, 0, 0, 600_000, 4, "episodic", 0, None, "")) if seen else None
+
+    async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
+        self.filters += [] if gates is None else [gates]
+
+    async def outcomes(self, _: Sight, __: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, Any]]:
+        return {}
+
+    async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
+        """Both memories of hers, if somebody asks for her or for all: the second was made of the first."""
+        assert covers(sight.namespaces, namespace)
+        if namespace != "greenhouse" or (selector, value) not in (("subject", "ada"), ("namespace", "")):
+            return []
+        episodes = [ErasedEpisode(HERS, "short-term", b"c"), ErasedEpisode(THEIRS, "dropped")]
+        return [Found(episodes[0], "a", 1, None), Found(episodes[1], None, None, HERS)]
+
+    async def staying(self, sight: Sight, namespace: str, selector: str, taken: list[str]) -> list[Staying]:
+        """What says the same as what goes: somebody else's memory."""
+        assert covers(sight.namespaces, namespace)
+        return [Staying(ORDER, "bob", 2, "another agent said it: bob")] if HERS in taken else []
+
+    async def protectors(self, sight: Sight, memory_ids: list[str]) -> list[tuple[Any, ...]]:
+        return [one for one in self.protected if one[0] in memory_ids and covers(sight.namespaces, OWNERS[one[0]])]
+
+    async def guarded(self, sight: Sight, namespace: str) -> Guarded:
+        """Everything protected is of one namespace here."""
+        assert covers(sight.namespaces, namespace)
+        kinds = [one[1] for one in self.protected]
+        return Guarded(kinds.count("pin"), sum(kind.startswith("goal:") for kind in kinds))
+
+    async def quota(self, sight: Sight, namespace: str, since: int) -> Quota:
+        assert covers(sight.namespaces, namespace)
+        return self.quotas.get(namespace, Quota(100))
+
+    async def needed(self, sight: Sight, namespace: str, kind: str) -> dict[str, str]:
+        """The memories that a goal needs."""
+        return {one[0]: one[2] for one in self.protected if one[1] == kind and covers(sight.namespaces, namespace)}
+
+    def protect(self, order: ProtectionOrdered, signer: str = "operator") -> None:
+        if order.action in ENDS:
+            assert order.ends in [one[2] for one in self.protected if one[:2] == (order.memory_id, kind_of(order))]
+        self.protected = [one for one in self.protected if one[:2] != (order.memory_id, kind_of(order))]
+        if order.action not in ENDS:
+            told = (order.memory_id, kind_of(order), order.order_id, order.ordered_by, order.reference, 6, signer)
+            self.protected.append(told)
+
+    async def erasure(self, sight: Sight, order_id: str) -> dict[str, Any] | None:
+        found = self.erasures.get(order_id)
+        return found if found and covers(sight.namespaces, found["namespace"]) else None
+
+    async def withheld(self, sight: Sight, _: Codec, order_id: str) -> dict[str, Any] | None:
+        found = self.withholds.get(order_id)
+        return found if found and covers(sight.namespaces, found["namespace"]) else None
+
+    async def resting(self, sight: Sight, namespace: str, memory_ids: tuple[str, ...]) -> list[Resting]:
+        assert covers(sight.namespaces, namespace)
+        mine = [self.resting_rows[i] for i in memory_ids if i in self.resting_rows]
+        return [one for one in mine if OWNERS.get(one.memory_id, namespace) == namespace]
+
+    async def used(self, sight: Sight, namespace: str, memory_ids: tuple[str, ...]) -> list[Used]:
+        assert covers(sight.namespaces, namespace)
+        mine = [i for i in memory_ids if OWNERS.get(i) == namespace]
+        return [Used(i, "short-term", 0, 2, 1_000) for i in mine]
+
+    async def restore(self, sight: Sight, _: Codec, order_id: str) -> Restore | None:
+        found = self.restores.get(order_id)
+        return found if found and covers(sight.namespaces, found.namespace) else None
+
+    async def ping(self) -> None:
+        pass
+
+
+class Journal:
+    listening = True
+
+
+def stored(file: Path, *wanted: tuple[int, tuple[str, ...], tuple[str, ...]], **more: Any) -> None:
+    """Writes keys: number, rights, namespaces."""
+    made = [
+        access.make(
+            bytes([n] * 6), bytes([n] * 32), name="k", namespaces=spaces, rights=rights, now_ms=1, **more
+        )[1]
+        for n, rights, spaces in wanted
+    ]  # fmt: skip
+    file.write_bytes(access.dump(Keys(made)))
+
+
+SEARCH = {"namespace": "greenhouse", "query": "q", "peek": True}
+
+
+def filled(path: str) -> str:
+    values = {"memory_id": HERS, "namespace": "greenhouse", "event_id:path": "e", "order_id": ORDER}
+    for name, value in values.items():
+        path = path.replace(f"{{{name}}}", value)
+    return path
+
+
+class Served(Service):
+    """Its store is the one above, and what it publishes it keeps."""
+
+    published: list[tuple[EpisodeIntent, bytes]]
+    sent: list[tuple[str, str, bytes]]
+    carries_out = True
+    withholds = False
+
+    async def publish(self, episode: EpisodeIntent, data: bytes) -> None:
+        self.published.append((episode, data))
+
+    async def send(self, topic: str, kind: str, event_id: str, namespace: str, data: bytes) -> None:
+        self.sent.append((topic, namespace, data))
+        if topic == topics.RESTORES:
+            self._restore(event_id, namespace, data)
+            return
+        store: Any = self.reads
+        if topic == topics.PROTECTIONS:
+            signed, wanted = PROTECTION.opened(self.codec, self.genesis, data)
+            assert (wanted.order_id, wanted.namespace) == (event_id, namespace)
+            if self.carries_out:
+                store.protect(wanted, signed.signer)
+            return
+        _, order = ERASURE.opened(self.codec, self.genesis, data)
+        assert (order.order_id, order.namespace) == (event_id, namespace)
+        if self.carries_out:
+            said = (order.selector, order.value, order.ordered_by)
+            answered = store.withholds if self.withholds else store.erasures
+            answered[event_id] = _carried_out(event_id, namespace, *said)
+
+    def _restore(self, order_id: str, namespace: str, data: bytes) -> None:
+        """All but the last of the memories come back."""
+        _, asked = REQUEST.opened(self.codec, self.genesis, data)
+        assert (asked.order_id, asked.namespace) == (order_id, namespace)
+        if self.carries_out:
+            *back, last = asked.memory_ids
+            good, action = ("restored" if asked.action == "restore" else "forgotten"), asked.action
+            if action == "forget":
+                back = [*back, last]
+            told = [decided(i, good, "quorum", action=action) for i in back]
+            told += [decided(last, "kept", "too_few_votes")] if action == "restore" else []
+            store: Any = self.reads
+            store.restores[order_id] = Restore(namespace, "decided", tuple(told), order_id, 0, 7, 9, len(back), action)
+
+
+GENESIS = genesis.make(**erasures.entitled(signed=()))
+
+
+def make(codec: Codec, door: Door, seed: bytes | None = genesis.seed_of("service:erasure")) -> Served:
+    telemetry = Telemetry().stage("retrieval")
+    made = Served(
+        "", "", GENESIS, codec,
+        encoder=HashingEncoder(), before=None, door=door, shown=telemetry, erasure_seed=seed,
+    )  # fmt: skip
+    made.reads, made.outcomes = Store(), Journal()  # type: ignore[assignment]
+    made.uses, made.published, made.sent = Uses(codec, telemetry.sent), [], []
+    return made
+
+
+def client_of(service: Service) -> TestClient:
+    return TestClient(around(service, LOOPBACK, service.meters), base_url="http://127.0.0.1")
+
+
+def bearer(number: int) -> dict[str, str]:
+    told, _ = access.make(
+        bytes([number] * 6), bytes([number] * 32), name="k", namespaces=["*"], rights=["read"], now_ms=1
+    )
+    return {"Authorization": f"Bearer {told}"}

@@ -1,0 +1,242 @@
+"""One shard under test: applies records by the rules, as the commit worker does, and remembers the journal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from memquorum import topics
+from memquorum.core import ids
+from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
+from memquorum.core.commit import applying, ordering
+from memquorum.core.consensus.certificate import check_decision
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.journal import links
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.journal.tombstones import Tombstone, Tombstones
+from memquorum.core.journal.workset import Workset
+from memquorum.core.orders import uses
+from memquorum.core.orders.restore import REQUEST
+from memquorum.core.records import (
+    AccessAccepted,
+    ClockTicked,
+    EpisodeAccepted,
+    EpisodeScored,
+    ErasedEpisode,
+    OrderAccepted,
+    OrderFound,
+    Proposal,
+    Restored,
+    RestoreOrdered,
+)
+from tests.builders import votes
+
+NAMESPACE = "greenhouse"  # of shard 0, where there are four
+
+
+def memory_id(event_id: str, namespace: str = NAMESPACE) -> str:
+    return ids.memory_id(namespace, event_id)
+
+
+def accepted(
+    event_id: str, at: int, *, namespace: str = NAMESPACE, agent: str = "planner", **said: Any
+) -> EpisodeAccepted:
+    """`said`: further fields, of those that have another value than the usual."""
+    episode = EpisodeAccepted(
+        event_id, memory_id(event_id, namespace), namespace, agent, agent, at, b"sealed", b"c" * 32, 23,
+        topics.EPISODES, 0, 7, "s1", "planning", None, 900_000, None,
+    )  # fmt: skip
+    return replace(episode, **said)
+
+
+def scored(
+    episode: EpisodeAccepted,
+    offset: int,
+    outcome: str = "stored",
+    *,
+    reinforces: str | None = None,
+    salience: int = 600_000,
+    early: bool = False,
+) -> EpisodeScored:
+    return EpisodeScored(
+        episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
+        salience, early, "hashing", reinforces, 810_000, None, 900_000, None, b"sealed vector",
+    )  # fmt: skip
+
+
+class Shard:
+    """Offsets count up by themselves; `changes` is everything that happened."""
+
+    def __init__(self, codec: Codec, genesis: Genesis, shard: int = 0) -> None:
+        self.rules = Rules(codec, genesis)
+        self.work = Workset(Rows(links.beginning(genesis.cluster, shard)))
+        self.changes: list[Change] = []
+        self.offset = -1
+        self.scored_offset = -1
+        self.tombstones = Tombstones()
+        self.accepted: list[applying.Accepted] = []
+        """The accepted stream, by offset."""
+        self.scored: list[EpisodeScored] = []
+        """The scores, by offset."""
+
+    @property
+    def rows(self) -> Rows:
+        return self.work.rows
+
+    @property
+    def quotas(self) -> dict[str, Quota]:
+        """Where each namespace stands."""
+        living = Counter(self.rows.memories[memory_id].namespace for memory_id in self.rows.strengths)
+        took = [one for change in self.changes for one in change.let_go]
+        return {
+            name: Quota(living[name], tuple((one.as_of, one.forgotten) for one in took if one.namespace == name))
+            for name in living.keys() | {one.namespace for one in took}
+        }
+
+    def _place(self, record: applying.Accepted) -> applying.Place:
+        self.offset += 1
+        self.accepted.append(record)
+        return applying.Place(topics.ACCEPTED, self.rows.state.shard, self.offset)
+
+    def _absorb(self, change: Change) -> Change:
+        self.work.absorb(change)
+        self.changes.append(change)
+        return change
+
+    def episode(
+        self,
+        event_id: str,
+        at: int = 1_000,
+        outcome: str = "stored",
+        *,
+        reinforces: str | None = None,
+        readable: bool = True,
+        salience: int = 600_000,
+        early: bool = False,
+        namespace: str = NAMESPACE,
+        **said: Any,
+    ) -> Change:
+        episode = accepted(event_id, at, namespace=namespace, **said)
+        place = self._place(episode)
+        self.scored_offset += 1
+        score = scored(episode, place.offset, outcome, reinforces=reinforces, salience=salience, early=early)
+        self.scored.append(score)
+        found = applying.Scored(self.scored_offset, score)
+        return self._absorb(
+            applying.apply_episode(
+                self.rules, self.rows, place, episode,
+                scored=found,
+                readable=readable,
+                kept_out=self.tombstones.keep_out(applying.asked(episode, found), self.rows.memories, self.rows.erased),
+            )
+        )  # fmt: skip
+
+    def access(self, memory: str, at: int, event_id: str | None = None, namespace: str = NAMESPACE) -> Change:
+        record = AccessAccepted(event_id or f"access-{self.offset + 1}", memory, namespace, "reviewer", at)
+        place = self._place(record)
+        return self._absorb(applying.apply_access(self.rules, self.rows, place, record))
+
+    def tick(self, as_of: int) -> Change:
+        record = ClockTicked(f"tick-{self.offset + 1}", as_of)
+        return self._absorb(applying.apply_tick(self.rules, self.rows, self._place(record), record))
+
+    def decide(
+        self,
+        proposals: Sequence[Proposal],
+        vote: votes.Vote = votes.everybody,
+        *,
+        accepted_offset: int | None = None,
+        epoch: int | None = None,
+        seq: int | None = None,
+        trigger: str | None = None,
+    ) -> Change:
+        state = self.rows.state
+        pre_prepare, commits = votes.decision(
+            self.rules.codec,
+            self.rules.genesis,
+            proposals,
+            vote,
+            shard=state.shard,
+            epoch=state.last_epoch + 1 if epoch is None else epoch,
+            seq=state.decided_seq + 1 if seq is None else seq,
+            as_of=max(state.as_of, 1),
+            accepted_offset=self.offset if accepted_offset is None else accepted_offset,
+            trigger=trigger,
+        )
+        checked = check_decision(self.rules.codec, self.rules.genesis, pre_prepare, commits)
+        place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
+        rows = replace(self.rows, quotas=self.quotas)
+        return self._absorb(applying.apply_decision(self.rules, rows, place, checked, commits))
+
+    def protect(self, record: OrderAccepted) -> Change:
+        return self._absorb(ordering.apply_order(self.rules, self.rows, self._place(record), record))
+
+    def withhold(self, record: OrderAccepted, *held: str) -> Change:
+        return self._absorb(ordering.apply_withheld(self.rules, self.rows, self._place(record), record, held))
+
+    def erase(
+        self, record: OrderAccepted, found: Sequence[ErasedEpisode], *, repeated: bool = False, most: int = 1_000
+    ) -> list[Change]:
+        """An order, of which somebody said what it names."""
+        place, done = self._place(record), []
+        parts = [ordering.Part(0, 1, repeated=True)] if repeated else ordering.in_parts(found, most)
+        for part in parts:
+            change = ordering.apply_erasure(
+                self.rules, self.rows, place, record, part=part, residue_until=record.accepted_at + 1_000
+            )
+            done.append(self._absorb(change))
+        for one in self.work.net().erasures:
+            self.tombstones.add(Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at))
+        return done
+
+    def ask(self, order: RestoreOrdered, at: int) -> Change:
+        """A request to restore."""
+        data = votes.signed(self.rules.codec, self.rules.genesis, "operator", order)
+        record = OrderAccepted(
+            order.order_id, "restore", order.namespace, order.memory_ids, data, at, topics.RESTORES, 0, 7
+        )
+        return self._absorb(ordering.apply_order(self.rules, self.rows, self._place(record), record))
+
+    def restore(
+        self, order: RestoreOrdered, *told: Restored, vote: votes.Vote = votes.everybody, offset: int | None = None
+    ) -> Change:
+        """What was asked for last is decided; `told`: what could be opened."""
+        at = max(i for i, one in enumerate(self.accepted) if isinstance(one, OrderAccepted) and one.kind == "restore")
+        record = self.accepted[at]
+        assert isinstance(record, OrderAccepted)
+        state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
+        found = OrderFound(record.order, record.accepted_at, at if offset is None else offset)
+        pre_prepare, commits = votes.restoring(
+            codec, genesis, found, order, vote,
+            epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
+            accepted_offset=max(self.offset, found.offset + 1),
+        )  # fmt: skip
+        checked = check_decision(codec, genesis, pre_prepare, commits)
+        place, recalled = (
+            applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq),
+            {r.memory_id: r for r in told},
+        )
+        return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
+
+    def restore_used(self, found: OrderFound, *told: Restored, vote: votes.Vote = votes.everybody) -> Change:
+        """A use that came late is decided on; `told`: what could be opened."""
+        state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
+        pre_prepare, commits = votes.restoring(
+            codec, genesis, found, uses.opened(codec, genesis, REQUEST, found), vote,
+            epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
+            accepted_offset=max(self.offset, found.offset + 1),
+        )  # fmt: skip
+        checked = check_decision(codec, genesis, pre_prepare, commits)
+        place, recalled = (
+            applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq),
+            {r.memory_id: r for r in told},
+        )
+        return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
+
+    def destroy(self, *memory_ids: str) -> Change:
+        return self._absorb(applying.apply_destroyed(self.rules, self.rows, memory_ids))

@@ -1,0 +1,192 @@
+"""Decisions with whole certificates, signed with the test cluster's keys: for tests of whoever applies them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from msgspec.structs import replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import proposal_digest
+from memquorum.core.decay import decay_ppm
+from memquorum.core.identity import messages
+from memquorum.core.identity.membership import Genesis, GenesisError
+from memquorum.core.orders.members import apply, configuration_digest, order_id
+from memquorum.core.orders.restore import REASON
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import (
+    BallotCast,
+    Commit,
+    ErasureOrdered,
+    MembersOrdered,
+    NominationProposed,
+    Opinion,
+    OrderFound,
+    PrePrepare,
+    Proposal,
+    RestoreOrdered,
+)
+from memquorum.core.vote import asking
+from memquorum.core.vote.columns import packed, places_of
+from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE, RESTORE
+from tests.builders.genesis import public_key, seed_of
+
+GREENHOUSE = "greenhouse"  # a namespace of shard 0
+Vote = Callable[[int, Proposal], bool | int]
+"""(member, proposal) → whether the member says yes; of what it would forget, a number is how relevant it finds that."""
+
+
+def everybody(_: int, __: Proposal) -> bool:
+    return True
+
+
+def nobody(_: int, __: Proposal) -> bool:
+    return False
+
+
+def signed(codec: Codec, genesis: Genesis, signer: str, record: object) -> bytes:
+    return codec.encode(messages.sign(genesis.cluster, signer, seed_in(genesis, signer), codec.encode(record)))
+
+
+def seed_in(genesis: Genesis, signer: str) -> bytes:
+    """The signer's seed in a configuration: a key that replaced another is `seed_of` with a stroke more."""
+    names = (signer + "'" * count for count in range(8))
+    return next(seed_of(name) for name in names if public_key(name) == genesis.key_of(signer))
+
+
+def order(genesis: Genesis, action: str, shard: int = 0, **changes: Any) -> MembersOrdered:
+    """An order for a configuration, as the operator would write it."""
+    base = configuration_digest(genesis)
+    return MembersOrdered(genesis.cluster, genesis.config, shard, base, action, **changes)
+
+
+def configuring(
+    codec: Codec, genesis: Genesis, order_: MembersOrdered, vote: Vote | None = None, **more: Any
+) -> tuple[bytes, list[bytes]]:
+    """As `decision`, of an order."""
+    sealed = signed(codec, genesis, "operator", order_)
+    wanted = [ordered(codec, order_)]
+    with suppress(GenesisError):
+        more = {"makes": apply(genesis, order_)} | more
+    return decision(codec, genesis, wanted, vote or everybody, shard=order_.shard, order=sealed, **more)
+
+
+def erasure(genesis: Genesis, selector: str = "subject", value: str = "planner", **changes: Any) -> ErasureOrdered:
+    """An order to erase, as the operator would write it."""
+    id = "7f0f3f3e-1111-5c3a-9d2f-0d5c0f6f1a11"
+    return replace(ErasureOrdered(genesis.cluster, id, GREENHOUSE, selector, value, "ops", 1_000_000), **changes)
+
+
+def attesting(
+    codec: Codec, genesis: Genesis, found: OrderFound, order: ErasureOrdered, vote: Vote | None = None, **more: Any
+) -> tuple[bytes, list[bytes]]:
+    """As `decision`, of an erasure that stands somewhere."""
+    wanted = [Proposal(order.order_id, order.namespace, "erase", order.selector, 0, found.accepted_at, 0)]
+    more = {"accepted_offset": found.offset + 1} | more
+    data = codec.encode(found)
+    return decision(
+        codec, genesis, wanted, vote or everybody, order=data, trigger=asking.trigger(order.order_id, "erase"), **more
+    )
+
+
+def restore(genesis: Genesis, *memory_ids: str, **changes: Any) -> RestoreOrdered:
+    """A request for memories, as the operator would write it."""
+    id = "7f0f3f3e-2222-5c3a-9d2f-0d5c0f6f1a11"
+    return replace(RestoreOrdered(genesis.cluster, id, GREENHOUSE, memory_ids, "ops", 1_000_000), **changes)
+
+
+def restoring(
+    codec: Codec, genesis: Genesis, found: OrderFound, order: RestoreOrdered, vote: Vote | None = None, **more: Any
+) -> tuple[bytes, list[bytes]]:
+    """As `decision`, of a request that stands somewhere."""
+    at = found.accepted_at
+    wanted = [Proposal(i, order.namespace, "restore", REASON, at, at, 0) for i in order.memory_ids]
+    more = {"accepted_offset": found.offset + 1} | more
+    why = asking.trigger(order.order_id)
+    return decision(codec, genesis, wanted, vote or everybody, order=codec.encode(found), trigger=why, **more)
+
+
+def ordered(codec: Codec, order: MembersOrdered) -> Proposal:
+    """The proposal of an order."""
+    return Proposal(order_id(codec.encode(order)), "", "configure", order.action, 0, 0, 0)
+
+
+def proposal(memory_id: str, kind: str, *, namespace: str = "greenhouse", last_access: int = 0) -> Proposal:
+    return Proposal(memory_id, namespace, kind, "test", last_access, last_access, 600_000)
+
+
+def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> Opinion:
+    kind = KINDS[proposal.kind]
+    if not yes:
+        terms = kind.abstain(as_of)
+    elif kind is RESTORE:
+        at = min(proposal.last_access, as_of)
+        terms = (PPM, decay_ppm(at, as_of, policy), PPM, at)
+    elif kind.ordered:
+        terms = (PPM,)
+    elif kind is PROMOTE:
+        terms = (PPM, 900_000, PPM, 0)
+    else:
+        assert kind is FORGET
+        # Last used at time 0 as this member read it, and of no relevance to it: C = ω_D·D < θ for every as_of > 0.
+        terms = (decay_ppm(0, as_of, policy), 0 if yes is True else yes, 0)
+    score = kind.score(terms, policy)
+    assert kind.yes(score, policy) == bool(yes)
+    return Opinion(bool(yes), score, terms)
+
+
+def terms(proposals: Sequence[Proposal], opinions: Sequence[Opinion]) -> bytes:
+    """What a ballot with these opinions says."""
+    nomination = NominationProposed(b"", 0, 0, 0, 0, 0, "", tuple(proposals))
+    return packed({at: opinion.terms for at, opinion in enumerate(opinions)}, places_of(nomination))
+
+
+def decision(
+    codec: Codec,
+    genesis: Genesis,
+    proposals: Sequence[Proposal],
+    vote: Vote = everybody,
+    *,
+    shard: int = 0,
+    epoch: int = 1,
+    as_of: int = 1_000_000_000,
+    accepted_offset: int = 0,
+    view: int = 0,
+    seq: int | None = None,
+    voters: Sequence[int] | None = None,
+    order: bytes | None = None,
+    trigger: str | None = None,
+    makes: Genesis | None = None,
+) -> tuple[bytes, list[bytes]]:
+    """The signed pre-prepare and every member's signed commit. `makes`: the configuration of an order about that."""
+    cluster, config, ids = genesis.cluster, genesis.config, [member.id for member in genesis.members]
+    why = trigger or ("interval" if order is None else "order")
+    nomination = NominationProposed(cluster, config, shard, epoch, as_of, accepted_offset, why, tuple(proposals), order)
+    body, nominated = codec.encode(nomination), signed(codec, makes or genesis, "service:nomination", nomination)
+    ballots = tuple(
+        signed(
+            codec,
+            genesis,
+            f"member:{member}",
+            BallotCast(
+                cluster,
+                config,
+                shard,
+                epoch,
+                member,
+                messages.digest(body),
+                tuple(opinion(p, vote(member, p), as_of, genesis.policy) for p in proposals),
+            ),
+        )
+        for member in (voters if voters is not None else ids)
+    )
+    slot = epoch if seq is None else seq
+    primary = genesis.primary(shard, view, slot)
+    record = PrePrepare(cluster, config, shard, view, slot, primary, epoch, nominated, ballots)
+    digest = proposal_digest(record)
+    commits = [
+        signed(codec, genesis, f"member:{m}", Commit(cluster, config, shard, view, slot, m, digest)) for m in ids
+    ]
+    return signed(codec, genesis, f"member:{primary}", record), commits

@@ -1,0 +1,135 @@
+"""An erasure in a journal is followed to its order, and to everything that the order names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum.core.audit.findings import Kind
+from memquorum.core.avro import Codec
+from memquorum.core.records import Erased, OrderAccepted
+from tests.builders import genesis
+from tests.builders.erasures import NAMESPACE, among, ordered, signed
+from tests.builders.published import Published, kinds, publish
+from tests.builders.shard import Shard
+from tests.unit.core.journal.test_erasing import ALL, AT, GENESIS, D, filled, order
+
+# Where things stand in the journal, counted from 0: filled has nine entries.
+ERASED, SECOND, LAST, LATE, AGAIN = 9, 10, 11, 12, 13
+
+
+def lively(codec: Codec) -> Shard:
+    shard = filled(Shard(codec, GENESIS))
+    shard.erase(order(codec), among(NAMESPACE, ALL), most=2)
+    shard.episode("late", subject="ada")
+    shard.erase(order(codec), [], repeated=True)
+    shard.episode("new", at=AT + 1)
+    return shard
+
+
+@pytest.fixture
+def public(codec: Codec) -> Published:
+    return publish(lively(codec))
+
+
+def test_a_whole_erasure_is_found_whole(public: Published) -> None:
+    assert kinds(public.audit(store=True, accepted=True, words=True)) == []
+
+
+def detail(public: Published, at: int, **changes: object) -> None:
+    public.forge(at, replace(public.detail(at), **changes))
+
+
+def left_out(public: Published) -> None:
+    """One episode fewer than the order names."""
+    detail(public, LAST, episodes=())
+
+
+def one_more(public: Published) -> None:
+    told: Erased = public.detail(LAST)
+    (other,) = among(NAMESPACE, {"d": "short-term"})
+    detail(public, LAST, episodes=(*told.episodes, other))
+
+
+def unsigned(public: Published) -> None:
+    said = ordered(GENESIS)
+    forged = signed(public.rules.codec, GENESIS, said, seed=genesis.seed_of("service:journal"))
+    for at in (ERASED, SECOND, LAST):
+        detail(public, at, order=forged)
+
+
+def of_another(public: Published) -> None:
+    other = signed(public.rules.codec, GENESIS, ordered(GENESIS, value="grace"))
+    for at in (ERASED, SECOND, LAST):
+        detail(public, at, order=other)
+
+
+@pytest.mark.parametrize(
+    ("tamper", "expected"),
+    [
+        (left_out, Kind.ERASURE_INCOMPLETE),
+        (one_more, Kind.EFFECT_UNDECIDED),
+        (unsigned, Kind.ORDER_INVALID),
+        (of_another, Kind.EFFECT_UNDECIDED),
+        (lambda p: detail(p, ERASED, parts=2), Kind.ERASURE_INCOMPLETE),
+        (lambda p: detail(p, SECOND, residue_until=AT), Kind.ERASURE_INCOMPLETE),
+        (lambda p: p.remove(SECOND), Kind.ERASURE_INCOMPLETE),
+        (lambda p: p.rewrite(AGAIN, effect="erased"), Kind.ORDER_REPEATED),
+        (lambda p: p.rewrite(ERASED, effect="repeated"), Kind.EFFECT_IMPOSSIBLE),
+        (lambda p: p.rewrite(ERASED, event_id="another"), Kind.ORDER_INVALID),
+        (lambda p: detail(p, LATE, outcome="below_threshold"), Kind.EFFECT_IMPOSSIBLE),
+        (lambda p: detail(p, AGAIN + 1, outcome="erased"), Kind.EFFECT_IMPOSSIBLE),
+    ],
+)
+def test_what_an_order_does_not_say_is_found(
+    public: Published, tamper: Callable[[Published], None], expected: Kind
+) -> None:
+    tamper(public)
+    assert expected in kinds(public.audit())
+
+
+def test_the_accepted_stream_has_to_hold_the_order(public: Published) -> None:
+    codec = public.rules.codec
+    at = public.entry(ERASED).source_offset
+    there = codec.decode_as(OrderAccepted, public.accepted[at] or b"")
+    public.accepted[at] = codec.encode(replace(there, accepted_at=AT + 1))
+    assert Kind.RECORD_CONTRADICTED in kinds(public.audit(accepted=True))
+    public.accepted[at] = None
+    assert Kind.RECORD_MISSING in kinds(public.audit(accepted=True))
+
+
+def test_an_order_that_was_let_in_may_not_be_passed_over(codec: Codec) -> None:
+    shard = filled(Shard(codec, GENESIS))
+    shard._place(order(codec))
+    shard.tick(2_000)
+    assert kinds(publish(shard).audit(accepted=True)) == [Kind.RECORD_SKIPPED]
+
+
+@pytest.mark.parametrize(
+    ("table", "change", "expected"),
+    [
+        ("erasure", {"episodes": 4}, Kind.ROW_ALTERED),
+        ("erasure", {"accepted_at": 1}, Kind.ROW_ALTERED),
+        ("erased", {"was": "late"}, Kind.ROW_ALTERED),
+        ("provenance", {"echo": False}, Kind.ROW_ALTERED),
+        ("event", {"subject": "grace"}, Kind.ROW_ALTERED),
+        ("memory", {"source": "elsewhere"}, Kind.ROW_ALTERED),
+    ],
+)
+def test_altered_rows_are_found(public: Published, table: str, change: dict[str, object], expected: Kind) -> None:
+    public.tables[table][0] |= change
+    assert expected in kinds(public.audit(store=True))
+
+
+@pytest.mark.parametrize("table", ["erasure", "erased", "provenance"])
+def test_missing_and_added_rows_are_found(public: Published, table: str) -> None:
+    row = public.tables[table].pop()
+    assert {Kind.ROW_MISSING, Kind.ROWS_CUT} & set(kinds(public.audit(store=True)))
+    public.tables[table] += [row, row | {"seq": 10**6, "first_seq": 10**6, "parent": D}]
+    assert Kind.ROW_ADDED in kinds(public.audit(store=True))
+
+
+def test_what_is_still_there_is_d_alone(public: Published) -> None:
+    assert next(row["id"] for row in public.tables["memory"] if row["tier"] != "gone") == D

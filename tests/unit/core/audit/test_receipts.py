@@ -1,0 +1,203 @@
+"""A receipt proves an erasure by its signatures alone, and says nothing that it does not prove."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum import topics
+from memquorum.core.audit import receipts
+from memquorum.core.audit.receipts import BadReceipt, Proof
+from memquorum.core.consensus.certificate import BadCertificate, check_decision
+from memquorum.core.journal import links
+from memquorum.core.journal.rows import ShardState
+from memquorum.core.records import Erased, ErasedEpisode, JournalAppended, JournalEntry, JournalHead, OrderFound
+from memquorum.schema_files import load_codec
+from tests.builders.genesis import make, public_key
+from tests.builders.votes import GREENHOUSE, attesting, configuring, erasure, everybody, nobody, order, signed
+
+CODEC, GENESIS = load_codec(), make()
+MEMORY, OTHER = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11", "1b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
+EPISODES = (ErasedEpisode(MEMORY, "long-term", b"c" * 32), ErasedEpisode(OTHER, "dropped"))
+ORDER = erasure(GENESIS)
+SIGNED = signed(CODEC, GENESIS, "operator", ORDER)
+FOUND = OrderFound(SIGNED, 2_000_000, 41)
+BEFORE = ShardState(shard=0, seq=6, hash=b"h" * 32, as_of=1_999_000)
+
+
+def entries(*parts: tuple[ErasedEpisode, ...], **changes: Any) -> tuple[JournalAppended, ...]:
+    """The journal's entries of the erasure."""
+    state, made = BEFORE, list[JournalAppended]()
+    for at, episodes in enumerate(parts):
+        detail = Erased(SIGNED, FOUND.accepted_at, at, len(parts), 9_000_000, episodes)
+        entry = JournalEntry(
+            0, state.seq + 1, state.as_of, "erased", ORDER.order_id, topics.ACCEPTED, 0, FOUND.offset,
+            CODEC.encode(replace(detail, **{k: v for k, v in changes.items() if hasattr(detail, k)})), GREENHOUSE,
+        )  # fmt: skip
+        entry = replace(entry, **{k: v for k, v in changes.items() if not hasattr(detail, k)})
+        link = links.append(CODEC, state, entry) if entry.seq == state.seq + 1 else made[-1]
+        state = links.advance(state, entry, link)
+        made.append(link)
+    return tuple(made)
+
+
+def head(last: JournalAppended, seq: int) -> bytes:
+    return signed(CODEC, GENESIS, "service:journal", JournalHead(GENESIS.cluster, 0, 0, seq, last.hash, 1_999_000))
+
+
+def proof(**changes: Any) -> Proof:
+    links_ = entries((EPISODES[0],), (EPISODES[1],))
+    whole = Proof(links_, head(links_[-1], 8), attesting(CODEC, GENESIS, FOUND, ORDER))
+    return replace(whole, **changes)
+
+
+def written(receipt: dict[str, Any]) -> bytes:
+    return json.dumps(receipt).encode()
+
+
+def test_a_receipt_says_what_was_erased_by_whose_order_and_who_attests_it() -> None:
+    receipt = receipts.make(CODEC, GENESIS, proof())
+    found = receipts.verify(CODEC, GENESIS, written(receipt))
+    assert (found.order, found.episodes, found.seqs, found.offset) == (ORDER, EPISODES, (7, 8), 41)
+    assert receipt["order"]["signed_by"] == "operator"
+    assert (receipt["erased"]["memories"], receipt["erased"]["episodes"]) == (1, 2)
+    assert receipt["erased"]["each"][0] == {"memory_id": MEMORY, "was": "long-term", "commitment": (b"c" * 32).hex()}
+    assert (receipt["erased"]["at"], receipt["residue_until"]) == (2_000_000, 9_000_000)
+    assert receipt["attested"]["for"] == [0, 1, 2, 3] and receipt["cluster"] == GENESIS.cluster.hex()
+
+
+def test_before_the_members_have_decided_it_says_so() -> None:
+    receipt = receipts.make(CODEC, GENESIS, proof(decision=None))
+    assert receipt["attested"] is None
+    assert receipts.verify(CODEC, GENESIS, written(receipt)).checked is None
+
+
+def test_an_erasure_of_nothing_has_a_receipt_that_says_zero() -> None:
+    links_ = entries(())
+    receipt = receipts.make(CODEC, GENESIS, proof(entries=links_, head=head(links_[-1], 7)))
+    assert receipt["erased"] == {"at": 2_000_000, "memories": 0, "episodes": 0, "each": []}
+
+
+def test_a_later_membership_attests_too() -> None:
+    change = order(GENESIS, "weight", member=2, weight_milli=1200)
+    configured = configuring(CODEC, GENESIS, change)
+    one = check_decision(CODEC, GENESIS, *configured).configures
+    assert one is not None
+    decided = attesting(CODEC, one, FOUND, ORDER, epoch=2)
+    receipt = receipts.make(CODEC, GENESIS, proof(decision=decided, configurations=(configured,)))
+    assert receipt["attested"]["configuration"] == 1
+    assert receipts.verify(CODEC, GENESIS, written(receipt)).checked is not None
+    with pytest.raises(BadReceipt, match="decision"):
+        receipts.make(CODEC, GENESIS, proof(decision=decided))
+
+
+def test_a_head_is_signed_by_the_key_of_its_configuration() -> None:
+    change = order(GENESIS, "rotate-service", name="journal", public_key=public_key("service:journal'"))
+    configured = configuring(CODEC, GENESIS, change)
+    one = check_decision(CODEC, GENESIS, *configured).configures
+    assert one is not None
+    links_ = entries((EPISODES[0],), (EPISODES[1],))
+    said = JournalHead(GENESIS.cluster, 1, 0, 8, links_[-1].hash, 1_999_000)
+    later = signed(CODEC, one, "service:journal", said)
+    undecided = proof(decision=None, head=later, configurations=(configured,))
+    receipt = receipts.make(CODEC, GENESIS, undecided)
+    assert receipt["journal"]["configuration"] == 1
+    assert receipts.verify(CODEC, GENESIS, written(receipt)).checked is None
+    # Signed before the key was replaced, it holds for ever.
+    decided = attesting(CODEC, one, FOUND, ORDER, epoch=2)
+    receipts.make(CODEC, GENESIS, proof(decision=decided, configurations=(configured,)))
+    for wrong in (
+        replace(undecided, configurations=()),
+        replace(undecided, head=signed(CODEC, GENESIS, "service:journal", said)),
+        replace(undecided, head=signed(CODEC, one, "service:journal", replace(said, config=0))),
+    ):
+        with pytest.raises(BadReceipt, match="head"):
+            receipts.make(CODEC, GENESIS, wrong)
+
+
+SAYS: list[tuple[str, Callable[[dict[str, Any]], Any]]] = [
+    ("order", lambda r: r["order"].update(value="somebody else")),
+    ("erased", lambda r: r["erased"].update(memories=100)),
+    ("erased", lambda r: r["erased"]["each"].pop()),
+    ("residue_until", lambda r: r.update(residue_until=1)),
+    ("journal", lambda r: r["journal"].update(last_seq=9)),
+    ("attested", lambda r: r.update(attested=None)),
+    ("attested", lambda r: r["attested"].update(ballots=[0])),
+    ("cluster", lambda r: r.update(cluster="00" * 32)),
+]
+
+
+@pytest.mark.parametrize(("name", "change"), SAYS)
+def test_what_a_receipt_says_beyond_its_proof_is_refused(name: str, change: Callable[[dict[str, Any]], Any]) -> None:
+    receipt = receipts.make(CODEC, GENESIS, proof())
+    change(receipt)
+    with pytest.raises(BadReceipt, match=f"^{name}: "):
+        receipts.verify(CODEC, GENESIS, written(receipt))
+
+
+def test_no_byte_of_the_proof_can_be_altered() -> None:
+    receipt = receipts.make(CODEC, GENESIS, proof())
+    whole = receipt["proof"]
+    parts = [
+        *((link, name) for link in whole["entries"] for name in link),
+        (whole, "head"),
+        (whole["decision"], "pre_prepare"),
+        *((whole["decision"]["commits"], at) for at in range(4)),
+    ]
+    for holder, name in parts:
+        data = base64.b64decode(holder[name])
+        for at in {0, len(data) // 2, len(data) - 1}:
+            kept = holder[name]
+            holder[name] = base64.b64encode(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]).decode()
+            with pytest.raises(BadReceipt):
+                receipts.verify(CODEC, GENESIS, written(receipt))
+            holder[name] = kept
+    receipts.verify(CODEC, GENESIS, written(receipt))
+
+
+LINKS = entries((EPISODES[0],), (EPISODES[1],))
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"entries": ()}, "there are none"),
+        ({"entries": LINKS[1:]}, "not part 0 of 1"),
+        ({"entries": LINKS[:1]}, "not part 0 of 1"),
+        ({"entries": (LINKS[0], entries((), (EPISODES[1],))[1])}, "does not follow"),
+        ({"head": head(LINKS[0], 8)}, "head: it is not the journal's"),
+        ({"head": head(LINKS[1], 9)}, "head: it is not the journal's"),
+        ({"head": signed(CODEC, GENESIS, "operator", ORDER)}, "head: "),
+        ({"decision": attesting(CODEC, GENESIS, FOUND, ORDER, nobody)}, "did not attest"),
+        ({"decision": attesting(CODEC, GENESIS, replace(FOUND, offset=40), ORDER)}, "another place"),
+        ({"decision": attesting(CODEC, GENESIS, replace(FOUND, accepted_at=2), ORDER)}, "another order, or another"),
+        (
+            {"decision": configuring(CODEC, GENESIS, order(GENESIS, "weight", member=2, weight_milli=1200))},
+            "no erasure",
+        ),
+    ],
+)
+def test_a_proof_with_a_part_that_is_missing_or_another_is_refused(changes: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(BadReceipt, match=complaint):
+        receipts.make(CODEC, GENESIS, proof(**changes))
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b"\xff", b'{"format": "memquorum/receipt/1"}', b"[" * 100_000])
+def test_what_is_no_receipt_is_refused(data: bytes) -> None:
+    with pytest.raises(BadReceipt):
+        receipts.verify(CODEC, GENESIS, data)
+
+
+def test_who_is_not_entitled_is_attested_by_nobody() -> None:
+    forged = replace(FOUND, order=signed(CODEC, GENESIS, "member:1", ORDER))
+    with pytest.raises(BadCertificate, match="nomination: "):
+        check_decision(CODEC, GENESIS, *attesting(CODEC, GENESIS, forged, ORDER))
+    late = attesting(CODEC, GENESIS, FOUND, ORDER, accepted_offset=FOUND.offset)
+    with pytest.raises(BadCertificate, match="not before the nomination's"):
+        check_decision(CODEC, GENESIS, *late)
+    assert everybody(0, None)  # type: ignore[arg-type]

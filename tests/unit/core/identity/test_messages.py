@@ -1,0 +1,74 @@
+"""A message counts only from whom it says, to this cluster, unaltered, about what its signer may say."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.identity.messages import BadMessage, digest, open_signed, sign, verify
+from memquorum.core.records import Commit, JournalHead, Prepare, Signed
+from tests.builders.genesis import make, seed_of
+from tests.schema.test_records import CURRENT
+
+CODEC = Codec(CURRENT.values())
+GENESIS = make()
+
+
+def commit(**changes: object) -> Commit:
+    return replace(Commit(GENESIS.cluster, 0, 1, 0, 1, 2, b"d" * 32), **changes)
+
+
+def envelope(
+    record: object, signer: str = "member:2", seed: str | None = None, cluster: bytes = GENESIS.cluster
+) -> bytes:
+    return CODEC.encode(sign(cluster, signer, seed_of(seed or signer), CODEC.encode(record)))
+
+
+def test_an_honest_message_opens() -> None:
+    signed, record = open_signed(CODEC, GENESIS, envelope(commit()), Commit)
+    assert record == commit()
+    assert digest(signed.body) == digest(CODEC.encode(commit()))
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (envelope(commit(), seed="member:1"), "signature is not member:2's"),
+        (envelope(commit(), cluster=b"x" * 32), "signature is not"),
+        (envelope(commit(cluster=b"x" * 32)), "another cluster"),
+        (envelope(commit(config=1)), "configuration 1"),
+        (envelope(commit(shard=4)), "shard 4 of 4"),
+        (envelope(commit(shard=-1)), "shard -1"),
+        (envelope(commit(), signer="member:1"), "member:2's to say"),
+        (envelope(commit(), signer="service:journal"), "member:2's to say"),
+        (envelope(commit(member=9), signer="member:9"), "not of this cluster"),
+        (envelope(Prepare(GENESIS.cluster, 0, 1, 0, 1, 2, b"d" * 32)), "a Prepare where a Commit belongs"),
+        (CODEC.encode(commit()), "a Commit where a Signed belongs"),
+        (b"rubbish", "no single-object Avro"),
+        (b"", "no single-object Avro"),
+    ],
+)
+def test_what_proves_nothing_is_refused(data: bytes, complaint: str) -> None:
+    with pytest.raises(BadMessage, match=complaint):
+        open_signed(CODEC, GENESIS, data, Commit)
+
+
+def test_a_head_is_the_journals_to_sign() -> None:
+    head = JournalHead(GENESIS.cluster, 0, 0, 5, b"h" * 32, 1)
+    assert open_signed(CODEC, GENESIS, envelope(head, "service:journal"), JournalHead)[1] == head
+    with pytest.raises(BadMessage, match="service:journal's to say"):
+        open_signed(CODEC, GENESIS, envelope(head, "member:0"), JournalHead)
+
+
+def test_every_byte_is_signed() -> None:
+    signed = sign(GENESIS.cluster, "member:2", seed_of("member:2"), b"body")
+    for altered in (
+        Signed(signed.signer, signed.signature, b"bodY"),
+        Signed(signed.signer, bytes(64), signed.body),
+        Signed(signed.signer, b"short", signed.body),
+        Signed("member:1", signed.signature, signed.body),
+    ):
+        with pytest.raises(BadMessage):
+            verify(GENESIS, altered)
+    verify(GENESIS, signed)

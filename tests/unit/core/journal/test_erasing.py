@@ -1,0 +1,235 @@
+"""What an order to erase does to a shard, and what its tombstone keeps out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memquorum import topics
+from memquorum.core import intake
+from memquorum.core.avro import Codec
+from memquorum.core.commit import applying
+from memquorum.core.identity import signatures
+from memquorum.core.intake import EpisodeIntent, Origin
+from memquorum.core.journal import links
+from memquorum.core.journal.effects import redo
+from memquorum.core.journal.replay import Replay
+from memquorum.core.journal.rows import ErasureRow, Rows
+from memquorum.core.policy import ForgetPolicy, Policy
+from memquorum.core.records import Erased, OrderAccepted, Stored
+from tests.builders import genesis, votes
+from tests.builders.erasures import NAMESPACE, ORDER, accepted, among, entitled, ordered, signed
+from tests.builders.genesis import seed_of
+from tests.builders.shard import Shard, memory_id
+
+GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
+A, B, C, D = (memory_id(name) for name in "abcd")
+AT = 5_000
+NOW = 1_750_000_000_000
+
+
+@pytest.fixture
+def shard(codec: Codec) -> Shard:
+    return Shard(codec, GENESIS)
+
+
+def order(codec: Codec, selector: str = "subject", value: str = "ada", at: int = AT, **changes: Any) -> OrderAccepted:
+    said = ordered(GENESIS, selector, value, **changes)
+    return accepted(said, signed(codec, GENESIS, said), at)
+
+
+def filled(shard: Shard) -> Shard:
+    """Of ada: A, long-term; B, sealed; an echo of A; what was dropped. C is made of A, D of nothing of hers."""
+    shard.tick(1_000)
+    for name in "ab":
+        shard.episode(name, subject="ada", source="handbook.pdf")
+    shard.episode("echo", outcome="reinforced", reinforces=A, subject="ada", source="handbook.pdf")
+    shard.episode("faint", outcome="below_threshold", subject="ada")
+    shard.episode("c", derives_from=(A, memory_id("nowhere")))
+    shard.episode("d")
+    shard.tick(1_100)
+    shard.decide([votes.proposal(A, "promote"), votes.proposal(B, "forget")])
+    return shard
+
+
+ALL = {"a": "long-term", "b": "sealed", "c": "short-term", "echo": "reinforced", "faint": "dropped"}
+
+
+def test_what_it_names_is_gone_and_nothing_else(shard: Shard, codec: Codec) -> None:
+    filled(shard)
+    before, record = shard.rows.state, order(codec)
+    (change,) = shard.erase(record, among(NAMESPACE, ALL))
+    entry = change.entry
+    assert (entry.effect, entry.event_id, entry.namespace, entry.memory_id) == ("erased", ORDER, NAMESPACE, None)
+    assert (entry.source_topic, entry.source_offset) == (topics.ACCEPTED, shard.offset)
+    assert change.cursors == ((topics.ACCEPTED, shard.offset + 1),)
+    tiers = {i: (m.tier, m.sealed_until) for i, m in shard.rows.memories.items()}
+    assert tiers == {A: ("gone", None), B: ("gone", None), C: ("gone", None), D: ("short-term", None)}
+    assert set(shard.rows.strengths) == {D}
+    # B had no strength any more: it was sealed.
+    assert set(change.removed) == {A, C}
+    assert (shard.rows.state.alive, before.alive) == (1, 3)
+    assert shard.rows.state.interactions == before.interactions
+    assert (shard.rows.state.unattested, before.unattested) == (1, 0)
+    assert not shard.work.net().dropped
+    assert {one.was for one in change.erased} == set(ALL.values())
+    detail = codec.decode_as(Erased, entry.detail)
+    assert (detail.part, detail.parts, detail.accepted_at, detail.residue_until) == (0, 1, AT, AT + 1_000)
+    assert change.erasure == ErasureRow(
+        0, NAMESPACE, ORDER, "subject", "ada", "operator", "ada", "ticket-7", 5_000, record.order, AT,
+        shard.offset, entry.seq, entry.seq, 3, 5, AT + 1_000,
+    )  # fmt: skip
+
+
+def test_an_order_of_many_has_entries_in_a_row_and_its_counts_add_up(shard: Shard, codec: Codec) -> None:
+    filled(shard)
+    changes = shard.erase(order(codec), among(NAMESPACE, ALL), most=2)
+    parts = [codec.decode_as(Erased, change.entry.detail) for change in changes]
+    assert [(part.part, part.parts, len(part.episodes)) for part in parts] == [(0, 3, 2), (1, 3, 2), (2, 3, 1)]
+    assert [one.memory_id for part in parts for one in part.episodes] == sorted(memory_id(name) for name in ALL)
+    (row,) = shard.work.net().erasures
+    assert (row.first_seq, row.last_seq) == (changes[0].entry.seq, changes[2].entry.seq)
+    assert (row.memories, row.episodes) == (3, 5)
+    assert shard.rows.state.unattested == 1
+
+
+def test_an_order_that_names_nothing_says_so(shard: Shard, codec: Codec) -> None:
+    (change,) = shard.erase(order(codec), [])
+    assert codec.decode_as(Erased, change.entry.detail).episodes == ()
+    assert change.erasure is not None and (change.erasure.memories, change.erasure.episodes) == (0, 0)
+
+
+def test_the_same_order_again_changes_nothing(shard: Shard, codec: Codec) -> None:
+    filled(shard)
+    shard.erase(order(codec), among(NAMESPACE, ALL))
+    state = shard.rows.state
+    (change,) = shard.erase(order(codec, at=9_000), [], repeated=True)
+    assert (change.entry.effect, change.erasure, change.memories) == ("repeated", None, ())
+    assert shard.rows.state.alive == state.alive
+
+
+@pytest.mark.parametrize(
+    ("said", "out"),
+    [
+        ({"subject": "ada"}, True),
+        ({"subject": "ada", "at": AT + 1}, False),
+        ({"agent": "ada", "subject": "grace"}, False),
+        ({"subject": "ada", "namespace": "acme"}, False),
+        # Made of what was erased it stays out whenever it occurred; of what was not, or of another's, it comes in.
+        ({"derives_from": (D, A), "at": AT + 1}, True),
+        ({"derives_from": (C,)}, True),
+        ({"derives_from": (memory_id("echo"),)}, True),
+        ({"derives_from": (D, memory_id("nowhere"))}, False),
+        ({"derives_from": (A,), "namespace": "acme"}, False),
+        # It was judged while A was there, and says nearly the same.
+        ({"outcome": "reinforced", "reinforces": A}, True),
+        ({"outcome": "reinforced", "reinforces": A, "at": AT + 1}, False),
+    ],
+)
+def test_what_comes_late_stays_out(shard: Shard, codec: Codec, said: dict[str, Any], out: bool) -> None:
+    filled(shard)
+    shard.erase(order(codec), among(NAMESPACE, ALL))
+    change = shard.episode("late", **said)
+    own = memory_id("late", said.get("namespace", NAMESPACE))
+    detail = codec.decode_as(Stored, change.entry.detail)
+    assert (detail.outcome == "erased") is out
+    assert [one.memory_id for one in change.erased] == ([own] if out else [])
+    if out:
+        assert (change.entry.effect, change.entry.memory_id, change.revealed) == ("dropped", own, None)
+        assert change.dropped is None  # no grace time
+        assert shard.rows.events[NAMESPACE, "late"].outcome == "erased"
+        # And so does what is made of it.
+        later = shard.episode("later", derives_from=(own,), at=AT + 1)
+        assert codec.decode_as(Stored, later.entry.detail).outcome == "erased"
+    else:
+        assert change.entry.effect == "stored"
+
+
+@pytest.mark.parametrize(
+    ("selector", "value", "said"),
+    [
+        ("agent", "planner", {}),
+        ("source", "feed", {"source": "feed"}),
+        ("namespace", "", {}),
+        ("memory", memory_id("late"), {}),
+        ("memory", memory_id("never seen"), {"derives_from": (memory_id("never seen"),)}),
+    ],
+)
+def test_every_selector_keeps_out(shard: Shard, codec: Codec, selector: str, value: str, said: dict[str, Any]) -> None:
+    shard.erase(order(codec, selector, value), [])
+    assert codec.decode_as(Stored, shard.episode("late", **said).entry.detail).outcome == "erased"
+    assert shard.episode("new", at=AT + 1, agent="reviewer").entry.effect == "stored"
+
+
+def test_what_is_made_of_one_that_was_gone_before_stays_out(shard: Shard, codec: Codec) -> None:
+    shard.tick(1_000)
+    shard.episode("a", subject="ada")
+    shard.decide([votes.proposal(A, "forget")])
+    shard.tick(2_000)
+    shard.destroy(A)
+    shard.erase(order(codec), [])
+    assert codec.decode_as(Stored, shard.episode("late", derives_from=(A,)).entry.detail).outcome == "erased"
+
+
+def test_a_replay_reaches_the_same_rows(shard: Shard, codec: Codec) -> None:
+    filled(shard)
+    shard.erase(order(codec), among(NAMESPACE, ALL), most=2)
+    shard.episode("late", subject="ada")
+    shard.erase(order(codec), [], repeated=True)
+    net = shard.work.net()
+    for size in (1, 4, 100):
+        replay = Replay(shard.rules, 0)
+        reads = [replay.read(codec.encode(change.appended)) for change in shard.changes]
+        steps = [replay.take(reads[at : at + size]) for at in range(0, len(reads), size)]
+        assert replay.state == shard.rows.state
+        assert [row for step in steps for row in step.net.erased] == list(net.erased)
+        assert [row for step in steps for row in step.net.provenance] == list(net.provenance)
+        rows = [row for step in steps for row in step.net.erasures]
+        total = rows[0]
+        for part in rows[1:]:
+            total = total.with_part(part)
+        assert total == net.erasures[0]
+
+
+def test_another_namespaces_memory_is_never_taken(shard: Shard, codec: Codec) -> None:
+    beside = next(n for n in ("n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7") if n != NAMESPACE)
+    shard.episode("x", namespace=beside)
+    with pytest.raises(links.BrokenChain, match="another namespace"):
+        shard.erase(order(codec), among(beside, {"x": "short-term"}))
+
+
+def test_an_order_that_does_not_hold_is_not_redone(shard: Shard, codec: Codec) -> None:
+    said = ordered(GENESIS)
+    forged = accepted(said, signed(codec, GENESIS, said, seed=genesis.seed_of("member:0")), AT)
+    assert "does not hold" in (applying.unfit(codec, GENESIS, forged) or "")
+    with pytest.raises(links.BrokenChain, match="signature"):
+        shard.erase(forged, [])
+    other = accepted(ordered(GENESIS, namespace="acme"), signed(codec, GENESIS, said), AT)
+    assert "is not" in (applying.unfit(codec, GENESIS, other) or "")
+    assert applying.unfit(codec, GENESIS, order(codec)) is None
+
+
+def test_a_journals_entry_is_redone_from_its_bytes(shard: Shard, codec: Codec) -> None:
+    filled(shard)
+    rows = Rows(shard.rows.state, dict(shard.rows.memories), dict(shard.rows.strengths))
+    (change,) = shard.erase(order(codec), among(NAMESPACE, ALL))
+    assert redo(shard.rules, rows, change.appended) == change
+
+
+def test_what_was_erased_stays_out_when_somebody_publishes_its_signed_bytes_again(codec: Codec) -> None:
+    strict = genesis.make(**entitled())
+    said = b'{"namespace": "greenhouse", "agent": "planner", "content": "ada has diabetes", "subject": "ada"}'
+    signature = signatures.sign(strict.cluster, topics.EPISODES, seed_of("agent:planner"), said)
+    made = Shard(codec, strict)
+    for offset in (5, 9):
+        # It comes without a time of its own, long after the order.
+        origin, now = Origin(topics.EPISODES, 0, offset, NOW + offset), NOW + offset
+        intent = intake.accept(codec, said, origin, now, False, genesis=strict, signature=signature)
+        assert isinstance(intent, EpisodeIntent)
+        change = made.episode(intent.event_id, intent.occurred_at, subject=intent.subject)
+        if offset == 5:
+            gone = ordered(strict)
+            record = accepted(gone, signed(codec, strict, gone), NOW + 7)
+            made.erase(record, among(NAMESPACE, {intent.event_id: "short-term"}))
+    assert (change.entry.effect, made.rows.state.alive) == ("repeated", 0)

@@ -1,0 +1,30 @@
+"""What every kind of order says of its id, in the same words."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.core.orders.envelope import BadOrder, Body
+from memquorum.core.orders.table import ORDERS
+from memquorum.core.policy import Policy
+from tests.builders.erasures import ordered
+from tests.builders.genesis import make
+from tests.builders.protections import wanted
+from tests.builders.votes import restore
+
+GENESIS = make()
+MEMORY = "0b1f3f3e-2222-5c3a-9d2f-0d5c0f6f1a11"
+BAD = {
+    "erase": ordered(GENESIS, order_id="7"),
+    "protect": wanted("pin", MEMORY, cluster=GENESIS.cluster, order_id="7"),
+    "restore": restore(GENESIS, MEMORY, order_id="7"),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_an_order_whose_id_is_no_uuid_is_told_the_same_whatever_its_kind(name: str) -> None:
+    order: Body = BAD[name]
+    with pytest.raises(BadOrder) as wrong:
+        ORDERS[name].check(order, Policy())
+    told = ("bad_id", "order_id", "not a UUID in lower case; make a new one for each order")
+    assert (wrong.value.code, wrong.value.field, wrong.value.detail) == told

@@ -1,0 +1,254 @@
+"""Accounts: what is told of a memory follows from the journal and the certificates, and from nothing else."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum.core.avro import Codec
+from memquorum.core.caps import NOTHING, Quota
+from memquorum.core.journal.rows import Protection
+from memquorum.core.orders import uses
+from memquorum.core.policy import number
+from memquorum.core.records import Accessed, Decided, Restored, Stored
+from memquorum.core.retrieval import explain, telling
+from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted, Waiting
+from memquorum.schema_files import load_codec
+from tests.builders.published import GENESIS, A, B, C, D, lively
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.votes import proposal
+
+CODEC = load_codec()
+
+
+@pytest.fixture(scope="module")
+def shard() -> Shard:
+    return lively(Shard(CODEC, GENESIS))
+
+
+def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
+    """What `db/explain_rows.py` would load."""
+    notes, decisions, repetitions = [], [], 0
+    for change in shard.changes:
+        entry, detail = change.entry, codec.decode(change.entry.detail)
+        if entry.memory_id == wanted and entry.effect == "repeated":
+            repetitions += 1
+        elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed):
+            notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
+        if isinstance(detail, Decided):
+            for at, result in enumerate(detail.results):
+                if result.memory_id == wanted:
+                    decisions.append(
+                        DecisionFacts(
+                            entry.shard, detail.epoch, at, result.outcome, result.reason, entry.seq,
+                            detail.pre_prepare, detail.commits,
+                        )
+                    )  # fmt: skip
+    rows = shard.rows
+    return Facts(
+        memory_id=wanted,
+        shard=rows.state.shard,
+        namespace=NAMESPACE,
+        memory=rows.memories.get(wanted),
+        strength=rows.strengths.get(wanted),
+        notes=tuple(notes),
+        repetitions=repetitions,
+        decisions=tuple(decisions),
+        as_of=rows.state.as_of,
+        last_epoch=rows.state.last_epoch,
+        quota=shard.quotas.get(NAMESPACE, NOTHING),
+    )
+
+
+def told(shard: Shard, wanted: str) -> tuple[Account, str]:
+    account = explain.explain(CODEC, GENESIS, facts(shard, wanted))
+    json.dumps(explain.plain(account))
+    return account, "\n".join(telling.lines(account, GENESIS))
+
+
+def test_a_forgotten_memory(shard: Shard) -> None:
+    account, text = told(shard, A)
+    assert (account.tier, account.reinforced, account.repetitions, account.due_at) == ("gone", 1, 1, None)
+    (vote,) = account.votes
+    assert (vote.outcome, vote.yes, vote.quorum, vote.members) == ("forgotten", 4, 3, 4)
+    assert (vote.weight_ppm, vote.needed_ppm, vote.total_ppm) == (5_000_000, 3_333_334, 5_000_000)
+    assert vote.certificate is not None
+    assert vote.certificate.commits == (0, 1, 2, 3)
+    profile = vote.opinions[0].profile
+    assert profile is not None
+    assert profile.decay_ppm == vote.opinions[0].terms["decay"]
+    assert "forgotten, its key destroyed" in text
+    # 200 s after: e^-20, e^-3.333, e^-0.0556.
+    assert "3 min 20 s after its last use D = 0.2·0 (10 s) + 0.3·0.0357 (1 min) + 0.5·0.946 (1 h) = 0.4837 ≥ δ" in text
+    assert "4 of 4 members are for it, 3 are needed; their weight is 5 of 5, 3.3333 is needed." in text
+    assert "committed by members 0, 1, 2, 3. All signatures hold." in text
+    assert "said again by planner" in text
+
+
+def test_a_promoted_memory(shard: Shard) -> None:
+    account, text = told(shard, B)
+    assert (account.tier, account.accesses, account.confidence_ppm) == ("long-term", 1, 965_000)
+    assert account.born is not None
+    assert [(s.name, s.value_ppm) for s in account.born.signals] == [("novelty", 810_000), ("confidence", 900_000)]
+    assert "Salience 0.6 = (0.3·novelty 0.81 + 0.1·confidence 0.9) / 0.4 reached 0.35" in text
+    assert "Consolidated confidence: 0.965, the third best score for it." in text
+    assert "read by reviewer" in text
+    assert account.due_at is not None
+    assert f"from {telling.moment(account.due_at)} on" in text
+
+
+def test_a_kept_and_a_voided_one(shard: Shard) -> None:
+    account, text = told(shard, C)
+    assert [v.outcome for v in account.votes] == ["kept", "forgotten"]
+    assert "0 of 4 members are for it" in text
+    assert "Kept: too few votes for it." in text
+    assert "Sealed since" in text
+    account, text = told(shard, D)
+    assert account.tier == "short-term"
+    assert "Forgotten: votes and weight suffice.\n  Voided: it was used after the vote began" in text
+
+
+def test_a_kept_one_says_when_it_is_due_next() -> None:
+    shard = Shard(CODEC, GENESIS)
+    shard.tick(1_000)
+    shard.episode("a", at=500)
+    shard.tick(3_000_000)
+    from tests.builders import votes
+
+    shard.decide([votes.proposal(A, "forget")], votes.nobody)
+    account, text = told(shard, A)
+    assert account.due_at is not None
+    assert account.due_at <= account.as_of
+    assert (account.forget_rest, account.last_epoch) == (3, 1)
+    assert "rests until epoch 3; next is 2" in text
+
+
+def test_members_who_saw_other_accesses_are_told_apart(shard: Shard) -> None:
+    text = told(shard, C)[1]
+    # Those who voted to keep in epoch 1 abstained with D = 1, in epoch 2 all judged by the same last access.
+    assert text.count("Decay: ") == 2
+    account = explain.explain(CODEC, GENESIS, facts(shard, A))
+    first, *others = account.votes[0].opinions
+    assert first.profile is not None
+    other = replace(first, profile=replace(first.profile, decay_ppm=123_000, age_ms=60_000, ambiguous=False))
+    mixed = replace(account, votes=(replace(account.votes[0], opinions=(other, *others)),))
+    text = "\n".join(telling.lines(mixed, GENESIS))
+    assert "decay 0.123 after 1 min; relevance" in text
+    odd = replace(other, profile=replace(first.profile, decay_ppm=456_000, variance_ppm=186_766, ambiguous=True))
+    mixed = replace(account, votes=(replace(account.votes[0], opinions=(odd, other, *others)),))
+    text = "\n".join(telling.lines(mixed, GENESIS))
+    assert "decay 0.456 after 1 min; the scales disagree (σ² 0.1868); relevance" in text.replace(
+        telling.span(first.profile.age_ms), "1 min"
+    )
+
+
+def test_an_episode_that_was_dropped(shard: Shard) -> None:
+    account, text = told(shard, memory_id("faint"))
+    assert account.tier == "never stored"
+    assert "never stored (below threshold)" in text
+    assert "did not open the gates or reach 0.35" in text
+
+
+def test_an_episode_that_failed_is_not_said_to_be_weak_and_a_second_try_is_told(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    shard.episode("a", outcome="failed")
+    _, text = told(shard, A)
+    assert "never stored (failed)" in text and "dlq replay --reason failed" in text
+    assert "0.35" not in text and "Salience" not in text
+    shard.episode("a")
+    account, text = told(shard, A)
+    assert account.born is not None and account.born.retry
+    assert "It had failed before, and was published again." in text and "so it was stored" in text
+    shard.episode("b", outcome="unreadable")
+    assert "could not be opened any more" in told(shard, memory_id("b"))[1]
+
+
+def test_a_certificate_that_proves_nothing_is_said_to(shard: Shard) -> None:
+    found = facts(shard, A)
+    cut = replace(found.decisions[0], commits=found.decisions[0].commits[:2])
+    account = explain.explain(CODEC, GENESIS, replace(found, decisions=(cut,)))
+    assert account.votes[0].complaint == "decision: 2 commits, 3 are needed"
+    assert account.votes[0].opinions == ()
+    assert "the certificate proves nothing: decision: 2 commits" in "\n".join(telling.lines(account, GENESIS))
+    other = replace(found, memory_id=memory_id("stranger"))
+    account = explain.explain(CODEC, GENESIS, other)
+    assert "does not speak of" in str(account.votes[0].complaint)
+
+
+@pytest.mark.parametrize(
+    ("ms", "text"),
+    [
+        (0, "0 ms"),
+        (999, "999 ms"),
+        (1_500, "1 s"),
+        (200_000, "3 min 20 s"),
+        (7_200_000, "2 h"),
+        (90_000_000, "1 d 1 h"),
+    ],
+)
+def test_spans(ms: int, text: str) -> None:
+    assert telling.span(ms) == text
+
+
+def test_moments_and_numbers() -> None:
+    assert telling.moment(1_741_252_240_999) == "2025-03-06 09:10:40 UTC"
+    assert [number(n) for n in (0.5, 1.0, 0.12345, 0.0, 100.0)] == ["0.5", "1", "0.1235", "0", "100"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [
+        ("pin", "Pinned by ada (sow), order"), ("hold", "Held by ada (sow), order"),
+        ("goal:sow", "Needed by the goal 'sow', as ordered by ada, order"),
+    ],
+)  # fmt: skip
+def test_what_protects_a_memory_is_named(shard: Shard, kind: str, told: str) -> None:
+    order = Protection(A, kind, 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", "sow", 5_000)
+    account = replace(explain.explain(CODEC, GENESIS, facts(shard, A)), protected=(order,))
+    assert told in "\n".join(telling.lines(account, GENESIS))
+
+
+def test_of_what_is_protected_no_date_to_be_forgotten_is_told(shard: Shard) -> None:
+    about = facts(shard, B)
+    assert "may be proposed to be forgotten" in "\n".join(
+        telling.lines(explain.explain(CODEC, GENESIS, about), GENESIS)
+    )
+    order = Protection(B, "pin", 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", None, 5_000)
+    account = explain.explain(CODEC, GENESIS, replace(about, protected=(order,)))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert "it is not forgotten while that stands" in text and "may be proposed" not in text
+
+
+def test_the_key_of_what_is_sealed_and_held_is_kept(shard: Shard) -> None:
+    order = Protection(C, "hold", 0, 1, NAMESPACE, memory_id("order"), "operator", "ada", None, 5_000)
+    account = explain.explain(CODEC, GENESIS, replace(facts(shard, C), protected=(order,)))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert "its key is kept while that stands" in text and "UTC on, once nothing holds it." in text
+
+
+def test_a_request_that_waits_and_a_cap_that_leaves_nothing_are_told(shard: Shard) -> None:
+    about = facts(shard, B)
+    waiting = Waiting(memory_id("request"), "forget", "key 7", "spring", 5_000)
+    quota = Quota(10, ((about.as_of, 5),))
+    account = explain.explain(CODEC, GENESIS, replace(about, waiting=(waiting,), quota=quota))
+    text = "\n".join(telling.lines(account, GENESIS))
+    assert "key 7 asked at 1970-01-01 00:00:05 UTC to forget it (spring), request" in text
+    assert f"{waiting.order_id}: nobody has voted on that yet." in text
+    until = telling.moment(about.as_of + GENESIS.policy.caps.day_ms)
+    assert f"nothing more goes there before\n  {until}." in text
+    assert f"by the clock of shard {account.shard}, which its ticks move" in text
+
+
+def test_what_a_late_use_brought_back_says_whose_it_was() -> None:
+    shard = Shard(CODEC, GENESIS)
+    shard.episode("a", 500)
+    shard.tick(200_000)
+    shard.decide([proposal(A, "forget")])
+    asked = shard.access(A, 200_001).entry
+    shard.tick(200_100)
+    shard.restore_used(uses.of_entry(CODEC, asked, CODEC.decode_as(Accessed, asked.detail)), Restored(A, 1, 0, 0, 0, 0))
+    account, text = told(shard, A)
+    assert [vote.outcome for vote in account.votes] == ["forgotten", "restored"]
+    assert "because reviewer asked for it back; the epoch was opened by a use that came after the forgetting." in text

@@ -1,0 +1,65 @@
+"""score = relevance × strength × tier: each counts, and relevance leads."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum.core.policy import Policy
+from memquorum.core.retrieval.ranking import DEFAULTS, rank, strength
+from tests.builders.found import candidate, name
+
+POLICY = Policy()
+HOUR = 3_600_000
+SHARE = st.floats(0, 1)
+
+
+def order(*candidates: object, as_of: int = 0) -> list[str]:
+    ranked = rank(list(candidates), {"e": 10, "old": 10}, as_of, POLICY)  # type: ignore[arg-type]
+    return [one.candidate.hit.memory_id for one in ranked]
+
+
+def test_vectors_and_words_both_rank() -> None:
+    by_vector, by_words = candidate(1, cosine=0.9), candidate(2, near=False, words=3.0)
+    both = candidate(3, cosine=0.8, words=2.0)
+    assert order(by_vector, by_words, both)[0] == name(3)
+
+
+def test_of_two_that_answer_alike_the_stronger_and_the_agreed_one_comes_first() -> None:
+    one = candidate(1, cosine=0.9)
+    assert order(one, candidate(2, near=False, words=1.0)) == [name(1), name(2)]
+    assert order(one, candidate(2, near=False, words=1.0, salience=0.9)) == [name(2), name(1)]
+    assert order(one, candidate(2, near=False, words=1.0, tier="long-term")) == [name(2), name(1)]
+    used = candidate(2, near=False, words=1.0, last_access=9 * HOUR)
+    assert order(one, used, as_of=9 * HOUR) == [name(2), name(1)]
+
+
+def test_strength_does_not_outweigh_an_answer() -> None:
+    weak = candidate(1, cosine=0.9, words=5.0, salience=0.0)
+    strong = candidate(2, cosine=0.8, salience=1.0, last_access=HOUR, tier="long-term")
+    assert order(weak, strong, as_of=HOUR) == [name(1), name(2)]
+
+
+def test_what_stands_beside_an_answer_gains() -> None:
+    many = [candidate(n, cosine=1 - n / 100) for n in range(1, 9)]
+    after_best = candidate(1, cosine=0.99, after=(name(8),))
+    assert order(*many)[-1] == name(8)
+    assert order(after_best, *many[1:])[-1] != name(8)
+
+
+def test_cosines_of_two_encoders_are_not_compared() -> None:
+    low = [candidate(n, cosine=0.1 - n / 100, encoder="old") for n in (1, 2)]
+    high = [candidate(n, cosine=0.9 - n / 100) for n in (3, 4)]
+    assert order(*low, *high) == [name(n) for n in (3, 1, 4, 2)]
+
+
+@given(st.integers(0, HOUR * 100), st.integers(0, HOUR * 100), SHARE, SHARE)
+def test_strength_is_bounded_falls_with_age_and_rises_with_salience(a: int, b: int, low: float, high: float) -> None:
+    early, late = sorted((a, b))
+    low, high = sorted((low, high))
+    share = DEFAULTS.strength_share
+    weakest, strongest = strength(early, low, late, POLICY, share), strength(late, high, late, POLICY, share)
+    assert 1 - share - 1e-9 <= weakest <= strongest <= 1 + 1e-9
+    assert strength(late, 1.0, late, POLICY, share) == pytest.approx(1.0)
+    assert strength(0, 0.0, 10**12, POLICY, share) == pytest.approx(1 - share)

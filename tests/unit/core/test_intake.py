@@ -1,0 +1,268 @@
+"""The wall: what it lets in, what it refuses, and that it never breaks."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memquorum import topics
+from memquorum.core import ids, intake, jsontext, letters, sealing
+from memquorum.core.avro import Codec
+from memquorum.core.intake import EpisodeIntent, Origin, Refusal, TickIntent
+from memquorum.core.reasons import Reason
+from memquorum.core.records import AccessAccepted, AccessRecorded, ClockRequested, EpisodeRecorded
+from tests import ROOT
+
+NOW = 1_760_000_000_000
+PARENT = ids.memory_id("acme", "e-0")
+ORIGIN = Origin(topics.EPISODES, 3, 42, NOW - 5)
+SCHEMAS = [json.loads(p.read_text()) for p in (ROOT / "schemas/avro").glob("*.avsc")]
+CODEC = Codec(SCHEMAS)
+
+
+def accept(value, origin=ORIGIN, now_ms=NOW, driven=False):
+    data = value if isinstance(value, bytes | None) else json.dumps(value).encode()
+    return intake.accept(CODEC, data, origin, now_ms, driven)
+
+
+def refused(value, **more):
+    answer = accept(value, **more)
+    assert isinstance(answer, Refusal), answer
+    return answer.reason, answer.field
+
+
+def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
+    data = b"\0" + (7).to_bytes(4, "big") + CODEC.encode(EpisodeRecorded("planner", "the build is red"))[10:]
+    answer = accept(data)
+    assert isinstance(answer, Refusal)
+    assert answer.reason is Reason.UNKNOWN_FRAMING
+    assert answer.detail == (
+        "the first byte is 0x00 (a schema registry's framing, which is not taken); send a JSON object ('{') or "
+        "single-object Avro (0xc3 0x01)"
+    )
+
+
+def test_json_and_avro_give_the_same_intent():
+    record = EpisodeRecorded(
+        "planner", "the build is red", "acme", "e-1", NOW, "s", "tool", "bob", 0.87, 1.0, 0.25,
+        (PARENT.upper(), PARENT), "handbook.pdf", "semantic", 0.7, ("support", "billing", "support"), "US-CA",
+    )  # fmt: skip
+    fields = {name: getattr(record, name) for name in EpisodeRecorded.__struct_fields__}
+    single = CODEC.encode(record)
+    expected = EpisodeIntent(
+        event_id="e-1",
+        memory_id=ids.memory_id("acme", "e-1"),
+        namespace="acme",
+        agent="planner",
+        subject="bob",
+        occurred_at=NOW,
+        content="the build is red",
+        session="s",
+        role="tool",
+        reward_ppm=870_000,
+        confidence_ppm=1_000_000,
+        uncertainty_ppm=250_000,
+        derives_from=(PARENT,),
+        source="handbook.pdf",
+        type="semantic",
+        sensitivity_ppm=700_000,
+        purposes=("billing", "support"),
+        jurisdiction="US-CA",
+    )
+    assert accept(fields) == accept(single) == expected
+    assert accept(b" \n" + json.dumps(fields).encode()) == expected
+
+
+def test_what_a_record_leaves_out_is_filled_in():
+    answer = accept({"agent": "a", "content": "c", "session": None})
+    assert isinstance(answer, EpisodeIntent)
+    assert (answer.namespace, answer.subject, answer.session) == ("default", "a", None)
+    assert answer.event_id == ids.origin_event_id(topics.EPISODES, 3, 42)
+    assert answer.occurred_at == ORIGIN.timestamp_ms
+    assert accept({"agent": "a", "content": "c"}) == answer
+
+
+def test_the_time_a_record_gets():
+    untimed = {"agent": "a", "content": "c"}
+    wild = Origin(topics.EPISODES, 0, 0, NOW + 10 * intake.AHEAD_MS)
+    nothing = Origin(topics.EPISODES, 0, 0, -1)
+    assert accept(untimed, origin=wild).occurred_at == NOW
+    assert accept(untimed, origin=nothing).occurred_at == NOW
+    tick = 1_000_000_000_000
+    assert accept(untimed, now_ms=tick, driven=True).occurred_at == tick
+    assert accept(untimed, now_ms=0, driven=True).occurred_at == ORIGIN.timestamp_ms
+    # A driven clock in the past does not make the present a future.
+    assert accept(untimed | {"occurred_at": NOW}, now_ms=tick, driven=True).occurred_at == NOW
+
+
+def test_accesses_and_ticks():
+    memory = ids.memory_id("n", "e")
+    accesses, clock = Origin(topics.ACCESSES, 0, 9, NOW), Origin(topics.CLOCK, 0, 1, NOW)
+    answer = accept({"agent": "a", "memory_id": memory.upper(), "namespace": "n"}, origin=accesses)
+    assert answer == AccessAccepted(ids.origin_event_id(topics.ACCESSES, 0, 9), memory, "n", "a", NOW)
+    assert accept(CODEC.encode(AccessRecorded("a", memory, "n")), origin=accesses) == answer
+    tick = accept({"as_of": NOW}, origin=clock, driven=True)
+    assert tick == TickIntent(ids.origin_event_id(topics.CLOCK, 0, 1), NOW)
+    assert accept({"as_of": NOW}, origin=clock, now_ms=NOW, driven=True) == tick
+    assert refused({"as_of": NOW - 1}, origin=clock, driven=True) == (Reason.CLOCK_BACKWARDS, "as_of")
+    assert refused({"as_of": 1}, origin=clock, now_ms=0, driven=True) == (Reason.OUT_OF_RANGE, "as_of")
+    assert refused({"agent": "a", "memory_id": "x"}, origin=accesses) == (Reason.BAD_ID, "memory_id")
+    assert refused({"agent": "a", "memory_id": memory.replace("-", "")}, origin=accesses) == (
+        Reason.BAD_ID,
+        "memory_id",
+    )
+    assert refused(CODEC.encode(ClockRequested(NOW)), origin=accesses) == (Reason.WRONG_RECORD, None)
+
+
+GOOD = {"agent": "a", "content": "c"}
+
+
+@pytest.mark.parametrize(
+    ("value", "reason", "field"),
+    [
+        (None, Reason.EMPTY_RECORD, None),
+        (b"", Reason.EMPTY_RECORD, None),
+        (b"x" * 1_000_001, Reason.RECORD_TOO_LARGE, None),
+        (b"hello", Reason.UNKNOWN_FRAMING, None),
+        (b'["agent"]', Reason.UNKNOWN_FRAMING, None),
+        ("\u00e9t\u00e9".encode(), Reason.UNKNOWN_FRAMING, None),
+        (b"\xc3\x01" + b"12345678" + b"x", Reason.BAD_AVRO, None),
+        (b"\0\0\0\0\x09", Reason.UNKNOWN_FRAMING, None),
+        (CODEC.encode(EpisodeRecorded("a", "c")) + b"x", Reason.BAD_AVRO, None),
+        (CODEC.encode(EpisodeRecorded("a", "c"))[:-1], Reason.BAD_AVRO, None),
+        (b'{"agent": "\xff"}', Reason.BAD_UTF8, None),
+        (b'{"agent": "a"', Reason.BAD_JSON, None),
+        (b'{"agent": "a"} {}', Reason.BAD_JSON, None),
+        (b'{"agent":"a","content":"c","reward":NaN}', Reason.BAD_JSON, None),
+        (b'{"agent":"a","content":"c","reward":-Infinity}', Reason.BAD_JSON, None),
+        (b'{"agent":"a","content":"c","reward":1e999}', Reason.OUT_OF_RANGE, "reward"),
+        (b'{"occurred_at":' + b"9" * 5000 + b"}", Reason.BAD_JSON, None),
+        (b'{"agent":"a","content":"c","occurred_at":' + b"9" * 20 + b"}", Reason.OUT_OF_RANGE, "occurred_at"),
+        (b'{"agent":' + b"[" * 100_000, Reason.TOO_DEEP, None),
+        (b'{"agent":"a","agent":"b","content":"c"}', Reason.DUPLICATE_FIELD, "agent"),
+        (GOOD | {"occured_at": 1}, Reason.UNKNOWN_FIELD, "occured_at"),
+        (GOOD | {"my secret is\n7": 1}, Reason.UNKNOWN_FIELD, None),
+        ({"agent": "a"}, Reason.MISSING_FIELD, "content"),
+        ({"content": "c", "agent": None}, Reason.MISSING_FIELD, "agent"),
+        (GOOD | {"content": 7}, Reason.WRONG_TYPE, "content"),
+        (GOOD | {"content": {"text": "c"}}, Reason.WRONG_TYPE, "content"),
+        (GOOD | {"occurred_at": 1.5}, Reason.WRONG_TYPE, "occurred_at"),
+        (GOOD | {"occurred_at": True}, Reason.WRONG_TYPE, "occurred_at"),
+        (GOOD | {"reward": "0.5"}, Reason.WRONG_TYPE, "reward"),
+        (GOOD | {"reward": False}, Reason.WRONG_TYPE, "reward"),
+        (GOOD | {"reward": 1.01}, Reason.OUT_OF_RANGE, "reward"),
+        (GOOD | {"confidence": -0.1}, Reason.OUT_OF_RANGE, "confidence"),
+        (CODEC.encode(EpisodeRecorded("a", "c", uncertainty=float("nan"))), Reason.OUT_OF_RANGE, "uncertainty"),
+        (GOOD | {"namespace": ""}, Reason.BAD_NAME, "namespace"),
+        (GOOD | {"namespace": "a/b"}, Reason.BAD_NAME, "namespace"),
+        (GOOD | {"namespace": ".."}, Reason.BAD_NAME, "namespace"),
+        (GOOD | {"namespace": "n\u00e4m"}, Reason.BAD_NAME, "namespace"),
+        (GOOD | {"namespace": "a\n"}, Reason.BAD_NAME, "namespace"),
+        (GOOD | {"namespace": "n" * 129}, Reason.TOO_LONG, "namespace"),
+        (GOOD | {"agent": " a"}, Reason.BAD_NAME, "agent"),
+        (GOOD | {"agent": "a\0"}, Reason.BAD_NAME, "agent"),
+        (GOOD | {"session": "\ud800"}, Reason.BAD_NAME, "session"),
+        (GOOD | {"role": "\u202eevil"}, Reason.BAD_NAME, "role"),
+        (GOOD | {"event_id": "e" * 129}, Reason.TOO_LONG, "event_id"),
+        (GOOD | {"content": " \n"}, Reason.EMPTY_VALUE, "content"),
+        (GOOD | {"content": ""}, Reason.EMPTY_VALUE, "content"),
+        (GOOD | {"content": "a\0b"}, Reason.FORBIDDEN_CHARACTER, "content"),
+        (GOOD | {"content": "a\ud800b"}, Reason.FORBIDDEN_CHARACTER, "content"),
+        (GOOD | {"content": "\u00e9" * 32_769}, Reason.TOO_LONG, "content"),
+        (GOOD | {"source": ""}, Reason.BAD_NAME, "source"),
+        (GOOD | {"type": "dream"}, Reason.OUT_OF_RANGE, "type"),
+        (GOOD | {"sensitivity": 1.1}, Reason.OUT_OF_RANGE, "sensitivity"),
+        (GOOD | {"sensitivity": -0.1}, Reason.OUT_OF_RANGE, "sensitivity"),
+        (GOOD | {"purposes": ["a,b"]}, Reason.BAD_NAME, "purposes"),
+        (GOOD | {"purposes": [""]}, Reason.BAD_NAME, "purposes"),
+        (GOOD | {"purposes": [f"p{n}" for n in range(17)]}, Reason.TOO_MANY, "purposes"),
+        (GOOD | {"purposes": "billing"}, Reason.WRONG_TYPE, "purposes"),
+        (GOOD | {"jurisdiction": "Germany"}, Reason.BAD_NAME, "jurisdiction"),
+        (GOOD | {"derives_from": PARENT}, Reason.WRONG_TYPE, "derives_from"),
+        (GOOD | {"derives_from": [PARENT, 7]}, Reason.WRONG_TYPE, "derives_from"),
+        (GOOD | {"derives_from": [PARENT, "e-0"]}, Reason.BAD_ID, "derives_from"),
+        (GOOD | {"derives_from": [PARENT] * 65}, Reason.TOO_MANY, "derives_from"),
+        (GOOD | {"occurred_at": 0}, Reason.OUT_OF_RANGE, "occurred_at"),
+        (GOOD | {"occurred_at": NOW + intake.AHEAD_MS + 1}, Reason.OUT_OF_RANGE, "occurred_at"),
+    ],
+)
+def test_what_is_refused_names_field_and_reason(value, reason, field):
+    assert refused(value) == (reason, field)
+
+
+def test_the_limits_themselves_are_allowed():
+    assert isinstance(accept(GOOD | {"content": "\u00e9" * 32_768}), EpisodeIntent)
+    assert isinstance(accept(GOOD | {"namespace": "n" * 128, "occurred_at": NOW + intake.AHEAD_MS}), EpisodeIntent)
+    assert accept(GOOD | {"reward": 0, "confidence": 1}).confidence_ppm == 1_000_000
+    assert accept(GOOD | {"content": "[" * 500 + ' "{'}).content.startswith("[[")
+
+
+def test_brackets_within_strings_are_no_nesting():
+    text = '{"a\\"[[[[[[[[[[[[[[[[[[[": 1}'
+    with pytest.raises(jsontext.JsonRefused) as caught:
+        jsontext.parse(text.encode(), EpisodeRecorded)
+    assert caught.value.code == "unknown_field"
+
+
+def test_refusals_repeat_nothing_of_the_content():
+    canary = "canary-7391"
+    for value in (
+        {"agent": canary + "\n", "content": canary},
+        {"agent": "a", "content": "c", canary + " x": canary},
+        {"agent": "a", "content": [canary]},
+        {"agent": "a", "content": canary, "occurred_at": 0},
+        f'{{"agent": "{canary}'.encode(),
+        f'{{"agent": {canary}}}'.encode(),
+        canary.encode(),
+    ):
+        answer = accept(value)
+        assert isinstance(answer, Refusal)
+        assert canary not in f"{answer.field}{answer.detail}"
+
+
+def test_a_sealed_episode_opens_with_its_key_and_shows_nothing():
+    intent = accept(GOOD | {"content": "the vault code is 4711"})
+    key, nonce = b"k" * 32, b"n" * 12
+    record = intake.seal_episode(intent, ORIGIN, key, (nonce, nonce))
+    assert sealing.open_text(key, record.sealed_content, record.memory_id) == "the vault code is 4711"
+    assert b"4711" not in CODEC.encode(record)
+    assert (record.characters, record.origin_offset) == (22, 42)
+    assert record.commitment == sealing.commitment(key, "the vault code is 4711")
+
+
+def test_dead_letters_have_ids_of_their_own():
+    letter = letters.dead_letter_id(ORIGIN)
+    assert ids.is_uuid(letter)
+    assert letter != ids.origin_event_id(ORIGIN.topic, ORIGIN.partition, ORIGIN.offset)
+    assert letter == letters.dead_letter_id(Origin(ORIGIN.topic, 3, 42, 0))
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=8,
+)
+fields = st.dictionaries(st.sampled_from(EpisodeRecorded.__struct_fields__), json_values, max_size=11)
+received = st.one_of(
+    st.binary(max_size=200),
+    st.builds(lambda tail: b"\xc3\x01" + CODEC.encode(EpisodeRecorded("a", "c"))[2:10] + tail, st.binary(max_size=80)),
+    st.builds(lambda tail: b"\0\0\0\0\x07" + tail, st.binary(max_size=80)),
+    st.builds(lambda value: json.dumps(value).encode(), fields),
+    st.builds(lambda value: json.dumps({"agent": "a", "content": "c"} | value).encode(), fields),
+    st.builds(lambda text: text.encode("utf-8", "surrogatepass"), st.text().map(lambda t: "{" + t)),
+)
+
+
+@given(received, st.sampled_from(topics.OUTSIDE), st.booleans(), st.integers(-1, 2**62))
+def test_any_bytes_are_accepted_or_refused_and_never_raise(data, topic, driven, timestamp):
+    answer = accept(data, origin=Origin(topic, 0, 0, timestamp), driven=driven)
+    if isinstance(answer, Refusal):
+        answer.detail.encode()
+        assert isinstance(answer.reason, Reason)
+        return
+    assert isinstance(answer, EpisodeIntent | AccessAccepted | TickIntent)
+    if isinstance(answer, EpisodeIntent):
+        # What is let in can be stored, sealed and encoded.
+        assert intake.OLDEST_MS <= answer.occurred_at <= intake.NEWEST_MS
+        CODEC.encode(intake.seal_episode(answer, ORIGIN, b"k" * 32, (b"n" * 12, b"o" * 12)))

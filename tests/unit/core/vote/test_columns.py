@@ -1,0 +1,95 @@
+"""Ballots in columns: what was packed is read again, there is one encoding, and a broken rule is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from memquorum.core.policy import Policy
+from memquorum.core.records import BallotCast, NominationProposed, Opinion
+from memquorum.core.vote import columns
+from memquorum.core.vote.columns import BadBallot, Ballot, packed, places_of, read
+from memquorum.core.vote.kinds import KINDS
+from tests.builders import votes
+
+AS_OF = 1_000_000_000
+POLICY = Policy()
+# Twelve are read one by one, more in columns.
+both = st.lists(st.tuples(st.sampled_from(sorted(KINDS)), st.booleans()), min_size=1, max_size=20)
+
+
+def asked(*kinds: str) -> NominationProposed:
+    proposals = tuple(votes.proposal(f"m{at}", kind) for at, kind in enumerate(kinds))
+    return NominationProposed(b"c" * 32, 0, 0, 1, AS_OF, 0, "interval", proposals)
+
+
+def opinions(nomination: NominationProposed, *yes: bool) -> tuple[Opinion, ...]:
+    return tuple(votes.opinion(p, vote, AS_OF, POLICY) for p, vote in zip(nomination.proposals, yes, strict=True))
+
+
+def cast(nomination: NominationProposed, said: tuple[Opinion, ...]) -> BallotCast:
+    terms = packed({at: opinion.terms for at, opinion in enumerate(said)}, places_of(nomination))
+    return BallotCast(b"c" * 32, 0, 0, 1, 2, b"n" * 32, terms=terms)
+
+
+def ballot_of(nomination: NominationProposed, ballot: BallotCast) -> Ballot:
+    return read(ballot, nomination, places_of(nomination), POLICY)
+
+
+@given(both)
+def test_a_ballot_says_the_same_in_columns_and_one_by_one(wanted: list[tuple[str, bool]]) -> None:
+    nomination = asked(*(kind for kind, _ in wanted))
+    said = opinions(nomination, *(yes for _, yes in wanted))
+    ballot = ballot_of(nomination, cast(nomination, said))
+    assert ballot.opinions == said
+    assert ballot.yes == bytes(yes for _, yes in wanted)
+    alone = ballot_of(nomination, replace(cast(nomination, said), opinions=said, terms=None))
+    assert (alone, hash(alone)) == (ballot, hash(ballot))
+    assert alone != replace_member(nomination, said)
+
+
+def replace_member(nomination: NominationProposed, said: tuple[Opinion, ...]) -> Ballot:
+    return ballot_of(nomination, replace(cast(nomination, said), member=3))
+
+
+NOMINATION = asked("promote", "forget", "forget")
+SAID = opinions(NOMINATION, True, False, True)
+CAST = cast(NOMINATION, SAID)
+
+
+def test_numbers_stand_kind_by_kind_and_term_by_term() -> None:
+    forget, promote = CAST.terms[: 2 * 16], CAST.terms[2 * 16 :]
+    last_accesses = np.frombuffer(forget, "<i8", 2, 2 * 8).tolist()
+    assert last_accesses == [SAID[1].terms[2], SAID[2].terms[2]]
+    assert np.frombuffer(promote, "<i4").tolist() == list(SAID[0].terms)
+
+
+def changed(at: int, value: int, width: int = 4) -> bytes:
+    return CAST.terms[:at] + value.to_bytes(width, "little", signed=True) + CAST.terms[at + width :]
+
+
+BAD = {
+    "both ways": (replace(CAST, opinions=SAID), "in columns and one by one"),
+    "neither way": (replace(CAST, terms=None), "0 opinions on 3 proposals"),
+    "no number": (replace(CAST, terms=b""), "0 bytes of terms"),
+    "a number too few": (replace(CAST, terms=CAST.terms[:-4]), "44 bytes of terms where 48 belong"),
+    "a number too many": (replace(CAST, terms=CAST.terms + bytes(4)), "52 bytes of terms where 48 belong"),
+    "a decay against its time": (replace(CAST, terms=changed(4, 77)), "opinion 2: decay 77 does not follow"),
+    "a relevance beyond all": (replace(CAST, terms=changed(8, 1_000_001)), "opinion 1: relevance 1000001 lies outside"),
+    "a time to come": (replace(CAST, terms=changed(16, AS_OF + 1, 8)), "opinion 1: last_access 1000000001 lies"),
+    "a time before all": (replace(CAST, terms=changed(16, -1, 8)), "opinion 1: last_access -1 lies"),
+    "a negative term": (replace(CAST, terms=changed(32, -1)), "opinion 0: bfs -1 lies outside"),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+@pytest.mark.parametrize("few", [12, 2])
+def test_a_bad_ballot_is_refused_by_name(what: str, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(columns, "_FEW", few)
+    bad, complaint = BAD[what]
+    assert ballot_of(NOMINATION, CAST).opinions == SAID
+    with pytest.raises(BadBallot, match=complaint):
+        ballot_of(NOMINATION, bad)

@@ -1,0 +1,101 @@
+"""What a policy would do: the same rules as nomination, votes and commit, asked of what is alive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from infra.forget import changed, lines
+from infra.settings import SettingsError
+from memquorum.core import caps
+from memquorum.core.caps import Quota
+from memquorum.core.decay import span_ms
+from memquorum.core.policy import CapsPolicy, EpochPolicy, Policy
+from memquorum.core.records import Standing
+from memquorum.core.vote.grounds import MemberContext
+from memquorum.core.vote.preview import Alive, Outlook, Vote, outlook, votes
+from memquorum.ports import Candidate
+from tests.builders import genesis
+
+NOW = 1_700_000_000_000
+POLICY = Policy()
+SPAN = span_ms(POLICY)
+STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=40)
+
+
+def candidate(number: int, unused: int = SPAN, namespace: str = "n") -> Candidate:
+    at = NOW - unused
+    return Candidate(f"m{number:02}", namespace, "short-term", at, at, 400_000, early=False)
+
+
+def look(alive: Sequence[Alive], policy: Policy = POLICY, quota: Quota | None = None, as_of: int = NOW) -> Outlook:
+    def judge(_: str, asked: Sequence[Candidate]) -> dict[str, Vote]:
+        return {c.memory_id: Vote(c.memory_id != "m00", 4, 100_000) for c in asked}
+
+    quotas = {"n": quota or Quota(len(alive))}
+    (found,) = outlook(STANDING, 1, alive, quotas, as_of=as_of, policy=policy, judge=judge)
+    return found
+
+
+def test_who_is_due_who_is_left_out_and_what_the_caps_leave() -> None:
+    old = [Alive(candidate(n), rests=n in (1, 2), protected=n in (2, 3)) for n in range(20)]
+    young = [Alive(candidate(n, 5), rests=False, protected=False) for n in range(20, 40)]
+    found = look([*old, *young])
+    assert (found.living, found.due, found.resting, found.protected) == (40, 20, 1, 2)
+    assert (found.judged, found.let_go, found.reasons) == (17, 16, {"decayed": 17})
+    assert (found.room, found.nominated, found.forgotten, found.day_left) == (4, 4, 3, 10)
+    assert [(e.memory_id, e.vote.let_go, e.now) for e in found.examples] == [
+        ("m00", False, True), ("m04", True, True), ("m05", True, True),
+    ]  # fmt: skip
+    assert found.stopped_until is None
+    lost = Quota(30, ((NOW - 5, 10),))
+    stopped = look([*old, *young], quota=lost)
+    assert (stopped.room, stopped.nominated, stopped.stopped_until) == (0, 0, NOW - 5 + POLICY.caps.day_ms)
+    assert caps.room(lost, NOW, POLICY.caps) == 0
+    told = "\n".join(lines([found, stopped], POLICY))
+    assert "20 due" in told and "STOPPED" in told and "m04" in told and "3 would be forgotten" in told
+
+
+def test_another_policy_and_later_days_tell_another_story() -> None:
+    young = [Alive(candidate(n, 5), rests=False, protected=False) for n in range(40)]
+    assert look(young).due == 0
+    assert look(young, as_of=NOW + SPAN).due == 40
+    crowded = look(young, replace(POLICY, epoch=EpochPolicy(capacity=35)))
+    assert (crowded.reasons, crowded.nominated) == ({"pressure": 5}, 4)
+    assert look(young, replace(POLICY, caps=CapsPolicy(Fraction(1, 2)))).room == 10  # the day's quarter
+
+
+def test_the_votes_are_those_that_members_would_cast() -> None:
+    made = genesis.make()
+    near, far = np.array([1, 0, 0], np.float32), np.array([0, 1, 0], np.float32)
+    asked = [candidate(0, 100 * SPAN), candidate(1, 100 * SPAN), candidate(2, 100 * SPAN)]
+    seen = {member: MemberContext.of("n", [(f"e{member}", near, None)]) for member in range(4)}
+    found = votes(made, POLICY, asked, as_of=NOW, vectors={"m00": near, "m01": far}, contexts=seen)
+    assert [found[f"m0{n}"].let_go for n in range(3)] == [False, True, False]  # near; far; nobody knows it
+    assert [found[f"m0{n}"].yes for n in range(3)] == [0, 4, 0]
+    assert found["m01"].agreed_ppm < POLICY.forget.theta_ppm <= found["m00"].agreed_ppm
+    # One member's agents speak of something near: the others outvote it.
+    one = {**dict.fromkeys(range(3), MemberContext("n")), 3: seen[3]}
+    found = votes(made, POLICY, asked[:1], as_of=NOW, vectors={"m00": near}, contexts=one)
+    assert (found["m00"].let_go, found["m00"].yes) == (True, 3)
+
+
+def test_a_policy_is_changed_by_a_file_and_by_single_settings(tmp_path: Path) -> None:
+    file = tmp_path / "policy.json"
+    file.write_text(json.dumps({"decay": {"delta": 0.4}, "caps": {"floor": 5}}))
+    found = changed(POLICY, file, ["caps.day_share=1/3", "forget.theta_ppm=300000", "decay.scales_s=[1, 2, 3]"])
+    assert (found.decay.delta, found.decay.scales_s, found.caps.floor) == (0.4, (1.0, 2.0, 3.0), 5)
+    assert (found.caps.day_share, found.forget.theta_ppm) == (Fraction(1, 3), 300_000)
+    assert found.epoch == POLICY.epoch
+
+
+@pytest.mark.parametrize("wrong", ["caps.day=1", "floor=3", "caps.floor=", "caps.floor=0", "caps.floor=many"])
+def test_a_setting_that_cannot_be_is_named(wrong: str) -> None:
+    with pytest.raises(SettingsError, match="forget"):
+        changed(POLICY, None, [wrong])

@@ -1,0 +1,78 @@
+"""The encoder by settings: which one it is, and what is said where it cannot be had."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from infra import commands, reencode, roles, supervisor
+from infra.settings import Settings, SettingsError, load
+from memquorum.encoders import torch
+from memquorum.encoders.hashing import HashingEncoder
+from tests.unit.encoders.test_model_folder import folder
+
+
+def given(tmp_path: Path, **changes: str) -> Settings:
+    return load({f"MEMQUORUM_{name.upper()}": value for name, value in changes.items()}, tmp_path)
+
+
+@pytest.fixture
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if torch were installed, and could do nothing."""
+    for name in ("torch", "transformers", "safetensors"):
+        module = ModuleType(name)
+        module.__spec__ = importlib.util.spec_from_loader(name, None)
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+def test_the_settings_name_both_encoders(tmp_path: Path) -> None:
+    settings = given(tmp_path, encoder="hashing", encoder_before="hashing")
+    assert isinstance(roles.encoder(settings), HashingEncoder)
+    assert isinstance(roles.encoder_before(settings), HashingEncoder)
+    assert roles.encoder_before(given(tmp_path, encoder="hashing")) is None
+
+
+def test_folders_count_from_the_run_folder(tmp_path: Path) -> None:
+    assert given(tmp_path).encoder_path == tmp_path / "encoder"
+    assert given(tmp_path, encoder_path="/models/bert").encoder_path == Path("/models/bert")
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is not None, reason="torch is installed here")
+@pytest.mark.parametrize("setting", ["encoder", "encoder_before"])
+def test_torch_where_it_is_not_installed(tmp_path: Path, setting: str) -> None:
+    settings = given(tmp_path, **{setting: "torch"})
+    for ask in (roles.check_encoders, getattr(roles, setting)):
+        with pytest.raises(SettingsError, match=r"encoder 'torch': packages are not installed .*make torch"):
+            ask(settings)
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_folder_that_holds_no_model_is_named_before_anything_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = given(tmp_path, encoder="torch")
+    torch.check_installed()
+    with pytest.raises(SettingsError, match=r"encoder 'torch': .*/encoder is no folder"):
+        roles.check_encoders(settings)
+    folder(tmp_path / "encoder")
+    roles.check_encoders(settings)
+    (tmp_path / "encoder" / "model.safetensors").unlink()
+    started: list[Settings] = []
+    monkeypatch.setattr(supervisor, "launch", lambda settings, _: started.append(settings))
+    parsed = commands.parser().parse_args(["up"])
+    with pytest.raises(SettingsError, match="holds no weights"):
+        parsed.command(settings, parsed)
+    assert not started
+
+
+def test_a_fleet_that_encodes_otherwise_is_not_worked_against(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reencode, "_encoder_of_the_fleet", lambda _: "minilm-l6-v2-int8/1")
+    settings = given(tmp_path, encoder="hashing", bootstrap="b:1", memory_dsn="dbname=m", vault_dsn="dbname=v")
+    with pytest.raises(
+        SettingsError, match=r"the fleet encodes with minilm-l6-v2-int8/1, and the settings name hashing-384/1"
+    ):
+        reencode.run(settings, as_json=False)

@@ -1,0 +1,171 @@
+"""The nomination stage without Kafka: one signed nomination per epoch, of the latest tick; an outage loses none."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from memquorum import topics
+from memquorum.core.avro import Codec, DecodeError
+from memquorum.core.decay import span_ms
+from memquorum.core.identity.messages import open_signed
+from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing
+from memquorum.core.vote.nomination import LATEST
+from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
+from streams.nomination import Nomination
+from streams.stage import Arrival, Output
+from tests.builders import genesis as cluster
+from tests.builders.shelf import Shelf
+
+NOW = 1_700_000_000_000
+POLICY = Policy(epoch=EpochPolicy(capacity=10))
+GENESIS = cluster.make(policy=POLICY)
+SEED = cluster.seed_of("service:nomination")
+SPAN = span_ms(POLICY)
+STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)
+OLD = Candidate("old", "n", "short-term", NOW - SPAN, NOW - SPAN, 400_000, early=False)
+READY = Candidate("ready", "n", "short-term", NOW - 60_000, NOW, 700_000, early=True)
+CROSSED = (Crossing("old", NOW - SPAN, 299_999),)
+TICK = DecayCrossed(1, NOW, accepted_offset=33, journal_seq=9, crossed=CROSSED, standing=STANDING)
+
+
+def arrival(codec: Codec, tick: DecayCrossed, *, partition: int | None = None) -> Arrival:
+    where = tick.shard if partition is None else partition
+    return Arrival(where, tick.journal_seq, codec.encode(tick), traceparent=f"00-{tick.journal_seq}")
+
+
+def shelf() -> Shelf:
+    return Shelf(alive=[OLD, READY], ready=[READY])
+
+
+def standing(**changes: int) -> DecayCrossed:
+    return replace(TICK, standing=replace(STANDING, **changes))
+
+
+def stage(codec: Codec, schedule: Shelf) -> Nomination:
+    return Nomination(codec, GENESIS, SEED, schedule)
+
+
+def opened(codec: Codec, output: Output) -> NominationProposed:
+    return open_signed(codec, GENESIS, output.value, NominationProposed)[1]
+
+
+def test_a_triggering_tick_opens_the_next_epoch_signed(codec: Codec) -> None:
+    (output,) = stage(codec, shelf()).process([arrival(codec, TICK)])
+    assert (output.topic, output.partition, output.key) == (topics.NOMINATIONS, 1, b"1")
+    assert (output.event_id, output.traceparent) == ("nomination/1/5/33", "00-9")
+    record = opened(codec, output)
+    assert (record.shard, record.epoch, record.as_of, record.accepted_offset) == (1, 5, NOW, 33)
+    assert record.trigger == "interval"
+    assert [(p.memory_id, p.kind) for p in record.proposals] == [("old", "forget"), ("ready", "promote")]
+
+
+def test_a_tick_without_a_trigger_costs_no_question(codec: Codec) -> None:
+    quiet = shelf()
+    assert stage(codec, quiet).process([arrival(codec, standing(last_epoch_at=NOW))]) == []
+    assert quiet.asked == []
+
+
+def test_a_tick_opens_no_epoch_by_what_came_after_it(codec: Codec) -> None:
+    # Read late, when the store has already taken in what came after the tick: the tick's own standing counts.
+    full, tick = shelf(), standing(last_epoch_at=NOW - 1, interactions=99)
+    full.status_of[1] = ShardStatus(1, 90, NOW, last_epoch=4, last_epoch_at=0, interactions_since_epoch=120, alive=500)
+    assert stage(codec, full).process([arrival(codec, tick)]) == []
+
+
+def test_a_tick_of_version_1_opens_no_epoch(codec: Codec) -> None:
+    assert stage(codec, shelf()).process([arrival(codec, replace(TICK, standing=None))]) == []
+
+
+def test_an_epoch_with_nothing_to_propose_is_not_opened(codec: Codec) -> None:
+    empty = shelf()
+    empty.alive, empty.ready = [], []
+    assert stage(codec, empty).process([arrival(codec, TICK)]) == []
+
+
+def test_a_memory_as_old_as_the_minimum_age_is_asked_for(codec: Codec) -> None:
+    full = shelf()
+    stage(codec, full).process([arrival(codec, TICK)])
+    assert ("promotable", 1, 550_000, NOW - 60_000 + 1, 256) in full.asked
+
+
+def test_under_pressure_the_longest_unused_are_asked_for(codec: Codec) -> None:
+    crowded = shelf()
+    crowded.due_memories = [DueMemory(c.memory_id, "n", c.last_access, c.last_access + SPAN) for c in (OLD, READY)]
+    (output,) = stage(codec, crowded).process([arrival(codec, standing(alive=12))])
+    record = opened(codec, output)
+    assert ("due", 1, LATEST, 3) in crowded.asked
+    assert record.trigger == "pressure"
+    assert [(p.memory_id, p.kind, p.reason) for p in record.proposals] == [
+        ("old", "forget", "decayed"),
+        ("ready", "forget", "pressure"),
+    ]
+
+
+def test_only_the_latest_of_several_waiting_ticks_is_considered(codec: Codec) -> None:
+    full = shelf()
+    waiting = [replace(TICK, as_of=NOW + i, journal_seq=9 + i, accepted_offset=33 + i) for i in range(3)]
+    other = replace(TICK, shard=2)
+    outputs = stage(codec, full).process([arrival(codec, t) for t in (*waiting, other)])
+    assert [(o.partition, opened(codec, o).accepted_offset, o.traceparent) for o in outputs] == [
+        (1, 35, "00-11"),
+        (2, 33, "00-9"),
+    ]
+    assert [question[:2] for question in full.asked].count(("promotable", 1)) == 1
+
+
+def test_an_epoch_under_vote_is_not_nominated_twice(codec: Codec) -> None:
+    full = shelf()
+    nominate = stage(codec, full)
+
+    def tick(later: int, **changes: int) -> list[Output]:
+        return nominate.process(
+            [arrival(codec, replace(standing(**changes), as_of=NOW + later, journal_seq=9 + later))]
+        )
+
+    assert len(tick(0)) == 1
+    assert tick(POLICY.epoch.retry_ms - 1) == []
+    assert len(tick(POLICY.epoch.retry_ms)) == 1
+    assert opened(codec, tick(POLICY.epoch.retry_ms + 1, last_epoch=5, interactions=100)[0]).epoch == 6
+
+
+def test_what_an_outage_interrupted_is_nominated_by_the_second_try(codec: Codec) -> None:
+    full = shelf()
+    full.down = {"promotable 2"}
+    nominate, batch = stage(codec, full), [arrival(codec, TICK), arrival(codec, replace(TICK, shard=2))]
+    with pytest.raises(StoreUnavailable):
+        nominate.process(batch)
+    full.down.clear()
+    assert [output.partition for output in nominate.process(batch)] == [1, 2]
+
+
+def test_a_new_assignment_forgets_what_was_sent(codec: Codec) -> None:
+    nominate = stage(codec, shelf())
+    assert len(nominate.process([arrival(codec, TICK)])) == 1
+    nominate.assigned(frozenset({0, 2}))
+    assert nominate.process([arrival(codec, TICK)]) == []
+    nominate.assigned(frozenset({1}))
+    assert len(nominate.process([arrival(codec, TICK)])) == 1
+
+
+def test_poison_is_left_out_with_a_line(codec: Codec, caplog: pytest.LogCaptureFixture) -> None:
+    nominate, poison = stage(codec, shelf()), Arrival(1, 4, b"junk")
+    with pytest.raises(DecodeError) as caught:
+        nominate.process([poison])
+    assert nominate.poisoned(poison, caught.value) == []
+    assert "offset 4 of shard 1 left out" in caplog.text
+    with pytest.raises(ValueError, match="shard 1 in partition 3"):
+        nominate.process([arrival(codec, TICK, partition=3)])
+
+
+def test_whoever_waits_for_a_nomination_is_told_of_it_without_the_key(
+    codec: Codec, caplog: pytest.LogCaptureFixture
+) -> None:
+    (output,) = stage(codec, shelf()).process([arrival(codec, TICK)])
+    caplog.clear()
+    waiting = Nomination(codec, GENESIS, bytes(32), shelf())
+    assert waiting.would(arrival(codec, TICK)) == opened(codec, output)
+    assert waiting.would(arrival(codec, TICK)) is None  # it was sent already
+    assert waiting.would(arrival(codec, standing(last_epoch=5, last_epoch_at=NOW))) is None
+    assert caplog.text == ""

@@ -1,0 +1,266 @@
+"""A member's opinions in columns are those that it has of each memory's facts; what it knows too little of it keeps."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from db.view import View
+from db.view_rows import Known, Recent
+from memquorum import topics
+from memquorum.core import ids, sealing
+from memquorum.core.identity import signatures
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.policy import PPM
+from memquorum.core.records import BallotCast, EpisodeRecorded, NominationProposed, Opinion, Proposal
+from memquorum.core.vote.columns import Places, places_of, read
+from memquorum.core.vote.kinds import FORGET, KINDS
+from memquorum.schema_files import load_codec
+from tests.builders.genesis import make, public_key, seed_of
+from tests.builders.protections import wanted
+from workers.replica.judge import Judge
+
+GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
+CODEC = load_codec()
+NOW = 360_000_000
+SPACES = ("here", "there")
+
+
+class Keys(dict[str, bytes]):
+    """The Vault port's keys, as far as a judge asks for them."""
+
+    def open(self, memory_ids: Any) -> dict[str, bytes]:
+        return {memory_id: self[memory_id] for memory_id in memory_ids if memory_id in self}
+
+
+class Bench:
+    """A view to be filled by hand, and who votes by it."""
+
+    def __init__(self, genesis: Genesis = GENESIS) -> None:
+        self.view, self.keys = View(Path(":memory:"), genesis.cluster, 1), Keys()
+        self.judge = Judge(CODEC, self.view, self.keys, genesis)  # type: ignore[arg-type]
+        self.offset = 0
+
+    def memory(
+        self, memory_id: str, space: str, sealed: Any, *, encoder: str = "e", at: int = 0, mine: bool = False,
+        signed: bytes | None = None, agent: str = "bob",
+    ) -> None:  # fmt: skip
+        """`sealed`: what the embedding holds, a vector or any bytes; None: there is none. `signed`: what its agent
+        signed, the signature before it."""
+        self.offset += 1
+        key = self.keys.setdefault(memory_id, os.urandom(32))
+        if sealed is not None and not isinstance(sealed, bytes):
+            sealed = np.array(sealed, "<f2").tobytes()
+        data = (
+            None
+            if sealed is None
+            else sealing.seal(key, bytes(12), sealed, f"memquorum/embedding/1/{memory_id}".encode())
+        )
+        text = sealing.seal_text(key, os.urandom(12), f"of {memory_id}", memory_id)
+        said = sealing.commitment(key, f"of {memory_id}")
+        mark = None if signed is None else sealing.seal_signed(key, os.urandom(12), signed, memory_id)
+        self.view.remember(
+            Known(memory_id, space, agent, 0, at, self.offset, 600_000, 0, None, None, None, said, text, data, encoder,
+                  mark)
+        )  # fmt: skip
+        if mine and data is not None:
+            self.view.experienced(space, self.offset, Recent(memory_id, text, data, encoder, "ann", mark), keep=9)
+
+    def asked(self, *proposed: tuple[str, str, str]) -> NominationProposed:
+        proposals = tuple(Proposal(m, space, kind, "decayed", 0, 0, 600_000) for m, space, kind in proposed)
+        return NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.offset + 1, "interval", proposals)
+
+    def says(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=self.judge.opinions(nomination))
+        return read(cast, nomination, places_of(nomination), GENESIS.policy).opinions
+
+
+@pytest.fixture
+def bench() -> Iterator[Bench]:
+    found = Bench()
+    yield found
+    found.view.close()
+
+
+numbers = st.lists(st.sampled_from([-1.0, -0.25, 0.0, 0.5, 1.0, float("nan"), float("inf")]), min_size=1, max_size=3)
+vectors = st.one_of(
+    st.lists(st.floats(-1, 1, width=16), min_size=3, max_size=3), numbers, st.sampled_from([None, b"", b"odd"])
+)
+memories = st.tuples(
+    st.sampled_from(SPACES), vectors, st.sampled_from("eef"), st.integers(0, NOW + 9), st.booleans(), st.booleans()
+)
+proposals = st.tuples(st.sampled_from(["forget", "forget", "promote"]), st.sampled_from([0, 0, 0, 1]))
+
+
+def one_by_one(nomination: NominationProposed) -> Places:
+    """As if no kind could be judged in columns."""
+    return tuple((dataclasses.replace(kind, fade=None), where) for kind, where in places_of(nomination))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(memories, proposals), min_size=1, max_size=20))
+def test_opinions_in_columns_are_those_of_facts_one_by_one(given: Any) -> None:
+    bench = Bench()
+    with bench.view.batch():
+        for number, ((space, vector, encoder, at, mine, destroyed), _) in enumerate(given):
+            bench.memory(f"m{number}", space, vector, encoder=encoder, at=at, mine=mine)
+            if destroyed and number % 3 == 0:
+                del bench.keys[f"m{number}"]
+    asked = [
+        (f"m{number}", SPACES[(SPACES.index(space) + elsewhere) % 2], kind)
+        for number, ((space, *_), (kind, elsewhere)) in enumerate(given)
+    ]
+    nomination = bench.asked(*asked, ("unknown", "here", "forget"))
+    assert bench.judge.opinions(nomination) == bench.judge.opinions(nomination, one_by_one(nomination))
+    bench.view.close()
+
+
+@pytest.mark.parametrize("kind", ["forget", "promote"])
+def test_a_vector_of_another_encoder_says_nothing_beside_its_own(bench: Bench, kind: str) -> None:
+    bench.memory("m", "here", (1, 0), encoder="another")
+    bench.memory("e", "here", (0, 1), mine=True)
+    (opinion,) = bench.says(bench.asked(("m", "here", kind)))
+    assert opinion.terms == KINDS[kind].abstain(NOW)
+
+
+@pytest.mark.parametrize("kind", ["forget", "promote"])
+def test_a_vector_of_another_length_says_nothing(bench: Bench, kind: str) -> None:
+    bench.memory("m", "here", (1, 0, 0))
+    bench.memory("e", "here", (0, 1), mine=True)
+    (opinion,) = bench.says(bench.asked(("m", "here", kind)))
+    assert opinion.terms == KINDS[kind].abstain(NOW)
+
+
+@pytest.mark.parametrize("kind", ["forget", "promote"])
+def test_a_memory_that_was_read_into_another_namespace_is_kept(bench: Bench, kind: str) -> None:
+    bench.memory("m", "here", (1, 0))
+    bench.memory("n", "there", (1, 0))
+    first, second = bench.says(bench.asked(("m", "there", kind), ("n", "there", kind)))
+    assert first.terms == KINDS[kind].abstain(NOW)
+    assert second.terms != first.terms
+
+
+def test_what_cannot_be_opened_is_kept(bench: Bench) -> None:
+    for memory_id, data in {"a": (1, 0), "b": None, "c": b"odd", "d": (1, float("nan")), "e": (1, 0)}.items():
+        bench.memory(memory_id, "here", data)
+    del bench.keys["a"]
+    said = bench.says(bench.asked(*((memory_id, "here", "forget") for memory_id in "abcde")))
+    assert [o.terms == FORGET.abstain(NOW) for o in said] == [True, True, True, True, False]
+    assert said[4].yes
+
+
+def test_a_memory_is_not_near_to_itself(bench: Bench) -> None:
+    bench.memory("m", "here", (1, 0), mine=True)
+    bench.memory("e", "here", (0, 1), mine=True)
+    nomination = bench.asked(("m", "here", "forget"))
+    assert [o.terms[1] for o in bench.says(nomination)] == [0]
+    bench.memory("n", "here", (1, 0), mine=True)
+    assert [o.terms[1] for o in bench.says(replace(nomination, accepted_offset=9))] == [PPM // 2]
+
+
+def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
+    """Asked for a second ago, it would not be nominated; asked for long ago, it has to mean something."""
+
+    def asks(*ids: str, at: int, space: str = "here") -> NominationProposed:
+        wanted = tuple(Proposal(i, space, "restore", "requested", at, at, 0) for i in ids)
+        return replace(bench.asked(), proposals=wanted, trigger="restore/x", order=b"")
+
+    bench.memory("e", "here", (0, 1), mine=True)
+    for name, vector in (("near", (0, 1)), ("far", (1, 0)), ("lost", (0, 1)), ("alive", (0, 1))):
+        bench.memory(name, "here", vector)
+    bench.view.decided(
+        0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=["near", "far", "lost"], until=2 * NOW,
+        accepted_offset=bench.offset, read=bench.offset + 1,
+    )  # fmt: skip
+    del bench.keys["lost"]
+    names = ("near", "far", "lost", "alive", "unknown")
+    fresh = bench.says(asks(*names, at=NOW - 1_000))
+    # Whether it rests is the commit worker's to know: one that was used while it was forgotten, say.
+    assert [opinion.yes for opinion in fresh] == [True, True, False, True, False]
+    assert [opinion.terms[0] for opinion in fresh] == [PPM, PPM, 0, PPM, 0]
+    assert fresh[0].terms[3] == NOW - 1_000
+    assert [opinion.yes for opinion in bench.says(asks(*names, at=0))] == [True, False, False, True, False]
+    assert not any(opinion.yes for opinion in bench.says(asks(*names, at=NOW, space="there")))
+
+
+def test_what_is_protected_is_kept_and_may_be_promoted(bench: Bench) -> None:
+    bench.memory("m", "here", (1, 0))
+    nomination, promotion = bench.asked(("m", "here", "forget")), bench.asked(("m", "here", "promote"))
+    assert bench.says(nomination)[0].yes
+    before = bench.says(promotion)
+    for number, action in ((1, "pin"), (3, "hold"), (2, "unpin")):
+        bench.view.protect(0, wanted(action, "m", number, namespace="here", cluster=b""), "operator")
+    assert bench.says(nomination)[0].terms == FORGET.abstain(NOW)
+    assert bench.says(promotion) == before
+    bench.view.protect(0, wanted("release", "m", 4, namespace="here", cluster=b""), "operator")
+    assert bench.says(nomination)[0].yes
+
+
+SIGNERS = {agent: public_key(f"agent:{agent}") for agent in ("ann", "bob")}
+SIGNING = make(shards=1, agents={"ann": 1, "bob": 2}, signed={"here"}, agent_keys=SIGNERS)
+
+
+def said(event: str, agent: str = "ann", *, by: str | None = None, text: str = "") -> tuple[str, bytes]:
+    """A memory's id, and what its agent signed of it."""
+    memory_id = ids.memory_id("here", event)
+    value = CODEC.encode(EpisodeRecorded(agent, text or f"of {memory_id}", "here", event))
+    return memory_id, signatures.sign(SIGNING.cluster, topics.EPISODES, seed_of(f"agent:{by or agent}"), value) + value
+
+
+def test_where_records_are_signed_the_context_is_of_those_whose_signature_holds() -> None:
+    true, signed = said("true")
+    lies = {
+        "unsigned": (ids.memory_id("here", "u"), None),
+        "of another agent": said("f", by="bob"),
+        "altered": (said("x")[0], said("x")[1][:-1] + b"!"),
+        "another event's": (ids.memory_id("here", "e"), said("another", text=f"of {ids.memory_id('here', 'e')}")[1]),
+        "another text": said("t", text="something else"),
+        "short": (ids.memory_id("here", "s"), b"s"),
+    }
+    for why, (memory_id, forged) in lies.items():
+        bench = Bench(SIGNING)
+        bench.memory("m", "here", (1, 0))
+        bench.memory(memory_id, "here", (1, 0), mine=True, signed=forged)
+        (alone,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.memory(true, "here", (0.6, 0.8), mine=True, signed=signed)
+        (beside,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.view.close()
+        bench = Bench(SIGNING)
+        bench.memory("m", "here", (1, 0))
+        (nothing,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.memory(true, "here", (0.6, 0.8), mine=True, signed=signed)
+        (only,) = bench.says(bench.asked(("m", "here", "forget")))
+        bench.view.close()
+        assert (alone.terms, beside.terms) == (nothing.terms, only.terms), why
+        assert nothing.terms != only.terms
+
+
+def test_where_nobody_has_to_sign_the_context_is_of_all() -> None:
+    bench = Bench(SIGNING)
+    bench.memory("m", "there", (1, 0))
+    bench.memory("e", "there", (1, 0), mine=True)
+    (opinion,) = bench.says(bench.asked(("m", "there", "forget")))
+    assert opinion.terms[1] > 0
+    bench.view.close()
+
+
+def test_a_text_that_its_agent_did_not_sign_is_not_promoted() -> None:
+    def votes(signed: bytes | None) -> Opinion:
+        bench = Bench(SIGNING)
+        bench.memory(said("own")[0], "here", (1, 0), mine=True, signed=said("own")[1])
+        bench.memory(said("m")[0], "here", (1, 0.1), signed=signed)
+        (opinion,) = bench.says(bench.asked((said("m")[0], "here", "promote")))
+        bench.view.close()
+        return opinion
+
+    assert votes(None).terms == votes(said("m", "bob", by="ann")[1]).terms == KINDS["promote"].abstain(NOW)
+    assert votes(said("m", "bob")[1]).terms != KINDS["promote"].abstain(NOW)

@@ -1,0 +1,858 @@
+"""A member's seat in one shard: when it votes, what it votes by, and what it asks the loop for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from db.signstate import MemorySignState
+from db.view import View
+from memquorum import topics
+from memquorum.core import sealing
+from memquorum.core.consensus import events as t
+from memquorum.core.consensus.evidence import convict
+from memquorum.core.consensus.slots import ballot_slot
+from memquorum.core.consensus.transitions import Phase
+from memquorum.core.identity.membership import Genesis
+from memquorum.core.identity.messages import digest, open_signed, sign
+from memquorum.core.records import (
+    AccessAccepted,
+    BallotCast,
+    Checkpoint,
+    ClockTicked,
+    Commit,
+    EpisodeAccepted,
+    EpisodeScored,
+    MemoryReencoded,
+    Misbehaved,
+    NominationProposed,
+    Opinion,
+    Proposal,
+    Signed,
+)
+from memquorum.core.vote.columns import places_of, read
+from memquorum.ports import SignConflict, VaultUnavailable
+from memquorum.schema_files import load_codec
+from tests.builders import votes
+from tests.builders.genesis import make, seed_of
+from workers.kafka.own_clock import OwnClock
+from workers.replica.judge import Judge
+from workers.replica.seat import LOGS, Seat
+from workers.replica.worker import claim
+
+CODEC = load_codec()
+GENESIS: Genesis = make(shards=1, agents={"ann": 1, "bob": 2})
+ME = 1
+HOUR = 3_600_000
+NOW = 100 * HOUR
+
+
+@dataclass
+class Keys:
+    """The Vault port over a dictionary, which can be down."""
+
+    keys: dict[str, bytes] = field(default_factory=dict)
+    down: bool = False
+    asked: list[set[str]] = field(default_factory=list)
+
+    def create(self, wanted: Iterable[tuple[str, str, str]]) -> dict[str, bytes]:
+        raise AssertionError("a replica makes no keys")
+
+    def open(self, memory_ids: Iterable[str]) -> dict[str, bytes]:
+        if self.down:
+            raise VaultUnavailable("down")
+        self.asked.append(set(memory_ids))
+        return {memory: self.keys[memory] for memory in self.asked[-1] if memory in self.keys}
+
+    def destroy(self, memory_ids: Iterable[str]) -> int:
+        raise AssertionError("a replica destroys no keys")
+
+
+class Table:
+    """A seat with hand-made streams on the other side."""
+
+    def __init__(self, path: Path, *, live: bool = True, own_clock: OwnClock | None = None) -> None:
+        self.path, self.vault, self.now = path, Keys(), 0.0
+        self.own_clock = own_clock
+        self.nominations: dict[bytes, NominationProposed] = {}
+        self.offsets = dict.fromkeys([topics.ACCEPTED, topics.SCORED, topics.REENCODED, *LOGS.values()], 0)
+        self.view = View(path, GENESIS.cluster, ME)
+        self.signed = MemorySignState()
+        self.signed.claim([("0/0/0/began", b"", b"")])
+        self.seat = self.sit()
+        if live:
+            self.read_to_the_end()
+
+    def read_to_the_end(self) -> None:
+        for topic in LOGS.values():
+            self.seat.end(topic)
+
+    def sit(self) -> Seat:
+        return Seat(
+            CODEC,
+            GENESIS,
+            self.view,
+            Judge(CODEC, self.view, self.vault, GENESIS),
+            shard=0,
+            me=ME,
+            sign=lambda _: lambda body: CODEC.encode(sign(GENESIS.cluster, "member:1", seed_of("member:1"), body)),
+            timings=t.Timings(),
+            signed=self.signed,
+            clock=lambda: self.now,
+            own_clock=self.own_clock,
+        )
+
+    def put(self, topic: str, record: object) -> int:
+        offset = self.offsets[topic]
+        self.offsets[topic] += 1
+        self.seat.take(topic, offset, record if isinstance(record, bytes) else CODEC.encode(record))
+        return offset
+
+    def accept(
+        self, memory: str, agent: str = "ann", at: int = 0, text: str = "", commitment: bytes | None = None
+    ) -> int:
+        key = self.vault.keys.setdefault(memory, os.urandom(32))
+        content = text or f"{agent} saw {memory}"
+        return self.put(
+            topics.ACCEPTED,
+            EpisodeAccepted(
+                event_id=memory, memory_id=memory, namespace="space", agent=agent, subject=agent, occurred_at=at,
+                sealed_content=sealing.seal_text(key, os.urandom(12), content, memory),
+                commitment=commitment or sealing.commitment(key, content), characters=len(content),
+                origin_topic="o", origin_partition=0, origin_offset=0,
+            ),
+        )  # fmt: skip
+
+    def score(
+        self,
+        memory: str,
+        offset: int,
+        vector: Iterable[float] = (1, 0),
+        agent: str = "ann",
+        at: int = 0,
+        **changes: Any,
+    ) -> None:
+        sealed = sealing.seal_vector(
+            self.vault.keys[memory], os.urandom(12), np.array(list(vector), np.float32), memory
+        )
+        record = EpisodeScored(
+            event_id=memory, memory_id=memory, namespace="space", agent=agent, accepted_offset=offset, occurred_at=at,
+            outcome="stored", salience_ppm=600_000, early=False, encoder="test", sealed_embedding=sealed,
+        )  # fmt: skip
+        self.put(topics.SCORED, replace(record, **changes))
+
+    def episode(
+        self, memory: str, vector: Iterable[float] = (1, 0), agent: str = "ann", at: int = 0, **more: Any
+    ) -> None:
+        self.score(memory, self.accept(memory, agent, at), vector, agent, at, **more)
+
+    def tick(self, as_of: int = NOW) -> int:
+        return self.put(topics.ACCEPTED, ClockTicked(f"tick-{as_of}", as_of))
+
+    def nominate(self, offset: int, *memories: str, epoch: int = 1, as_of: int = NOW, kind: str = "forget") -> bytes:
+        proposals = tuple(Proposal(m, "space", kind, "decayed", 0, 0, 600_000) for m in memories)
+        record = NominationProposed(GENESIS.cluster, 0, 0, epoch, as_of, offset, "interval", proposals)
+        data = votes.signed(CODEC, GENESIS, "service:nomination", record)
+        self.put(topics.NOMINATIONS, data)
+        named = digest(CODEC.decode_as(Signed, data).body)
+        self.nominations[named] = record
+        return named
+
+    def turn(self, seconds: float = 0.0) -> list[Opinion] | None:
+        """One turn, so much later; the opinions of a ballot that was cast in it."""
+        self.now += seconds
+        with self.view.batch():
+            self.seat.turn()
+        cast = [s for s in self.seat.outbox if s.message == t.Message.BALLOT]
+        self.seat.outbox.clear()
+        if not cast:
+            return None
+        ballot = CODEC.decode_as(BallotCast, CODEC.decode_as(Signed, cast[0].data).body)
+        return list(said(ballot, self.nominations[ballot.nomination]))
+
+
+def said(ballot: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
+    return read(ballot, nomination, places_of(nomination), GENESIS.policy).opinions
+
+
+def judged(judge: Judge, nomination: NominationProposed) -> tuple[Opinion, ...]:
+    """What a member says of a nomination that it is asked about."""
+    record, named = nomination, digest(CODEC.encode(nomination))
+    cast = BallotCast(record.cluster, 0, 0, record.epoch, ME, named, terms=judge.opinions(record))
+    return said(cast, record)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    found = Table(tmp_path / "view.db")
+    yield found
+    found.view.close()
+
+
+def decision_on(epoch: int) -> tuple[bytes, list[bytes]]:
+    return votes.decision(CODEC, GENESIS, [votes.proposal("m1", "forget", namespace="space")], epoch=epoch)
+
+
+# When it votes --------------------------------------------------------------------------------------------------------
+
+
+def test_it_votes_by_its_own_reading_of_the_last_access(table: Table) -> None:
+    table.episode("m1", (1, 0))
+    table.episode("m2", (1, 0))
+    read_at = NOW - 1000
+    table.put(topics.ACCEPTED, AccessAccepted("a", "m2", "space", "reader", read_at))
+    table.nominate(table.tick(), "m1", "m2", "unknown")
+    first, second, third = table.turn() or []
+    assert (first.yes, first.terms[0], first.terms[2]) == (False, 0, 0)  # decayed, but like what ann did last
+    assert second.terms[2] == read_at
+    assert not second.yes
+    assert not third.yes  # what it does not know it does not delete
+
+
+def test_without_likeness_to_its_own_agents_work_a_decayed_memory_goes(table: Table) -> None:
+    table.episode("m1", (1, 0), agent="bob")
+    table.episode("m2", (0, 1), agent="ann")
+    table.nominate(table.tick(), "m1")
+    assert [(o.yes, o.terms[1]) for o in table.turn() or []] == [(True, 0)]
+
+
+def test_other_members_agents_are_no_context(table: Table) -> None:
+    table.episode("m1", (1, 0), agent="bob")
+    table.episode("m2", (1, 0), agent="bob")
+    table.nominate(table.tick(), "m1")
+    assert [o.terms[1] for o in table.turn() or []] == [0]
+
+
+def test_what_its_agents_did_after_the_tick_is_no_context(table: Table) -> None:
+    """However far a member has read, it votes on the same moment."""
+    table.episode("m1", (1, 0), agent="bob")
+    tick = table.tick()
+    table.episode("m2", (1, 0), agent="ann")
+    table.nominate(tick, "m1")
+    assert [o.terms[1] for o in table.turn() or []] == [0]
+
+
+def test_a_nomination_waits_until_the_stream_was_read_so_far(table: Table) -> None:
+    table.nominate(1, "m1")
+    assert table.turn(1) is None
+    offset = table.accept("m1")
+    table.tick()
+    assert table.turn(1) is None  # the episode before the tick has no score yet
+    table.score("m1", offset)
+    assert table.turn(1) is not None
+
+
+def test_however_late_it_reads_the_stream_it_waits_for_what_is_in_it(table: Table) -> None:
+    first = table.nominate(1, "m1")
+    assert table.turn(1) is None
+    assert not table.seat.unsure_of_end()  # most likely it will be read in a moment
+    assert table.seat.wake_at() == pytest.approx(table.now + 0.005)  # a record changes it, and is looked for
+    assert table.turn(3600) is None
+    assert table.seat.unsure_of_end()
+    table.seat.told_end(2)
+    assert table.turn(3600) is None
+    assert table.seat.core.awaits_ballot(first) and not table.seat.unsure_of_end()
+    table.episode("m1")
+    table.tick()
+    assert table.turn() is not None
+
+
+def test_a_place_that_the_stream_has_not_is_refused(table: Table) -> None:
+    table.episode("m1")
+    never = table.nominate(2**62, "m1")
+    assert table.turn(3) is None
+    table.seat.told_end(None)  # the broker does not answer
+    assert not table.seat.unsure_of_end() and table.turn(2) is None
+    assert table.seat.core.awaits_ballot(never) and table.seat.unsure_of_end()
+    table.seat.told_end(2)
+    assert table.turn() is None
+    assert table.seat.core.phase == Phase.IDLE and not table.seat.core.awaits_ballot(never)
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is not None
+
+
+def test_a_nomination_that_has_to_wait_keeps_no_other_from_its_vote(table: Table) -> None:
+    table.episode("m1")
+    never = table.nominate(2**62, "m1")
+    assert table.turn(1) is None
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is not None
+    assert table.seat.core.awaits_ballot(never)
+
+
+def test_a_tick_before_the_last_decision_is_still_a_tick(table: Table) -> None:
+    """Whether a nomination is refused must not depend on when a member forgot its ticks."""
+    table.episode("m1", agent="bob")
+    early = table.tick(NOW - HOUR)
+    late = table.tick()
+    table.turn()
+    proposals = [votes.proposal("m1", "forget", namespace="space")]
+    pre_prepare, commits = votes.decision(CODEC, GENESIS, proposals, as_of=NOW, accepted_offset=late)
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    assert table.view.progress(0).seq == 2
+    table.nominate(early, "m1", epoch=2, as_of=NOW - HOUR)
+    assert table.turn() is not None
+
+
+@pytest.mark.parametrize("lie", ["time", "place"])
+def test_a_nomination_that_lies_about_time_is_refused(table: Table, lie: str) -> None:
+    table.episode("m1")
+    tick = table.tick()
+    table.nominate(tick - 1 if lie == "place" else tick, "m1", as_of=NOW if lie == "place" else NOW + HOUR)
+    assert table.turn() is None
+    assert table.seat.core.phase == Phase.IDLE
+
+
+def test_a_vault_that_is_down_delays_the_vote_and_nothing_else(table: Table) -> None:
+    table.episode("m1")
+    table.vault.down = True
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    assert table.seat.wake_at() == pytest.approx(0.5)
+    assert table.turn(0.1) is None
+    table.vault.down = False
+    assert table.turn(0.1) is None
+    assert table.turn(0.5) is not None
+
+
+def test_a_seat_that_is_not_live_does_not_vote(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db", live=False)
+    table.episode("m1")
+    table.nominate(table.tick(), "m1")
+    assert table.turn(1) is None
+    table.read_to_the_end()
+    assert table.turn() is not None
+    table.view.close()
+
+
+def test_a_seat_is_live_when_every_log_was_read_to_its_end_what_is_read_again_included(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db", live=False)
+    first, commits = decision_on(1)
+    others = [decision_on(epoch) for epoch in range(2, 8)]
+    for data in (first, *(pre_prepare for pre_prepare, _ in others)):
+        table.put(topics.PRE_PREPARES, data)  # the last two lie beyond the window of four
+    for topic in LOGS.values():
+        if topic != topics.COMMITS:
+            table.seat.end(topic)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    assert table.seat.rereads == {t.Message.PRE_PREPARE: 5}
+    table.seat.end(topics.COMMITS)
+    table.seat.end(topics.PRE_PREPARES)  # the end that was reached before it goes back
+    assert not table.seat.live
+    table.seat.rereads.clear()
+    table.seat.end(topics.PRE_PREPARES)
+    assert table.seat.live
+    table.view.close()
+
+
+def test_a_restart_before_a_log_is_read_again_does_not_pass_it_over(tmp_path: Path) -> None:
+    """Killed between the decision that asks for it and the seek, or after the next decision of the same turn."""
+    table = Table(tmp_path / "view.db", live=False)
+    decisions = [decision_on(epoch) for epoch in range(1, 9)]
+    for _, commits in decisions:
+        for data in commits:
+            table.put(topics.COMMITS, data)  # epoch 6 begins at 20, beyond the window of four
+    table.put(topics.PRE_PREPARES, decisions[0][0])
+    assert table.view.progress(0).seq == 2
+    assert table.seat.rereads == {t.Message.COMMIT: 20}
+    assert table.view.position(topics.COMMITS, 0) == 4
+    for pre_prepare, _ in decisions[1:5]:
+        table.put(topics.PRE_PREPARES, pre_prepare)
+    assert table.view.progress(0).seq == 6
+    assert table.view.position(topics.COMMITS, 0) == 20
+    table.seat = table.sit()
+    for _, commits in decisions[5:]:
+        for data in commits:
+            table.offsets[topics.COMMITS] = 20
+            table.put(topics.COMMITS, data)
+    for pre_prepare, _ in decisions[5:]:
+        table.put(topics.PRE_PREPARES, pre_prepare)
+    assert table.view.progress(0).seq == 9
+    table.view.close()
+
+
+def test_a_vote_about_a_time_that_runs_away_waits_until_it_has_come(tmp_path: Path) -> None:
+    wall = [NOW - 60_001]
+    table = Table(tmp_path / "view.db", own_clock=OwnClock(60_000, lambda: wall[0]))
+    waits = table.seat.watch.shown.health.waits
+    table.episode("m1", agent="bob")
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    told = table.seat.watch.shown.health.waits.keys() - waits.keys()
+    assert told == {"the time of shard 0"}
+    # It wakes by itself when the time has come, and looks sooner where that is far: a clock may be set right.
+    assert table.seat.wake_at() == pytest.approx(0.001)
+    wall[0] = NOW - HOUR
+    assert table.turn(0.001) is None
+    assert table.seat.wake_at() == pytest.approx(5.001)
+    wall[0] = NOW - 60_000
+    assert table.turn(1.0) is None
+    assert [o.yes for o in table.turn(4.1) or []] == [True]
+    assert table.seat.watch.shown.health.waits == waits
+    table.view.close()
+
+
+def test_what_the_others_decided_meanwhile_is_waited_for_no_longer(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db", own_clock=OwnClock(60_000, lambda: 0))
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    assert "the time of shard 0" in table.seat.watch.shown.health.waits
+    pre_prepare, commits = decision_on(1)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    assert table.view.progress(0).seq == 2
+    assert table.turn() is None
+    assert "the time of shard 0" not in table.seat.watch.shown.health.waits
+    table.view.close()
+
+
+# What it votes by -----------------------------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_opened_is_kept(table: Table) -> None:
+    table.episode("m1", agent="bob")
+    table.episode("m2", agent="bob")
+    del table.vault.keys["m1"]
+    table.vault.keys["m2"] = bytes(32)
+    table.nominate(table.tick(), "m1", "m2")
+    assert [o.yes for o in table.turn() or []] == [False, False]
+
+
+@pytest.mark.parametrize("vector", [(), (float("nan"), 0.0), (float("inf"), 0.0), (1.0, 0.0, 0.0)])
+def test_a_vector_that_makes_no_sense_is_kept_and_harms_no_one(table: Table, vector: tuple[float, ...]) -> None:
+    table.episode("m0", (0, 1), agent="ann")
+    table.episode("m1", vector, agent="ann")
+    table.episode("m2", (0, 1), agent="ann")
+    table.nominate(table.tick(), "m1", "m2")
+    first, second = table.turn() or []
+    assert not first.yes
+    assert second.terms[1] > 0
+
+
+def test_a_content_that_is_not_the_accepted_one_gives_no_ground(table: Table) -> None:
+    good = table.accept("m1", "bob")
+    bad = table.accept("m2", "bob", commitment=b"x" * 32)
+    table.score("m1", good, agent="bob")
+    table.score("m2", bad, agent="bob")
+    table.nominate(table.tick(), "m1", "m2", kind="promote")
+    first, second = table.turn() or []
+    assert first.terms[1] > 0
+    assert second.terms[1] == 0
+
+
+def test_an_episode_that_repeats_reinforces_and_one_that_repeats_the_forgotten_is_new(table: Table) -> None:
+    table.episode("m1", agent="bob", at=10)
+    table.episode("m2", agent="bob", at=20, outcome="reinforced", reinforces="m1")
+    table.turn()
+    assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
+    # Of somebody else: no repetition that the two could be one by.
+    table.episode("other", at=25, outcome="reinforced", reinforces="m1")
+    table.turn()
+    assert (table.view.known(["m1"])["m1"].reinforced, table.view.known(["m1"])["m1"].last_access) == (1, 20)
+    # Known all the same: where the decision to forget m1 was applied before m2, m2 is stored (decision 8).
+    assert table.view.known(["m2"])["m2"].created == 20
+    table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=["m1"], accepted_offset=50, read=3)
+    table.episode("m3", agent="bob", at=30, outcome="reinforced", reinforces="m1")
+    table.episode("m4", agent="bob", at=30, outcome="reinforced", reinforces="nobody")
+    table.turn()
+    assert set(table.view.known(["m3", "m4"])) == {"m3", "m4"}
+
+
+def test_below_the_threshold_nothing_is_kept(table: Table) -> None:
+    table.score("m1", table.accept("m1"), outcome="below_threshold", sealed_embedding=None)
+    table.turn()
+    assert table.view.known(["m1"]) == {}
+    assert table.view.recent("space", through=1000, most=64) == []
+
+
+def test_late_episodes_are_opened_once_and_closed_when_forgotten(table: Table) -> None:
+    table.episode("m1", agent="ann")
+    table.nominate(table.tick(), "m1")
+    table.turn()
+    judge = table.seat._judge
+    assert table.vault.asked == [{"m1"}]
+    assert set(judge._opened) == {"m1"}
+    judge.forget(["m1"])
+    assert not judge._opened
+
+
+def test_an_episode_whose_key_was_destroyed_is_no_context_though_it_was_opened_before(table: Table) -> None:
+    """Or a member that was restarted since would vote from another context."""
+    table.episode("m1", (1, 0), agent="bob")
+    table.episode("m2", (1, 0), agent="ann")
+    table.nominate(table.tick(), "m1")
+    assert [o.terms[1] > 0 for o in table.turn() or []] == [True]
+    del table.vault.keys["m2"]
+    judge = table.seat._judge
+    nomination = NominationProposed(
+        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
+    )
+    anew = judged(Judge(CODEC, table.view, table.vault, GENESIS), nomination)
+    assert [o.terms[1] for o in anew] == [0]
+    assert judged(judge, nomination) == anew
+    assert "m2" not in judge._opened
+
+
+def test_vectors_of_two_encoders_are_never_compared_though_they_are_as_long(table: Table) -> None:
+    table.episode("m1", (1, 0), agent="bob", encoder="minilm")
+    table.episode("m2", (0, 1), agent="ann", encoder="bert")
+    table.nominate(table.tick(), "m1")
+    (opinion,) = table.turn() or []
+    assert (opinion.yes, opinion.terms[1]) == (False, 1_000_000)  # it knows too little: the strongest no
+    key = table.vault.keys["m1"]
+    anew = sealing.seal_vector(key, os.urandom(12), np.array([1, 0], np.float32), "m1")
+    table.put(topics.REENCODED, MemoryReencoded("m1", "space", "minilm", "bert", anew, 1))
+    nomination = NominationProposed(
+        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
+    )
+    (opinion,) = judged(table.seat._judge, nomination)
+    assert opinion.terms[1] == 0
+    assert table.view.position(topics.REENCODED, 0) == 1
+
+
+def test_an_episode_that_was_opened_is_opened_again_when_it_is_encoded_anew(table: Table) -> None:
+    table.episode("m1", (1, 0), agent="bob", encoder="bert")
+    table.episode("m2", (1, 0), agent="ann", encoder="minilm")
+    table.nominate(table.tick(), "m1")
+    table.turn()
+    anew = sealing.seal_vector(table.vault.keys["m2"], os.urandom(12), np.array([0, 1], np.float32), "m2")
+    table.put(topics.REENCODED, MemoryReencoded("m2", "space", "minilm", "bert", anew, 1))
+    nomination = NominationProposed(
+        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
+    )
+    (opinion,) = judged(table.seat._judge, nomination)
+    assert opinion.terms[1] == 0
+
+
+# Streams --------------------------------------------------------------------------------------------------------------
+
+
+def test_garbage_is_passed_over_and_does_not_stop_the_walk(table: Table) -> None:
+    table.put(topics.ACCEPTED, b"rubbish")
+    table.put(topics.SCORED, b"rubbish")
+    table.put(topics.BALLOTS, b"rubbish")
+    table.episode("m1")
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is not None
+    assert table.seat.core.ignored == {"stranger": 1}
+
+
+def test_a_restart_reads_on_where_the_view_says(table: Table) -> None:
+    table.episode("m1")
+    waiting = table.accept("m2")
+    table.turn()
+    assert table.view.position(topics.ACCEPTED, 0) == 1
+    assert table.view.position(topics.SCORED, 0) == 0  # at the last that counts: its epoch is to be known
+    table.seat = table.sit()
+    assert table.seat.walk.next_accepted == 1
+    table.offsets[topics.ACCEPTED] = waiting
+    table.episode("m2")
+    table.turn()
+    assert set(table.view.known(["m1", "m2"])) == {"m1", "m2"}
+
+
+def test_what_was_signed_for_decided_slots_is_settled_on_a_start(table: Table) -> None:
+    table.view.decided(0, seq=1, epoch=1, commits=[], decisions=b"", forgotten=[], accepted_offset=0, read=1)
+    first, second = ballot_slot(0, 0, 1, b"n" * 32), ballot_slot(0, 0, 2, b"n" * 32)
+    slots = [first, second, "0/0/0/1/commit", "0/0/0/2/prepare"]
+    said = votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 2, ME, b"n" * 32, ()))
+    table.signed.claim([(slot, b"d", said) for slot in slots])
+    table.seat = table.sit()
+    assert sorted(table.seat.settled) == ["0/0/0/1/commit", first]
+    table.read_to_the_end()
+    assert [send.slot for send in table.seat.outbox] == [second, "0/0/0/2/prepare"]
+
+
+def test_somebody_with_its_key_stops_the_process(table: Table) -> None:
+    first, second = (
+        votes.signed(CODEC, GENESIS, "member:1", BallotCast(GENESIS.cluster, 0, 0, 1, ME, b"n" * 32, (), terms))
+        for terms in (b"one", b"other")
+    )
+    table.put(topics.BALLOTS, first)
+    with pytest.raises(SignConflict, match="another process has its key"):
+        table.put(topics.BALLOTS, second)
+
+
+def test_a_decision_moves_the_view_and_settles_the_slots(table: Table) -> None:
+    for memory in ("m1", "m2"):
+        table.episode(memory, agent="bob")
+    table.tick()
+    table.turn()
+    proposals = [votes.proposal(m, "forget", namespace="space") for m in ("m1", "m2")]
+    pre_prepare, commits = votes.decision(
+        CODEC, GENESIS, proposals, lambda _, proposal: proposal.memory_id == "m1", as_of=NOW, accepted_offset=2
+    )
+    table.put(topics.PRE_PREPARES, pre_prepare)
+    for data in commits:
+        table.put(topics.COMMITS, data)
+    assert table.view.progress(0).seq == 2
+    assert table.view.is_forgotten("m1")
+    assert not table.view.is_forgotten("m2")
+    assert table.view.position(topics.COMMITS, 0) == 3  # the fourth commit came after the decision
+    assert table.view.position(topics.PRE_PREPARES, 0) == 1
+    assert table.view.progress(0).commits == tuple(commits[:3])
+    kinds = ("pre-prepare", "prepare", "commit", "prepared")
+    assert table.seat.settled == ["0/0/1//ballot", *(f"0/0/0/1/{kind}" for kind in kinds)]
+
+
+# Claiming -------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_produced_is_what_the_sign_state_answers(table: Table) -> None:
+    signed = MemorySignState()
+    signed.claim([("0/0/0/1/commit", b"d", b"as it was signed first")])
+    again = t.Send(t.Message.COMMIT, "0/0/0/1/commit", b"d", b"signed anew", 1)
+    new = t.Send(t.Message.PREPARE, "0/0/0/1/prepare", b"d", b"new", 1)
+    table.seat.outbox += [again, new]
+    assert claim(signed, [table.seat]) == [
+        (table.seat, again, b"as it was signed first"),
+        (table.seat, new, b"new"),
+    ]
+    assert set(signed.load("")) == {"0/0/0/1/commit", "0/0/0/1/prepare"}
+    assert claim(signed, [table.seat]) == []
+
+
+def test_a_conflict_lets_nothing_out(table: Table) -> None:
+    signed = MemorySignState()
+    signed.claim([("0/0/0/1/commit", b"other", b"m")])
+    table.seat.outbox += [
+        t.Send(t.Message.PREPARE, "0/0/0/1/prepare", b"d", b"new", 1),
+        t.Send(t.Message.COMMIT, "0/0/0/1/commit", b"d", b"m", 1),
+    ]
+    with pytest.raises(SignConflict):
+        claim(signed, [table.seat])
+    assert set(signed.load("")) == {"0/0/0/1/commit"}
+
+
+def test_settled_slots_are_let_go_with_the_next_claim_and_not_without_one(table: Table) -> None:
+    signed = MemorySignState()
+    signed.claim([("0/0/0/1/commit", b"d", b"m")])
+    table.seat.settled, table.seat.through = ["0/0/0/1/commit"], {"0/0": 1}
+    assert claim(signed, [table.seat]) == []
+    assert table.seat.settled == []
+    assert set(signed.load("")) == {"0/0/0/1/commit"}
+    table.seat.outbox.append(t.Send(t.Message.COMMIT, "0/0/0/2/commit", b"d", b"m", 2))
+    claim(signed, [table.seat])
+    assert set(signed.load("")) == {"0/0/0/2/commit"}
+    assert signed.through("0/0") == 1
+
+
+# What comes twice -----------------------------------------------------------------------------------------------------
+
+
+def recent(table: Table) -> list[str]:
+    return [episode.memory_id for episode in table.view.recent("space", through=10_000, most=64)]
+
+
+def test_a_record_that_comes_again_counts_once_in_the_view(tmp_path: Path) -> None:
+    # Intake delivers at least once, and who may write to the topic may repeat the line's own records.
+    table = Table(tmp_path / "view.db")
+    table.episode("a")
+    for _ in range(3):
+        table.episode("b", outcome="reinforced", reinforces="a")
+    table.turn()
+    assert table.view.known(["a"])["a"].reinforced == 1
+    assert recent(table) == ["a", "b"]
+
+
+def test_repeating_one_episode_pushes_out_no_other(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db")
+    for n in range(60):
+        table.episode(f"e{n}")
+    for _ in range(130):
+        table.episode("e0")
+    table.turn()
+    assert recent(table) == [f"e{n}" for n in range(60)]
+
+
+def test_what_was_forgotten_is_not_brought_back_by_its_own_record(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db")
+    table.episode("a")
+    table.turn()
+    for epoch in range(1, 4):
+        table.view.decided(
+            0,
+            seq=epoch,
+            epoch=epoch,
+            commits=[],
+            decisions=b"",
+            forgotten=["a"][epoch - 1 :],
+            accepted_offset=5,
+            read=6,
+        )
+    assert table.view.known(["a"]) == {}
+    table.episode("a")
+    table.turn()
+    assert (table.view.known(["a"]), recent(table)) == ({}, [])
+
+
+def test_a_ballot_that_waits_for_its_time_is_not_refused_since_the_stream_went_on(tmp_path: Path) -> None:
+    wall = [NOW - HOUR]
+    table = Table(tmp_path / "view.db", own_clock=OwnClock(60_000, lambda: wall[0]))
+    table.episode("m1", agent="bob")
+    table.nominate(table.tick(), "m1")
+    assert table.turn() is None
+    table.offsets[topics.ACCEPTED] += 1_000_000  # further than the view remembers ticks
+    table.tick(NOW + 1)
+    assert table.turn(6.0) is None
+    wall[0] = NOW
+    assert table.turn(6.0) is not None
+
+
+# Primaries that are late ---------------------------------------------------------------------------------------------
+
+
+def wait_in_vain(table: Table) -> None:
+    """N−f ballots and no proposal: the request timer of 1.25 s runs."""
+    table.episode("m1")
+    nomination = table.nominate(table.tick(), "m1")
+    table.turn()
+    for member in (0, 2, 3):
+        opinions = (votes.opinion(votes.proposal("m1", "forget", namespace="space"), True, NOW, GENESIS.policy),)
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, member, nomination, opinions)
+        table.put(topics.BALLOTS, votes.signed(CODEC, GENESIS, f"member:{member}", cast))
+    table.seat.outbox.clear()
+
+
+def asks(table: Table, seconds: float) -> bool:
+    table.now += seconds
+    with table.view.batch():
+        table.seat.turn()
+    return any(isinstance(s, t.Send) and s.message == t.Message.VIEW_CHANGE for s in table.seat.outbox)
+
+
+def test_a_primary_that_is_late_is_replaced_once_the_logs_were_read_to_their_ends(table: Table) -> None:
+    wait_in_vain(table)
+    table.read_to_the_end()
+    assert table.seat.wake_at() == pytest.approx(1.25)
+    assert not asks(table, 1.2)
+    assert asks(table, 0.1)
+
+
+def test_who_lags_accuses_nobody_but_not_for_ever(table: Table) -> None:
+    wait_in_vain(table)
+    assert not asks(table, 5)
+    assert table.seat.wake_at() == pytest.approx(5.25)  # it looks again soon, and does not spin
+    assert not asks(table, 6)
+    assert asks(table, 0.3)
+
+
+def test_a_seat_that_lagged_accuses_as_soon_as_it_has_caught_up(table: Table) -> None:
+    wait_in_vain(table)
+    assert not asks(table, 5)
+    table.read_to_the_end()
+    assert asks(table, 0)
+
+
+def test_a_timer_that_another_one_stops_in_the_same_turn_is_over(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a long standstill, when all are due at once."""
+    fired: list[t.Event] = []
+
+    def handle(event: t.Event) -> list[t.Effect]:
+        fired.append(event)
+        return [t.CancelTimer(t.Timer.BALLOT_GRACE)]
+
+    monkeypatch.setattr(table.seat.core, "handle", handle)
+    for timer in (t.Timer.SEARCH, t.Timer.BALLOT_GRACE):
+        table.seat._carry_out([t.SetTimer(timer, 10, 1, 0)])
+    table.now += 1
+    with table.view.batch():
+        table.seat.turn()
+    assert fired == [t.TimerFired(t.Timer.SEARCH, 1, 0)]
+
+
+# Liars ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_proves_a_liar_is_ready_to_be_published(table: Table) -> None:
+    for said in (b"a" * 32, b"b" * 32):
+        table.put(
+            topics.COMMITS, votes.signed(CODEC, GENESIS, "member:3", Commit(GENESIS.cluster, 0, 0, 0, 1, 3, said))
+        )
+    (report,) = table.seat.accuser.take()
+    _, record = open_signed(CODEC, GENESIS, report.data, Misbehaved)
+    assert (record.member, record.accused, record.rule) == (ME, 3, "equivocation")
+    assert convict(CODEC, GENESIS, record).accused == 3
+
+
+# How far it is --------------------------------------------------------------------------------------------------------
+
+
+def told(table: Table) -> list[Checkpoint]:
+    sends = [s for s in table.seat.outbox if isinstance(s, t.Send) and s.message == t.Message.CHECKPOINT]
+    return [CODEC.decode_as(Checkpoint, CODEC.decode_as(Signed, s.data).body) for s in sends]
+
+
+def far(table: Table, offset: int) -> None:
+    """It starts anew at a place for a checkpoint."""
+    table.view.decided(0, seq=64, epoch=64, commits=[], decisions=b"d" * 32, forgotten=[], accepted_offset=0, read=0)
+    table.view.reached(0, t.Reached(64, 64, b"d" * 32, offset))
+    table.seat = table.sit()
+    table.read_to_the_end()
+
+
+def turned(table: Table) -> None:
+    with table.view.batch():
+        table.seat.turn()
+
+
+def test_it_says_what_it_has_read_once_it_has_read_so_far(tmp_path: Path) -> None:
+    table = Table(tmp_path / "view.db")
+    far(table, 2)
+    table.episode("m1")
+    table.tick(NOW)
+    turned(table)
+    assert told(table) == []  # the place is offset 2
+    record = ClockTicked("tick", NOW + 1)
+    assert table.put(topics.ACCEPTED, record) == 2
+    turned(table)
+    (word,) = told(table)
+    assert (word.seq, word.epoch, word.decisions, word.accepted_offset) == (64, 64, b"d" * 32, 2)
+    assert word.stream == table.view.stream_at(0, 2) == table.view.stream(0)
+    turned(table)
+    assert len(told(table)) == 1
+
+
+def test_what_it_has_read_is_one_hash_however_it_was_read(tmp_path: Path) -> None:
+    table, other = Table(tmp_path / "one.db"), Table(tmp_path / "other.db")
+    records: list[tuple[str, bytes]] = []
+    original = table.put
+    table.put = lambda topic, record: (records.append((topic, CODEC.encode(record))), original(topic, record))[1]  # type: ignore[assignment,func-returns-value]
+    for number in range(4):
+        table.episode(f"m{number}")
+        at = table.tick(NOW + number)
+    turned(table)
+    # Scores come late, some twice, and it starts anew in between.
+    for topic, data in sorted(records, key=lambda r: r[0] == topics.SCORED):
+        for _ in range(2 if topic == topics.SCORED else 1):
+            other.put(topic, data)
+            turned(other)
+        if topic == topics.SCORED:
+            other.seat = other.sit()
+            kept = other.seat.walk.next_accepted
+            for offset, (_, past) in enumerate(r for r in records if r[0] == topics.ACCEPTED):
+                if offset >= kept:
+                    other.seat.take(topics.ACCEPTED, offset, past)
+    assert other.view.stream(0) == table.view.stream(0) != None  # noqa: E711
+    assert other.view.stream_at(0, at) == table.view.stream_at(0, at)
+
+
+def test_without_a_tick_at_the_place_it_says_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    table = Table(tmp_path / "view.db")
+    far(table, 1)
+    table.episode("m1")
+    table.episode("m2")
+    turned(table)
+    assert told(table) == []
+    assert "no checkpoint of sequence 64: no tick at accepted offset 1" in caplog.text

@@ -1,0 +1,151 @@
+"""Erasures over HTTP: nothing goes by mistake, and nobody orders what is another's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from memquorum import topics
+from memquorum.core import access
+from memquorum.core.avro import Codec
+from memquorum.core.orders.erase import ERASURE
+from tests.builders.served import GENESIS, HERS, ORDER, THEIRS, Served, bearer, client_of, make, stored
+from workers.retrieval import ordering
+from workers.retrieval.door import Door
+
+ADA = {"namespace": "greenhouse", "subject": "ada"}
+
+
+@pytest.fixture
+def service(codec: Codec) -> Served:
+    return make(codec, Door(None))
+
+
+@pytest.fixture
+def client(service: Served) -> TestClient:
+    return client_of(service)
+
+
+@pytest.mark.parametrize("dry", [{}, {"dry_run": True}, {"dry_run": None}])
+def test_everything_that_would_go_is_shown_and_nothing_goes(
+    client: TestClient, service: Served, dry: dict[str, Any]
+) -> None:
+    told = client.post("/erase", json=ADA | dry).json()
+    assert (told["status"], told["dry_run"], told["memories"], told["episodes"]) == ("nothing ordered", True, 1, 2)
+    assert told["going"] == [
+        {"memory_id": HERS, "was": "short-term", "agent": "a", "created": 1, "because": None},
+        {"memory_id": THEIRS, "was": "dropped", "agent": None, "created": None, "because": HERS},
+    ]
+    stays = {"memory_id": ORDER, "agent": "bob", "created": 2, "why": "another agent said it: bob"}
+    assert (told["staying"], told["staying_more"]) == ([stays], 0)
+    assert service.sent == []
+    less = client.post("/erase", json=ADA | dry | {"listed": 1}).json()
+    assert (len(less["going"]), less["more"], less["episodes"]) == (1, 1, 2)
+
+
+def test_an_order_is_signed_and_waited_for(client: TestClient, service: Served, codec: Codec) -> None:
+    answer = client.post("/erase", json=ADA | {"dry_run": False, "reference": "ticket-7"})
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["dry_run"]) == (200, "erased", False)
+    ((topic, _, data),) = service.sent
+    signed, order = ERASURE.opened(codec, GENESIS, data)
+    assert (topic, signed.signer) == (topics.ERASURES, "service:erasure")
+    assert (order.namespace, order.selector, order.value) == ("greenhouse", "subject", "ada")
+    assert (order.ordered_by, order.reference) == ("whoever is on this machine", "ticket-7")
+    assert len(told["staying"]) == 1, "as of the look before the order"
+    assert client.get(f"/erasures/{order.order_id}").json() == told | {"staying": []}
+
+
+def test_what_is_not_carried_out_in_time_is_said_so(client: TestClient, service: Served) -> None:
+    service.carries_out = False
+    answer = client.post("/erase?wait_ms=0", json={"everything": True, "dry_run": False})
+    assert (answer.status_code, answer.json()["status"]) == (202, "ordered")
+    missing = client.get(f"/erasures/{answer.json()['order_id']}")
+    assert (missing.status_code, missing.json()["field"]) == (404, "order_id")
+
+
+def test_who_ordered_what_was_withheld_is_told_at_once_and_what_to_do(client: TestClient, service: Served) -> None:
+    """A hold that came in between the look and the order."""
+    service.withholds = True
+    answer = client.post("/erase", json=ADA | {"dry_run": False})
+    told = answer.json()
+    assert (answer.status_code, told["status"], told["dry_run"]) == (202, "withheld", False)
+    assert "hold" in told["why"] and "anew" in told["why"]
+    assert HERS not in answer.text
+    again = client.get(f"/erasures/{told['order_id']}")
+    assert (again.status_code, again.json()) == (200, told)
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({}, None),
+        ({"subject": "ada", "agent": "bob"}, None),
+        ({"subject": "ada", "everything": True}, None),
+        ({"everything": False}, None),
+        ({"subject": ""}, "subject"),
+        ({"memory_id": "7"}, "memory_id"),
+        ({"source": "\0"}, "source"),
+        ({"agent": "x" * 129}, "agent"),
+        ({"subject": "ada", "namespace": "a/b"}, "namespace"),
+        ({"subject": "ada", "reference": " "}, "reference"),
+        ({"subject": "ada", "listed": 1_001}, "listed"),
+        ({"subject": "ada", "dry_run": "no"}, "dry_run"),
+    ],
+)
+def test_what_names_nothing_or_two_things_is_refused(
+    client: TestClient, service: Served, asked: dict[str, Any], field: str | None
+) -> None:
+    answer = client.post("/erase", json=asked | {"dry_run": asked.get("dry_run", False)})
+    assert (answer.status_code, answer.json()["field"]) == (400, field)
+    assert service.sent == []
+
+
+def test_without_its_key_the_service_shows_and_does_not_order(codec: Codec) -> None:
+    service = make(codec, Door(None), seed=None)
+    client = client_of(service)
+    assert client.post("/erase", json=ADA).json()["episodes"] == 2
+    answer = client.post("/erase", json=ADA | {"dry_run": False})
+    assert (answer.status_code, answer.json()["error"]) == (400, "not_entitled")
+    assert "python -m infra erase" in answer.json()["detail"]
+    assert service.sent == []
+
+
+@pytest.mark.parametrize(
+    ("rights", "spaces", "status"),
+    [
+        (("erase",), ("greenhouse",), 200),
+        (("erase",), ("mill",), 403),
+        (("read", "publish", "forget", "audit"), ("*",), 403),
+    ],
+)
+def test_only_who_has_the_right_there_sees_or_orders(
+    codec: Codec, tmp_path: Path, rights: tuple[str, ...], spaces: tuple[str, ...], status: int
+) -> None:
+    stored(tmp_path / "keys", (1, rights, spaces))
+    service = make(codec, Door(tmp_path / "keys"))
+    client = client_of(service)
+    for dry_run in (True, False):
+        answer = client.post("/erase", json=ADA | {"dry_run": dry_run}, headers=bearer(1))
+        assert answer.status_code == status, answer.text
+    assert len(service.sent) == (status == 200)
+    if service.sent:
+        assert ERASURE.opened(codec, GENESIS, service.sent[0][2])[1].ordered_by == f"key {'01' * 6}"
+    assert client.post("/erase", json=ADA).status_code == 401
+
+
+@pytest.mark.parametrize(("spaces", "status"), [(("greenhouse",), 200), (("mill",), 404)])
+def test_an_order_of_another_tenant_is_one_that_never_was(
+    codec: Codec, tmp_path: Path, spaces: tuple[str, ...], status: int
+) -> None:
+    stored(tmp_path / "keys", (1, (access.ERASE,), spaces))
+    client = client_of(make(codec, Door(tmp_path / "keys")))
+    assert client.get(f"/erasures/{ORDER}", headers=bearer(1)).status_code == status
+
+
+def test_the_wait_is_bounded(client: TestClient) -> None:
+    assert client.post("/erase?wait_ms=60001", json=ADA).json()["field"] == "wait_ms"
+    assert ordering.WAIT_MS <= 60_000

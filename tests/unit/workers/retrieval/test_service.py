@@ -1,0 +1,460 @@
+"""The service around its endpoints: its description, its limits, and errors that say what was wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any, cast
+
+import httpx
+import msgspec
+import pytest
+from aiokafka.errors import KafkaError
+from msgspec.structs import replace
+from starlette.testclient import TestClient
+
+from memquorum.core import names
+from memquorum.core.access import EVERYONE, Caller
+from memquorum.core.api.answers import Explained, Found, Hit, Shown
+from memquorum.core.api.endpoints import ENDPOINTS, Endpoint, Parameter
+from memquorum.core.avro import Codec
+from memquorum.core.retrieval import packing, working
+from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
+from memquorum.core.retrieval.query import Filters
+from tests.builders.served import HERS, SEARCH, THEIRS, Served, Store, bearer, client_of, filled, make, stored
+from workers.retrieval import routes
+from workers.retrieval.answers import Told
+from workers.retrieval.app import LOOPBACK, around
+from workers.retrieval.door import Door
+from workers.retrieval.limits import Busy, Late, Limits
+from workers.retrieval.openapi import describe
+from workers.retrieval.service import Service
+
+EPISODE = {"agent": "mira", "namespace": "greenhouse", "content": "Tank level 61 percent."}
+
+
+@pytest.fixture
+def service(codec: Codec) -> Served:
+    return make(codec, Door(None))
+
+
+@pytest.fixture
+def client(service: Served) -> TestClient:
+    return client_of(service)
+
+
+def sample(endpoint: Endpoint) -> dict[str, Any] | None:
+    samples: dict[str, dict[str, Any]] = {
+        "search": SEARCH, "publish": EPISODE, "retrieve": SEARCH, "recall": SEARCH, "erase": {"subject": "ada"},
+        "restore": {"memory_ids": [HERS]},
+        "forget": {"memory_ids": [HERS]},
+        "context": SEARCH | {"agent": "ann"},
+        "begin_goal": {"goal": "sow", "memory_ids": [HERS], "namespace": "greenhouse"}, "end_goal": {"goal": "sow"},
+        "pin": {"memory_id": HERS, "namespace": "greenhouse"}, "unpin": {"memory_id": HERS, "namespace": "greenhouse"},
+    }  # fmt: skip
+    return samples[endpoint.name] if endpoint.body else None
+
+
+ASKED_IN_THE_ADDRESS = [(endpoint, one) for endpoint in ENDPOINTS for one in endpoint.query]
+
+
+@pytest.mark.parametrize(("endpoint", "parameter"), ASKED_IN_THE_ADDRESS, ids=lambda one: one.name)
+@pytest.mark.parametrize("value", ["yes", "", "-1", "1e3", "9999999", "\u0661"])
+def test_a_bad_parameter_is_refused_before_anything_is_asked(
+    service: Served, client: TestClient, endpoint: Endpoint, parameter: Parameter, value: str
+) -> None:
+    if parameter.name in ("purpose", "jurisdictions"):
+        value = f"{value} "  # names; a blank is in none
+    service.reads = cast(Any, None)  # whatever asks it, fails
+    sent = {"json": {"namespace": "greenhouse"} | (sample(endpoint) or {})} if endpoint.body else {}
+    answer = client.request(endpoint.method, filled(endpoint.path), params={parameter.name: value}, **sent)
+    assert (answer.status_code, answer.json()["field"]) == (400, parameter.name)
+    assert service.published == service.sent == []
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: f"{e.method} {e.path}")
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [("sensitivitymax=0", "sensitivitymax"), ("WAIT_MS=5", "WAIT_MS"), ("shard=1", "shard"), ("%1b%5b31m=1", None)],
+)
+def test_a_name_that_no_parameter_has_is_refused_before_anything_is_asked(
+    service: Served, client: TestClient, endpoint: Endpoint, asked: str, field: str | None
+) -> None:
+    service.reads = cast(Any, None)  # whatever asks it, fails
+    path = f"{filled(endpoint.path)}?{asked}"
+    answer = client.request(endpoint.method, path, json=sample(endpoint))
+    told = answer.json()
+    assert (answer.status_code, told["error"], told["field"]) == (400, "unknown_field", field)
+    assert [p.name for p in endpoint.query if p.name not in told["detail"]] == []
+    assert service.published == service.sent == []
+
+
+@pytest.mark.parametrize("twice", ["sensitivity_max=0&sensitivity_max=1", "jurisdictions=DE&jurisdictions=FR"])
+def test_a_gate_that_is_there_twice_is_not_half_heard(client: TestClient, twice: str) -> None:
+    answer = client.get(f"/memories/{HERS}?{twice}")
+    assert (answer.status_code, answer.json()["error"]) == (400, "duplicate_field")
+    assert answer.json()["field"] == twice.partition("=")[0]
+
+
+def test_what_is_asked_by_id_is_asked_of_the_store_with_its_gates(service: Served, client: TestClient) -> None:
+    gates = {"purpose": "billing", "sensitivity_max": "0.3", "jurisdictions": "DE,US-CA"}
+    for path in (f"/memories/{HERS}", f"/memories/{HERS}/explain"):
+        client.get(path, params=gates)
+        client.get(path)
+    wanted = Filters(sensitivity_max=300_000, purpose="billing", jurisdictions=("DE", "US-CA"))
+    assert cast(Store, service.reads).filters == [wanted, Filters()] * 2
+
+
+def test_the_description_has_every_route_and_no_other(client: TestClient, service: Served) -> None:
+    told = client.get("/openapi.json").json()
+    assert told == json.loads(json.dumps(describe(ENDPOINTS)))
+    described = {(method.upper(), path) for path, found in told["paths"].items() for method in found}
+    served = around(service, LOOPBACK, service.meters).routes
+    assert described == {
+        (method, re.sub(r":\w+}", "}", route.path))  # type: ignore[attr-defined]
+        for route in served
+        for method in route.methods - {"HEAD"}  # type: ignore[attr-defined]
+    }
+    assert len({endpoint.name for endpoint in ENDPOINTS}) == len(ENDPOINTS)
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda e: f"{e.method} {e.path}")
+def test_the_description_says_what_is_answered(client: TestClient, endpoint: Endpoint) -> None:
+    told = client.get("/openapi.json").json()
+    path = re.sub(r":\w+}", "}", endpoint.path)
+    operation = told["paths"][path][endpoint.method.lower()]
+    assert operation["summary"] and (operation["security"] == [{"key": []}]) == bool(endpoint.rights)
+    assert (endpoint.method == "POST") == ("requestBody" in operation)
+    variables = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"]
+    assert variables == re.findall(r"{(\w+)}", path)
+    if endpoint.name in ("explain", "receipt"):
+        return  # they want a store: tests/integration/test_retrieval.py, test_sdk.py
+    answer = client.request(endpoint.method, filled(endpoint.path), json=sample(endpoint))
+    assert answer.status_code == endpoint.status and str(answer.status_code) in operation["responses"], answer.text
+    content = operation["responses"][str(endpoint.status)].get("content")
+    if content is None:
+        assert endpoint.answer is None
+        return
+    schema = content["application/json"]["schema"]
+    assert endpoint.answer is not None and schema["$ref"].endswith(f"/{endpoint.answer.__name__}")
+    held(answer.json(), schema, told["components"]["schemas"])
+
+
+def held(value: Any, schema: dict[str, Any], shapes: dict[str, Any]) -> None:
+    """Holds a value against a schema, as far as ours go."""
+    if "$ref" in schema:
+        held(value, shapes[schema["$ref"].rpartition("/")[2]], shapes)
+    elif "anyOf" in schema:
+        kinds = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+        assert kinds[type(value)] in [each.get("type") for each in schema["anyOf"]]
+    elif schema.get("type") == "object" and "properties" in schema:
+        assert set(schema["required"]) <= set(value) <= set(schema["properties"])
+        for name, each in value.items():
+            held(each, schema["properties"][name], shapes)
+    elif schema.get("type") == "array":
+        for each in value:
+            held(each, schema["items"], shapes)
+    elif schema:
+        wanted: Any = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict}
+        assert isinstance(value, wanted[schema["type"]])
+
+
+@pytest.mark.parametrize("endpoint", [e for e in ENDPOINTS if e.body], ids=lambda e: e.path)
+def test_a_body_has_the_fields_that_are_described(client: TestClient, endpoint: Endpoint) -> None:
+    body = endpoint.body
+    assert body is not None
+    schema = client.get("/openapi.json").json()["components"]["schemas"][body.__name__]
+    assert list(schema["properties"]) == [f.name for f in msgspec.inspect.type_info(body).fields]
+    for name in schema["properties"]:
+        wrong = client.request(endpoint.method, endpoint.path, json={**(sample(endpoint) or {}), name: {}})
+        assert (wrong.status_code, wrong.json()["error"], wrong.json()["field"]) == (400, "wrong_type", name)
+    for name in schema["required"]:
+        less = {k: v for k, v in (sample(endpoint) or {}).items() if k != name}
+        lacks = client.request(endpoint.method, endpoint.path, json=less)
+        assert (lacks.status_code, lacks.json()["error"], lacks.json()["field"]) == (400, "missing_field", name)
+    strange = client.request(endpoint.method, endpoint.path, json=(sample(endpoint) or {}) | {"colour": 1})
+    assert (strange.status_code, strange.json()["field"]) == (400, "colour")
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf")])
+def test_a_number_that_json_does_not_have_is_an_error_and_not_null(odd: float) -> None:
+    hit = Hit("m", "t", "short-term", "ann", None, None, 0, 0, 0, salience=1.0, score=odd)
+    for answer in (Found("n", (hit,), 0, "store", "all", 0, {}), Explained({"decay": odd}, ())):
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            Told(answer)
+
+
+def test_a_shown_memory_has_the_stores_fields() -> None:
+    from db.found_rows import SHOWN
+
+    assert Shown.__struct_fields__ == SHOWN
+
+
+def test_what_there_is_not_is_said_like_everything_else(client: TestClient) -> None:
+    for answer, status, error in (
+        (client.get("/nothing"), 404, "not_found"),
+        (client.get("/search"), 405, "method_not_allowed"),
+        (client.delete(f"/memories/{HERS}"), 405, "method_not_allowed"),
+    ):
+        assert (answer.status_code, answer.json()["error"]) == (status, error)
+        assert "/openapi.json" in answer.json()["detail"]
+
+
+def test_a_body_that_is_too_long_is_not_read(client: TestClient) -> None:
+    assert client.post("/search", json=SEARCH | {"query": "q" * DEFAULTS.body_bytes}).status_code == 413
+
+    def body() -> Any:
+        for _ in range(100):
+            yield b" " * 4096
+
+    headers = {"content-type": "application/json", "content-length": str(DEFAULTS.body_bytes + 1)}
+    assert client.post("/search", content=b"{}", headers=headers).status_code == 413
+    unsaid = client.post("/search", content=body(), headers={"content-type": "application/json"})
+    assert (unsaid.status_code, unsaid.json()["error"]) == (413, "too_long")
+
+
+def test_metrics_are_for_who_may_audit(codec: Codec, tmp_path: Path) -> None:
+    file = tmp_path / "api-keys.json"
+    stored(file, (1, ("audit",), ("*",)), (2, ("read",), ("*",)), (3, ("audit",), ("greenhouse",)))
+    client = client_of(make(codec, Door(file)))
+    assert client.get("/metrics", headers=bearer(2)).status_code == 403
+    one = client.get("/metrics", headers=bearer(3))  # they count everybody's requests
+    assert (one.status_code, one.json()["field"]) == (403, "namespace")
+    page = client.get("/metrics", headers=bearer(1))
+    assert page.headers["content-type"].startswith("text/plain")
+    assert (
+        'http_server_request_duration_seconds_count{http_response_status_code="403",http_route="/metrics"}' in page.text
+    )
+
+
+# Publishing
+
+
+def test_an_episode_is_published_as_an_agent_would(client: TestClient, service: Served) -> None:
+    answer = client.post("/memories", json=EPISODE)
+    assert answer.status_code == 202
+    ((intent, data),) = service.published
+    told = answer.json()
+    assert json.loads(data) == EPISODE | {"event_id": told["event_id"]}
+    assert told == {"namespace": "greenhouse", "event_id": intent.event_id, "memory_id": intent.memory_id}
+    again = client.post("/memories", json=EPISODE | {"event_id": "e1"}).json()
+    assert again["event_id"] == "e1" and json.loads(service.published[1][1]) == EPISODE | {"event_id": "e1"}
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "field"),
+    [
+        ({"content": " "}, "empty_value", "content"), ({"namespace": "a b"}, "bad_name", "namespace"),
+        ({"reward": 2}, "out_of_range", "reward"), ({"occured_at": 1}, "unknown_field", "occured_at"),
+    ],
+)  # fmt: skip
+def test_what_intake_would_refuse_is_refused_here(
+    client: TestClient, service: Served, change: dict[str, Any], error: str, field: str
+) -> None:
+    answer = client.post("/memories", json=EPISODE | change)
+    assert (answer.status_code, answer.json()["error"], answer.json()["field"]) == (400, error, field)
+    assert not service.published
+
+
+@pytest.mark.parametrize("body", [b"", b"\xc3\x01" + b"0" * 20, b"[]", b'"x"'])
+def test_only_json_is_published_here(client: TestClient, body: bytes) -> None:
+    answer = client.post("/memories", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400 and "JSON object" in answer.json()["detail"]
+
+
+def test_nobody_publishes_with_a_key_that_may_only_read_or_elsewhere(codec: Codec, tmp_path: Path) -> None:
+    file = tmp_path / "api-keys.json"
+    stored(file, (1, ("read", "audit"), ("*",)), (2, ("publish",), ("mill",)), (3, ("publish",), ("greenhouse",)))
+    service = make(codec, Door(file))
+    client = client_of(service)
+    refused = [client.post("/memories", json=EPISODE, headers=bearer(n)) for n in (1, 2)]
+    assert [(r.status_code, r.json()["field"]) for r in refused] == [(403, "right"), (403, "namespace")]
+    assert client.post("/memories", json=EPISODE).status_code == 401
+    assert not service.published
+    assert client.post("/memories", json=EPISODE, headers=bearer(3)).status_code == 202
+
+
+class Deaf:
+    async def send_and_wait(self, *_: Any, **__: Any) -> None:
+        raise KafkaError("no broker")
+
+
+def test_who_must_send_it_again_is_told_the_event_id_to_send(codec: Codec) -> None:
+    service = make(codec, Door(None))
+    service.publish = partial(Service.publish, service)  # type: ignore[method-assign]
+    service._producer = Deaf()
+    client = client_of(service)
+    answer = client.post("/memories", json=EPISODE)
+    assert answer.status_code == 503
+    (event_id,) = re.findall(r"event_id ([0-9a-f-]{36})", answer.json()["detail"])
+    assert names.uuid(event_id)
+    named = client.post("/memories", json=EPISODE | {"event_id": "e1"})
+    assert "event_id e1" in named.json()["detail"]
+
+
+def test_a_signed_namespace_is_not_written_for_anybody(client: TestClient, service: Served) -> None:
+    service.genesis = replace(service.genesis, signed=frozenset({"greenhouse"}))
+    answer = client.post("/memories", json=EPISODE)
+    assert (answer.status_code, answer.json()["error"], answer.json()["field"]) == (400, "unsigned", "namespace")
+    assert not service.published
+
+
+# Limits
+
+
+async def asked(service: Served, *requests: tuple[str, dict[str, str]]) -> list[httpx.Response]:
+    transport = httpx.ASGITransport(around(service, LOOPBACK, service.meters))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        return await asyncio.gather(*(client.get(path, headers=headers) for path, headers in requests))
+
+
+class Slow(Store):
+    """It answers when `gate` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def memory(self, *asked: Any) -> dict[str, Any] | None:
+        await self.gate.wait()
+        return await super().memory(*asked)
+
+
+async def test_more_than_enough_at_once_is_told_to_come_again(codec: Codec, tmp_path: Path) -> None:
+    file, slow = tmp_path / "api-keys.json", Slow()
+    stored(file, (1, ("read",), ("*",)), (2, ("read",), ("*",)))
+    service = make(codec, Door(file))
+    service.limits = Limits(Bounds(working=3, working_of_one=2))
+    service.reads = slow  # type: ignore[assignment]
+    asyncio.get_running_loop().call_later(0.2, slow.gate.set)
+    path = f"/memories/{HERS}"
+    answers = await asked(service, *[(path, bearer(1))] * 3, *[(path, bearer(2))] * 2, ("/livez", {}))
+    assert sorted(a.status_code for a in answers[:3]) == [200, 200, 429]
+    assert sorted(a.status_code for a in answers[3:]) == [200, 200, 503]
+    for busy in (a for a in answers if a.status_code in (429, 503)):
+        assert busy.headers["retry-after"] == "1" and busy.json()["error"] == "busy"
+    assert (await asked(service, (path, bearer(1))))[0].status_code == 200  # places are given back
+
+
+async def test_an_answer_keeps_its_place_until_it_is_taken_and_no_longer_than_its_time(
+    codec: Codec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(routes, "limit_s", lambda *_: 0.3)
+    file, path = tmp_path / "api-keys.json", f"/memories/{HERS}"
+    stored(file, (1, ("read",), ("*",)))
+    service = make(codec, Door(file))
+    service.limits = Limits(Bounds(working_of_one=1))
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", bearer(1)["Authorization"].encode())]
+    scope = {"type": "http", "method": "GET", "path": path, "headers": headers, "query_string": b""}
+    untaken = asyncio.Event()
+
+    async def send(_: Any) -> None:
+        await untaken.wait()
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    sending = asyncio.create_task(around(service, LOOPBACK, service.meters)(scope, receive, send))
+    await asyncio.sleep(0.1)
+    assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [429]
+    await asyncio.wait_for(sending, 3)
+    assert [a.status_code for a in await asked(service, (path, bearer(1)))] == [200]
+
+
+def test_what_is_packed_does_not_hold_up_the_loop(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    loops: list[bool] = []
+    pack = packing.pack
+
+    def noted(*asked: Any) -> packing.Packed:
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            loops.append(False)
+        else:
+            loops.append(True)
+        return pack(*asked)
+
+    monkeypatch.setattr(packing, "pack", noted)
+    for path in ("/retrieve", "/recall"):
+        answer = client.post(path, json=SEARCH | {"budget_tokens": 100})
+        assert answer.status_code == 200, answer.text
+    assert loops == [False, False]
+    loops.clear()
+    monkeypatch.setattr(working, "pack", noted)
+    assert client.post("/context", json=SEARCH | {"agent": "ann"}).status_code == 200
+    assert set(loops) == {False}
+
+
+async def test_strangers_who_ask_for_its_health_share_one_question_to_the_store(codec: Codec) -> None:
+    class Asked(Store):
+        now = most = 0
+
+        async def ping(self) -> None:
+            self.now += 1
+            self.most = max(self.most, self.now)
+            await asyncio.sleep(0.05)
+            self.now -= 1
+
+    service, store = make(codec, Door(None)), Asked()
+    service.reads = store  # type: ignore[assignment]
+    for _ in range(2):
+        answers = await asked(service, *[("/readyz", {})] * 50)
+        assert {a.status_code for a in answers} == {200}
+    assert store.most == 1
+
+
+async def test_what_takes_too_long_ends(codec: Codec, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(routes, "limit_s", lambda *_: 0.05)
+    service = make(codec, Door(None))
+    service.reads = Slow()  # type: ignore[assignment]
+    for _ in range(2):
+        (answer,) = await asyncio.wait_for(asked(service, (f"/memories/{THEIRS}", {})), 3)
+        assert (answer.status_code, answer.json()["error"]) == (504, "timeout")
+        assert "0.05 s" in answer.json()["detail"]
+    assert not service.limits._all[False]
+
+
+async def test_who_waits_takes_no_place_from_who_works() -> None:
+    found, one = Limits(Bounds(working=1, working_of_one=1, waiting_of_one=1)), Caller("k", ("*",), frozenset({"read"}))
+    async with found.turn(one, 1, True), found.turn(one, 1, False):
+        with pytest.raises(Busy) as waiting:
+            async with found.turn(one, 1, True):
+                pass
+        with pytest.raises(Busy) as working:
+            async with found.turn(EVERYONE, 1, False):
+                pass
+    assert (waiting.value.own, working.value.own) == (True, False)
+    assert not found._of and not +found._all
+    with pytest.raises(TimeoutError, match="of its own"):
+        async with found.turn(one, 1, False):
+            raise TimeoutError("of its own")
+    with pytest.raises(Late):
+        async with found.turn(one, 0.01, False):
+            await asyncio.sleep(5)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "says"),
+    [
+        ("/search", SEARCH | {"k": 21}, 400, "20"),
+        ("/search", SEARCH | {"query": "q" * 257}, 400, "256 are the most"),
+        ("/retrieve", SEARCH | {"budget_tokens": 2_001}, 400, "2000"),
+        ("/context", SEARCH | {"agent": "ann", "k_max": 21}, 400, "20"),
+        ("/recall", SEARCH | {"query": "q" * 5_000}, 413, "4096 bytes"),
+        ("/erase", {"subject": "ada", "listed": 101}, 400, "100"),
+        ("/forget?wait_ms=20001", {"memory_ids": [HERS]}, 400, "20000"),
+    ],
+)
+def test_an_installation_has_bounds_of_its_own(
+    codec: Codec, path: str, body: dict[str, Any], status: int, says: str
+) -> None:
+    service = make(codec, Door(None))
+    assert client_of(service).post(path, json=body).status_code == 200
+    service.bounds = Bounds(
+        k_most=20, query_bytes=256, budget_most=2_000, body_bytes=4_096, listed_most=100, wait_ms_most=20_000
+    )
+    answer = client_of(service).post(path, json=body)
+    assert (answer.status_code, says in answer.json()["detail"]) == (status, True), answer.text
