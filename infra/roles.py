@@ -199,6 +199,7 @@ def _intake(settings: Settings, made: Genesis, _: int, ready: Ready, telemetry: 
         outside_keep_ms=settings.outside_keep_ms,
         limits=limits,
         living=PostgresLiving(settings.memory_dsn) if limits.counts_memories else None,
+        refused=settings.refused,
         stamps=genesis.stamps(settings, genesis.identities(settings, made)),
         stop=stop,
         ready=ready,

@@ -20,6 +20,8 @@ from psycopg.conninfo import conninfo_to_dict
 
 from infra import wholefiles
 from memquorum.core import quota
+from memquorum.core.identity.membership import OPERATOR
+from memquorum.core.orders import envelope
 from memquorum.core.retrieval.bounds import Bounds, BoundsError
 
 PREFIX = "MEMQUORUM_"
@@ -116,6 +118,9 @@ class Settings(_Bounds):
     ingest_memories: Count = 0
     # Limits of their own: NAMESPACE=EPISODES/BYTES/MEMORIES, by blanks; `team-*` is each namespace that begins so.
     ingest_limits: str = ""
+    # Whose orders intake refuses, by blanks: service:erasure, or agent:NAME, once a key is in other hands and cannot be
+    # replaced (docs/security.md).
+    refused_signers: str = ""
     # How long after an erasure something of it may lie in files, for want of a `sweep`; at least a day longer than
     # what was sent lies in the outside topics. It only dates receipts.
     residue_ms: Count = 2 * 24 * 3600 * 1000
@@ -182,6 +187,16 @@ class Settings(_Bounds):
             raise quota.LimitsError(f"limits: {error}") from None
 
     @property
+    def refused(self) -> frozenset[str]:
+        """Whose orders intake refuses. Raises SettingsError for what can be no signer: its orders would come in."""
+        names = frozenset(self.refused_signers.split())
+        for name in names:
+            if name not in (OPERATOR, envelope.SERVICE) and not name.startswith(envelope.AGENT):
+                known = f"{envelope.SERVICE}, {envelope.AGENT}NAME or {OPERATOR}"
+                raise SettingsError(f"settings: refused_signers: {name!r} signs no orders; {known} does")
+        return names
+
+    @property
     def file(self) -> Path:
         """Where `save` writes."""
         return self.run_dir / FILE
@@ -234,6 +249,7 @@ def load(environment: Mapping[str, str] = os.environ, run_dir: Path | None = Non
         _ = settings.ingest
     except quota.LimitsError as error:
         raise SettingsError(f"settings: ingest_{error}") from None
+    _ = settings.refused
     paths = {f.name: folder / getattr(settings, f.name) for f in fields(Settings) if _KINDS[f.name] is Path}
     return replace(settings, **{**paths, "run_dir": folder})
 

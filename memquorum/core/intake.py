@@ -20,7 +20,7 @@ for signatures (`core.identity.signatures`). Orders are Avro, and signed in them
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from msgspec import Struct
@@ -132,13 +132,14 @@ def accept(
     *,
     genesis: Genesis | None = None,
     signature: bytes | None = None,
+    refused: Collection[str] = (),
 ) -> Intent | Refusal:
     """What a record of an outside topic asks for, or why it stays outside. Never raises for any bytes.
 
     `now_ms` is the time: the wall clock, or, where the clock is `driven`, the last tick (0 before the first). A record
     without a time of its own gets, by the wall clock, the time that Kafka gave it, since a redelivery then gets the
     same; where the clock is driven, the last tick. `genesis` says who must sign, `signature` is the header; without a
-    genesis nobody must.
+    genesis nobody must. `refused`: whose orders stay outside, whatever the genesis says.
     """
     clock = _Clock(now_ms, driven, origin.timestamp_ms)
     try:
@@ -146,6 +147,9 @@ def accept(
         if isinstance(record, ClockRequested):
             return _tick(record, origin, clock)
         if isinstance(record, Signed):
+            if record.signer in refused:
+                told = f"the operator has intake refuse every order that {record.signer} signs; ask the operator"
+                raise _Refused(Reason.NOT_ENTITLED, "signer", told)
             return _ordered(codec, genesis, data or b"", origin, clock)
         if record.event_id is None and _proven(genesis, origin.topic, record, data or b"", signature):
             # Its place would make of one saying as many as there are strangers who publish it again.
@@ -158,8 +162,8 @@ def accept(
             if signature is not None and isinstance(intent, EpisodeIntent):
                 intent = replace(intent, signed=signature + data)
         return intent
-    except _Refused as refused:
-        return refused.refusal
+    except _Refused as stays_out:
+        return stays_out.refusal
 
 
 def recorded(codec: Codec, data: bytes, topic: str = topics.EPISODES) -> Outside | None:

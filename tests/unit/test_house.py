@@ -192,7 +192,7 @@ def test_every_setting_is_read_somewhere() -> None:
     names = [f.name for f in fields(Settings)]
     bounds = {f"retrieval_{f.name}": f.name for f in fields(Bounds)}
     # What a namespace may bring in intake is handed as one plan.
-    bounds |= {one: "ingest" for one in names if one.startswith("ingest_")}
+    bounds |= {one: "ingest" for one in names if one.startswith("ingest_")} | {"refused_signers": "refused"}
     assert bounds.keys() <= set(names)
     assert [one for one in names if bounds.get(one, one) not in read] == []
 

@@ -17,7 +17,7 @@ import os
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
@@ -78,12 +78,13 @@ def run(
     outside_keep_ms: int = 0,
     limits: Plan | None = None,
     living: Living | None = None,
+    refused: Collection[str] = (),
 ) -> None:
     """Runs until `stop`. `tick_ms`: how often the wall clock ticks; unused where the clock is driven. `letters_ms`: how
     long their topic keeps dead letters, and so the vault their keys. `outside_keep_ms`: how long what was let in still
     lies in outside topics that this installation provisioned; 0: until their retention is over (see `clearing`).
     `limits`: what namespaces may bring in; without, as much as they like. `living`: counts memories, where one of the
-    limits is of these.
+    limits is of these. `refused`: whose orders stay outside.
 
     `ready` is called once the group has taken this process in. `stamps`: what is written bears them.
     `instance` makes it a static member of the group: started again after a kill, it has its partitions at once and not
@@ -91,7 +92,7 @@ def run(
     """
     client = Intake(
         bootstrap, genesis, codec, vault, stop=stop, instance=instance, stamps=stamps, telemetry=telemetry,
-        limits=limits, living=living,
+        limits=limits, living=living, refused=refused,
     )  # fmt: skip
     serve(client, outside_keep_ms, clock=clock, tick_ms=tick_ms, ready=ready, letters_ms=letters_ms)
 
@@ -126,7 +127,9 @@ class Intake:
         telemetry: Telemetry | None = None,
         limits: Plan | None = None,
         living: Living | None = None,
+        refused: Collection[str] = (),
     ) -> None:
+        self._refused = refused
         self._bootstrap, self._codec, self.vault, self._stop = bootstrap, codec, vault, stop
         self._genesis, self._shards, self._stamps = genesis, genesis.shards, stamps
         self._driven = False
@@ -267,14 +270,9 @@ class Intake:
 
     def _judge(self, message: Message, origin: Origin, now_ms: int) -> Intent | Refusal:
         answer = intake.accept(
-            self._codec,
-            message.value(),
-            origin,
-            now_ms,
-            self._driven,
-            genesis=self._genesis,
-            signature=signature(message),
-        )
+            self._codec, message.value(), origin, now_ms, self._driven,
+            genesis=self._genesis, signature=signature(message), refused=self._refused,
+        )  # fmt: skip
         return self._gate.passed(answer, len(message.value() or b""), _forward_ms())
 
     def _keys(self, wanted: Iterable[tuple[str, str, str] | None]) -> dict[str, bytes] | None:

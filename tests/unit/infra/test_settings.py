@@ -102,6 +102,13 @@ def test_what_namespaces_may_bring_in_is_read_and_what_cannot_be_is_named(tmp_pa
             load({f"MEMQUORUM_INGEST_{name}": value}, tmp_path)
 
 
+def test_whose_orders_are_refused_is_read_and_who_orders_nothing_is_named(tmp_path: Path) -> None:
+    given = {"MEMQUORUM_REFUSED_SIGNERS": "service:erasure  agent:planner"}
+    assert load(given, tmp_path).refused == {"service:erasure", "agent:planner"}
+    with pytest.raises(SettingsError, match="refused_signers: 'service-erasure' signs no orders"):
+        load({"MEMQUORUM_REFUSED_SIGNERS": "service-erasure"}, tmp_path)
+
+
 def test_what_bounds_the_service_is_a_setting_each_and_means_what_it_did() -> None:
     assert Settings().bounds == DEFAULTS
     told = {f"MEMQUORUM_RETRIEVAL_{one.name.upper()}": str(getattr(DEFAULTS, one.name) + 1) for one in fields(Bounds)}

@@ -131,6 +131,15 @@ def test_intake_refuses_what_is_no_order_and_says_what_to_do(codec: Codec) -> No
     assert refusal(letter).reason is Reason.BAD_AVRO
 
 
+def test_orders_of_a_signer_that_the_operator_refuses_stay_outside(codec: Codec) -> None:
+    """As where a key that cannot be replaced is in other hands."""
+    service, operator = (signed(codec, GENESIS, ordered(GENESIS), name) for name in ("service:erasure", "operator"))
+    assert isinstance(accept(codec, service, genesis=GENESIS), OrderAccepted)
+    found = accept(codec, service, genesis=GENESIS, refused={"service:erasure"})
+    assert (found.reason, found.field) == (Reason.NOT_ENTITLED, "signer")
+    assert isinstance(accept(codec, operator, genesis=GENESIS, refused={"service:erasure"}), OrderAccepted)
+
+
 def test_every_code_of_a_bad_order_is_a_reason() -> None:
     codes = {"bad_avro", "bad_order", "bad_signature", "not_entitled", "bad_id", "bad_name", "too_long", "out_of_range"}
     assert codes <= {reason.value for reason in Reason}
