@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient
 from infra.embedded.brokers import Brokers
 from infra.embedded.kafka import Kafka
 from tests.hostile.disturb import Disturbance
-from tests.hostile.judge import PASSED_BY_S, RETURN_LIMIT_S, Met
+from tests.hostile.judge import Met, away_limit_of
 
 # Longer than the 3 s after which a broker counts as gone, and than the 4 s for which clients wait for its answer.
 _DOWN_S = (5.0, 12.0)
@@ -119,7 +119,7 @@ class BrokerFaults(Disturbance):
 
     def _end(self, fault: Fault) -> None:
         self._met.faults.append(fault.told())
-        limit = PASSED_BY_S if self._together == 1 else RETURN_LIMIT_S
+        limit = away_limit_of(self._together, len(self._met.liars), self._met.members)
         late = sorted(shard for shard, seconds in fault.next_s.items() if seconds > limit)
         if late:
             self._met.problems.append(f"{fault.what}: shards {late} decided nothing for {limit:g} s")

@@ -17,7 +17,8 @@ LIAR = 1
 LIMIT_S = 5.0
 """For an epoch, with one liar; see `limit_of`."""
 RETURN_LIMIT_S, PASSED_BY_S = 10.0, 15.0
-"""Until every shard decides again: once two brokers of three are back; once one is gone, which is not waited for."""
+"""Until four members decide again on every shard: once two brokers of three are back; once one is gone, which is not
+waited for. See `away_limit_of`."""
 _FORGOTTEN = "forgotten"
 
 Slot = tuple[int, int]
@@ -33,6 +34,13 @@ def limit_of(liars: int, members: int = MEMBERS) -> float:
     members wait twice as long as for the one before.
     """
     return LIMIT_S * members / MEMBERS + sum(2.0**number for number in range(1, liars))
+
+
+def away_limit_of(brokers: int, liars: int, members: int = MEMBERS) -> float:
+    """Until every shard decides again, with so many of three brokers away: what an epoch may take longer than with four
+    members and one liar comes on top.
+    """
+    return (PASSED_BY_S if brokers == 1 else RETURN_LIMIT_S) + limit_of(liars, members) - LIMIT_S
 
 
 @dataclass

@@ -111,6 +111,9 @@ def test_a_late_decision_is_a_problem() -> None:
 def test_with_more_members_and_more_liars_an_epoch_may_take_longer() -> None:
     assert judge.limit_of(0, 10) == judge.limit_of(1, 10) == 12.5
     assert judge.limit_of(3, 10) == 12.5 + 6
+    # What ten members and three liars may take longer they may also take longer while a broker is away.
+    assert [judge.away_limit_of(away, 1) for away in (1, 2)] == [judge.PASSED_BY_S, judge.RETURN_LIMIT_S]
+    assert judge.away_limit_of(1, 3, 10) == judge.PASSED_BY_S + 13.5
     assert [judge.limit_of(liars) for liars in (0, 1, 2, 3)] == [LIMIT_S, LIMIT_S, LIMIT_S + 2, LIMIT_S + 6]
 
 
