@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
+from typing import Required, TypedDict, Unpack
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memquorum.core.access import Denied, NoEntry
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
-from memquorum.core.retrieval.cache import CAPACITY
+from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.query import BadRequest
 from memquorum.ports import Encoder, StoreUnavailable
 from memquorum.telemetry.bundle import Telemetry
@@ -22,39 +24,37 @@ from memquorum.telemetry.metrics import Meters
 from workers.retrieval import answers
 from workers.retrieval.door import Door, Locked
 from workers.retrieval.limits import Busy, Late
-from workers.retrieval.middleware import Measured
 from workers.retrieval.routes import routes
 from workers.retrieval.service import KafkaUnavailable, Service
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
+class Made(TypedDict, total=False):
+    """What a service is made of; see `Service`."""
+
+    memory_dsn: Required[str]
+    bootstrap: Required[str]
+    genesis: Required[Genesis]
+    codec: Required[Codec]
+    encoder: Required[Encoder]
+    before: Encoder | None
+    erasure_seed: bytes | None
+    cache_memories: int
+    bounds: Bounds
+
+
 def app(
     *,
-    memory_dsn: str,
-    bootstrap: str,
-    genesis: Genesis,
-    codec: Codec,
-    encoder: Encoder,
-    before: Encoder | None = None,
     door: Door | None = None,
     hosts: Sequence[str] = LOOPBACK,
     telemetry: Telemetry | None = None,
-    erasure_seed: bytes | None = None,
-    cache_memories: int = CAPACITY,
-    bounds: Bounds = DEFAULTS,
+    **made: Unpack[Made],
 ) -> Starlette:
-    """The application. `door`: asks for keys; without one everybody comes in. `hosts`: that requests may address.
-
-    `erasure_seed`: of service:erasure; without it erasures can be looked at, not ordered. `cache_memories`: of a
-    namespace, at most; 0 for no cache."""
+    """The application of a service that is `made` so. `door`: asks for keys; without one everybody comes in. `hosts`:
+    that requests may address."""
     shown = (telemetry or Telemetry()).stage("retrieval")
-    service = Service(
-        memory_dsn, bootstrap, genesis, codec,
-        encoder=encoder, before=before, door=door or Door(None), shown=shown, erasure_seed=erasure_seed,
-        cache_memories=cache_memories, bounds=bounds,
-    )  # fmt: skip
-    return around(service, hosts, shown.meters)
+    return around(Service(**made, door=door or Door(None), shown=shown), hosts, shown.meters)
 
 
 def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
@@ -80,3 +80,30 @@ def around(service: Service, hosts: Sequence[str], meters: Meters) -> Starlette:
         },
         lifespan=service.lifespan,
     )
+
+
+class Measured:
+    """Notes how long each answer took, by route."""
+
+    def __init__(self, app: ASGIApp, meters: Meters, paths: Mapping[str, str]) -> None:
+        """`paths`: of each endpoint's name."""
+        self._app, self._requests, self._paths = app, meters.requests, paths
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers, and notes it."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        began, status = time.monotonic(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            # Unknown paths share one name: they are for strangers to choose.
+            route = self._paths.get(getattr(scope.get("endpoint"), "__name__", ""), "unknown")
+            self._requests.labels(route, str(status)).observe(time.monotonic() - began)

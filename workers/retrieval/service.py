@@ -57,7 +57,7 @@ class Service:
         codec: Codec,
         *,
         encoder: Encoder,
-        before: Encoder | None,
+        before: Encoder | None = None,
         door: Door,
         shown: Stage,
         erasure_seed: bytes | None = None,

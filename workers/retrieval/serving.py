@@ -5,18 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import uvicorn
 from starlette.applications import Starlette
 
-from memquorum.core.avro import Codec
-from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.bounds import DEFAULTS, Bounds
-from memquorum.core.retrieval.cache import CAPACITY
-from memquorum.ports import Encoder
 from memquorum.telemetry.bundle import Telemetry
-from workers.retrieval.app import LOOPBACK, app
+from workers.retrieval.app import LOOPBACK, Made, app
 from workers.retrieval.connections import patient
 from workers.retrieval.door import Door
 
@@ -36,32 +32,18 @@ class NotStarted(RuntimeError):
 
 def run(
     *,
-    memory_dsn: str,
-    bootstrap: str,
-    genesis: Genesis,
-    codec: Codec,
-    encoder: Encoder,
     host: str,
     port: int,
-    before: Encoder | None = None,
     keys: Path | None = None,
     hosts: Sequence[str] | None = None,
     ready: Callable[[], None] = lambda: None,
     telemetry: Telemetry | None = None,
-    erasure_seed: bytes | None = None,
-    cache_memories: int = CAPACITY,
-    bounds: Bounds = DEFAULTS,
+    **made: Unpack[Made],
 ) -> None:
-    """Serves until SIGTERM or SIGINT. `ready` is called once it does.
-
-    `before`: the encoder of memories that are still to be encoded anew, which are found through it.
+    """Serves a service that is `made` so until SIGTERM or SIGINT. `ready` is called once it does.
 
     `keys`: the file of API keys. Where there is none, everybody who reaches the loopback interface may do everything;
     on another interface it is not served then: raises Unguarded, or AccessError for a file that holds no keys.
-
-    `erasure_seed`: of service:erasure; without it erasures can be looked at, not ordered.
-
-    `cache_memories`: so many memories of a namespace are held in the retrieval cache, at most; 0 for no cache.
 
     `hosts`: the names that requests may address; by default those of the loopback interface, and any name where it
     listens on another one, for there a key decides.
@@ -76,22 +58,9 @@ def run(
         _LOG.warning("no API keys: whoever reaches %s:%d on this machine may do everything", host, port)
     if hosts is None:
         hosts = LOOPBACK if host in _THIS_MACHINE else ("*",)
-    built = app(
-        memory_dsn=memory_dsn,
-        bootstrap=bootstrap,
-        genesis=genesis,
-        codec=codec,
-        encoder=encoder,
-        before=before,
-        door=door,
-        hosts=hosts,
-        telemetry=telemetry,
-        erasure_seed=erasure_seed,
-        cache_memories=cache_memories,
-        bounds=bounds,
-    )
+    built = app(door=door, hosts=hosts, telemetry=telemetry, **made)
     try:
-        _Server(configured(built, host, port, bounds), ready).run()
+        _Server(configured(built, host, port, made.get("bounds", DEFAULTS)), ready).run()
     except SystemExit as end:
         # uvicorn ends with status 3 where a part could not be reached, which a supervisor takes for a halt for good.
         if end.code:
