@@ -14,11 +14,9 @@ ROOMS = ("memquorum", "streams", "workers", "db", "infra")
 MODULES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 
 # What a sentence without a subject begins with: "Of one session." "For the length of the block." "As `add`, for many."
-_HANGING = re.compile(
-    r"(Of|As|For|By|Until|After|To|With|Without|Once|From|In|At|On|Nor|Like) |[\w' ]{3,40}'s[.,]( |$)"
-)
+_HANGING = re.compile(r"(Of|As|For|By|Until|After|To|With|Without|Once|From|In|At|On|Nor|Like) |One \w+'s(\.| in one )")
 # How many are left to mend, by room: a number only falls.
-LEFT = {"consensus": 25, "journal": 5, "orders": 2, "records": 2, "vote": 10}
+LEFT = {"consensus": 18, "journal": 4, "orders": 1, "records": 1, "vote": 9}
 
 
 def hanging(source: str) -> list[str]:
@@ -39,9 +37,7 @@ def test_docstrings_begin_with_whole_sentences() -> None:
         for room in LEFT
     })  # fmt: skip
     assert not left - Counter(LEFT)
-    rest = {
-        str(path): told for path, told in found.items() if told and not (len(path.parts) > 2 and path.parts[2] in LEFT)
-    }
+    rest = {str(path): told for path, told in found.items() if told and not set(path.parts[2:3]) & set(LEFT)}
     assert rest == {}
 
 
