@@ -57,16 +57,12 @@ _PAUSE_S = 0.5
     failing=UNPROVEN,
     example="verify --topics-only",
 )
-def _verify(settings: Settings, parsed: Namespace) -> int:
-    """Audits journal, certificates, signatures and the database beside them."""
-    return verify(settings, parsed.topics_only, parsed.json)
-
-
-def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
-    """Audits the topics with the genesis file alone, and unless told otherwise the database beside them.
+def verify(settings: Settings, parsed: Namespace) -> int:
+    """Audits journal, certificates, signatures and the database beside them.
 
     Prints what was checked and every finding. Returns 0 if nothing is wrong, else 1.
     """
+    topics_only = parsed.topics_only
     settings.require("bootstrap", *([] if topics_only else ["memory_dsn"]))
     console = terminal.console(soft_wrap=True)
     with _progress("verifying") as tell:
@@ -79,7 +75,7 @@ def verify(settings: Settings, topics_only: bool, as_json: bool) -> int:
             stamps=genesis.stamps_at_hand(settings),
             progress=tell,
         )
-    if as_json:
+    if parsed.json:
         print(json.dumps(rendering.plain(report)))
     else:
         console.print("\n".join(rendering.lines(report)))
@@ -110,32 +106,10 @@ def _vault_at_hand(settings: Settings) -> Vault | None:
     failing=UNPROVEN,
     example="rebuild --namespace greenhouse --until 2026-03-04T10:11:30Z",
 )
-def _rebuild_command(settings: Settings, parsed: Namespace) -> int:
-    """Makes the store again from topics and vault, and compares the two."""
-    return rebuild(
-        settings, parsed.into, parsed.namespace, parsed.until, whole=parsed.whole, keep=parsed.keep, as_json=parsed.json
-    )
-
-
-def rebuild(
-    settings: Settings,
-    name: str,
-    namespace: str | None = None,
-    until_as_of: int | None = None,
-    *,
-    whole: bool = False,
-    keep: bool = False,
-    as_json: bool = False,
-) -> int:
-    """Rebuilds the store into the database `name`, which is made anew, compares the two states, and drops it again.
-
-    A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
-    store shows no past. Nor with `whole`, which follows the journal to its end, however far the store goes: for one
-    that has lost what it held. With `keep` or `whole` the database stays: it holds content in the clear. Prints the
-    outcome. Returns 0 if both are equal, else 1.
-    """
-    told = rebuilt(settings, name, namespace, until_as_of, whole, keep=keep)
-    if as_json:
+def rebuild(settings: Settings, parsed: Namespace) -> int:
+    """Makes the store again from topics and vault, and compares the two; 0 if both are equal, else 1."""
+    told = rebuilt(settings, parsed.into, parsed.namespace, parsed.until, parsed.whole, keep=parsed.keep)
+    if parsed.json:
         print(json.dumps(told))
     else:
         _tell(terminal.console(soft_wrap=True), told)
@@ -151,8 +125,13 @@ def rebuilt(
     *,
     keep: bool = False,
 ) -> dict[str, Any]:
-    """Rebuilds as `rebuild` does, and returns what came of it instead of printing: plain values, `equal` among them if
-    compared."""
+    """Rebuilds the store into the database `name`, which is made anew, compares the two states, and drops it again.
+
+    A store that goes on meanwhile is compared as it was when the rebuild began. With a time nothing is compared: the
+    store shows no past. Nor with `whole`, which follows the journal to its end, however far the store goes: for one
+    that has lost what it held. With `keep` or `whole` the database stays: it holds content in the clear. Returns what
+    came of it as plain values, `equal` among them if compared.
+    """
     settings.require("bootstrap", "memory_dsn", "vault_dsn")
     _refuse_into(settings, name)
     stays = False

@@ -280,8 +280,7 @@ class AsyncMemory(Protecting):
         named = {"memory_id": memory_id, "subject": subject, "agent": agent, "source": source, "reference": reference}
         asked: dict[str, Any] = {name: value for name, value in named.items() if value is not None}
         asked |= {"namespace": self.namespace, "everything": everything, "dry_run": dry_run}
-        wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
-        return await self._ask(Erasure, "POST", "/erase", json=asked, params={"wait_ms": wait_ms})
+        return await self._ask(Erasure, "POST", "/erase", json=asked, params=_waiting(timeout))
 
     async def erasure(self, order_id: str) -> Erasure:
         """What became of an order to erase: `status` erased, or withheld. Raises NotFound while it is on its way."""
@@ -293,8 +292,7 @@ class AsyncMemory(Protecting):
         """
         asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "reference": reference}
         asked = {name: value for name, value in asked.items() if value is not None}
-        wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
-        return await self._ask(Restore, "POST", "/restore", json=asked, params={"wait_ms": wait_ms})
+        return await self._ask(Restore, "POST", "/restore", json=asked, params=_waiting(timeout))
 
     async def forget(
         self, *memory_ids: str, dry_run: bool = True, reference: str | None = None, timeout: float = 10.0
@@ -304,8 +302,7 @@ class AsyncMemory(Protecting):
         """
         asked: dict[str, Any] = {"namespace": self.namespace, "memory_ids": memory_ids, "dry_run": dry_run}
         asked |= {} if reference is None else {"reference": reference}
-        wait_ms = min(_POLL_MS, max(0, int(timeout * 1000)))
-        return await self._ask(Forget, "POST", "/forget", json=asked, params={"wait_ms": wait_ms})
+        return await self._ask(Forget, "POST", "/forget", json=asked, params=_waiting(timeout))
 
     async def restore_outcome(self, order_id: str) -> Restore:
         """What became of a request to restore, or to forget. Raises NotFound."""
@@ -384,6 +381,11 @@ class AsyncMemory(Protecting):
                 f"({error or type(error).__name__})"
             ) from error
         return wire.body(answer, kind)
+
+
+def _waiting(seconds: float) -> dict[str, int]:
+    """How long one request waits, as a query string has it."""
+    return {"wait_ms": min(_POLL_MS, max(0, int(seconds * 1000)))}
 
 
 def _mapping(episode: Mapping[str, Any]) -> Mapping[str, Any]:

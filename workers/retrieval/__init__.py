@@ -24,5 +24,6 @@ Read in this order:
 4. `door`: the keys that are in force; `limits`: how many requests are worked on at once;
 5. `service`: what endpoints share: the store, the encoders, what waits for outcomes, the publishing;
 6. `answers`: bodies that are read, errors that are told;
-7. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that serves it; `connections`: whom it waits for.
+7. `app`: the ASGI application of all that, and what every request passes through; `serving`: the process that serves
+   it; `connections`: whom it waits for.
 """
