@@ -40,7 +40,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         ),
         "content_copy": ("bytea", "text", "text"),
         "embedding_copy": ("bytea", "text", "bytea", "text"),
-        "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, *["int4"] * 3, "int8", "int4", "int8"),
+        "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, "int4", "int4", "jsonb", "jsonb"),
         "event_copy": ("text", "text", "int4", "text", "bytea", "int8", *["text"] * 4),
         "dropped_copy": ("bytea", "int4", "text", "int8"),
         "provenance_copy": ("int4", "int8", "text", "bytea", "bytea", "bool", "bool", "text"),
@@ -174,7 +174,7 @@ def copy_ballots(connection: psycopg.Connection, decisions: Iterable[DecisionRow
 def ballots(row: DecisionRow) -> bytes:
     """A decision's rows of `ballot_copy` as COPY reads them, made in columns: opinions are too many to be made rows one
     by one. In the order of their proposals, and of the members for each, which is that of the table's index."""
-    kept = np.array([outcome.position for outcome in row.outcomes], np.int64)
+    kept = np.unique(np.array([outcome.position for outcome in row.outcomes], np.int64))
     alike: dict[int, list[NDArray[Any]]] = {}
     for ballot in row.ballots:
         for places, votes, scores, terms in ballot.columns:

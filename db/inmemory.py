@@ -51,7 +51,7 @@ from memquorum.core.orders.turns import in_turn
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry, OrderFound
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 from memquorum.core.vote import asking
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import KINDS, LETS_GO, RAISES
 from memquorum.core.vote.tally import KEPT
 from memquorum.ports import (
     Candidate,
@@ -361,7 +361,7 @@ class InMemorySchedule:
             if s.tier == SHORT_TERM
             and s.salience_ppm >= salience_ppm
             and s.created < created_before
-            and s.promote_rest <= self._next_epoch(shard)
+            and self._rested(s, RAISES)
         ]
         found.sort(key=lambda c: (not c.early, -c.salience_ppm, c.memory_id))
         return found[:limit]
@@ -425,11 +425,12 @@ class InMemorySchedule:
         return [s for s in self._store.strengths.values() if s.shard == shard]
 
     def _free(self, shard: int) -> list[Strength]:
-        rested = (s for s in self._alive(shard) if s.forget_rest <= self._next_epoch(shard))
+        rested = (s for s in self._alive(shard) if self._rested(s, LETS_GO))
         return [s for s in rested if not protects(self._store.protected, s.memory_id)]
 
-    def _next_epoch(self, shard: int) -> int:
-        return self._store.states[shard].last_epoch + 1
+    def _rested(self, s: Strength, kinds: Mapping[str, str]) -> bool:
+        """Whether the kind of its tier may propose it again."""
+        return s.rest.get(kinds[s.tier], 0) <= self._store.states[s.shard].last_epoch + 1
 
     def _candidate(self, s: Strength) -> Candidate:
         memory = self._store.memories[s.memory_id]

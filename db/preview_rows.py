@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import numpy as np
 import psycopg
 from numpy.typing import NDArray
+from psycopg.types.json import Json
 
 from db.connection import READER, Link
 from db.queries import QUERIES
@@ -17,6 +18,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Standing
+from memquorum.core.vote.kinds import LETS_GO
 from memquorum.core.vote.preview import Alive
 from memquorum.ports import Candidate, StoreUnavailable
 
@@ -49,7 +51,7 @@ class Moment:
 
     def alive(self, shard: int, epoch: int, namespace: str | None) -> list[Alive]:
         """What is alive, longest unused first. `epoch`: the next one."""
-        wanted = {"shard": shard, "epoch": epoch, "namespace": namespace}
+        wanted = {"shard": shard, "epoch": epoch, "namespace": namespace, "kinds": Json(LETS_GO)}
         with self._connection.cursor(name="preview") as cursor:
             cursor.itersize = _FETCH
             rows = cursor.execute(QUERIES["preview_alive"], wanted)

@@ -210,7 +210,7 @@ WHERE id = ANY(%(ids)s::uuid[])
 -- :name strengths
 -- Strengths of those of the memories that are alive.
 SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
-    forget_kept, forget_rest, promote_kept, promote_rest
+    kept, rest
 FROM strength
 WHERE memory_id = ANY(%(ids)s::uuid[])
 
@@ -247,7 +247,7 @@ COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY
 -- :name strength_copy
 -- Strengths of new memories.
 COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
-    forget_kept, forget_rest, promote_kept, promote_rest) FROM STDIN (FORMAT BINARY)
+    kept, rest) FROM STDIN (FORMAT BINARY)
 
 -- :name event_copy
 -- First outcomes.
@@ -560,12 +560,10 @@ WHERE m.id = n.id
 -- Accesses, reinforcements, promotions, votes that kept: all of a batch at once.
 UPDATE strength s
 SET tier = n.tier, salience_ppm = n.salience_ppm, last_access = n.last_access, due_at = n.due_at, touched = n.touched,
-    accesses = n.accesses, reinforced = n.reinforced, forget_kept = n.forget_kept, forget_rest = n.forget_rest,
-    promote_kept = n.promote_kept, promote_rest = n.promote_rest
+    accesses = n.accesses, reinforced = n.reinforced, kept = n.kept, rest = n.rest
 FROM json_to_recordset(%(rows)s) AS n (
     memory_id uuid, tier text, salience_ppm integer, last_access bigint, due_at bigint, touched bigint,
-    accesses integer, reinforced integer, forget_kept integer, forget_rest bigint, promote_kept integer,
-    promote_rest bigint)
+    accesses integer, reinforced integer, kept jsonb, rest jsonb)
 WHERE s.memory_id = n.memory_id
 
 -- :name content_delete
@@ -632,8 +630,8 @@ WHERE j.event_id = %(id)s AND j.effect IN ('requested', 'declined')
 ORDER BY j.shard, j.seq, d.epoch, o.position
 
 -- :name forget_asked
--- Memories as somebody sees them who wants them forgotten.
-SELECT m.id::text, m.tier, s.last_access, s.forget_kept, h.as_of
+-- Memories as somebody sees them who wants them forgotten. `kinds`: by tier, the kind of proposal.
+SELECT m.id::text, m.tier, s.last_access, coalesce((s.kept ->> (%(kinds)s::jsonb ->> s.tier))::integer, 0), h.as_of
 FROM memory m
 JOIN shard h ON h.shard = m.shard
 LEFT JOIN strength s ON s.memory_id = m.id
@@ -695,12 +693,13 @@ LIMIT %(limit)s
 
 -- :name schedule_due
 -- What has crossed the decay threshold, does not rest and is not protected: an epoch costs what is due, not what is
--- stored. Namespaces that have no room for it are left out.
+-- stored. Namespaces that have no room for it are left out. `kinds`: by tier, the kind that it rests for.
 SELECT s.memory_id::text, m.namespace, s.last_access, s.due_at
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.due_at <= %(as_of)s AND NOT m.namespace = ANY(%(without)s::text[])
-  AND s.forget_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
   AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
 ORDER BY s.due_at, s.memory_id
 LIMIT %(limit)s
@@ -712,7 +711,8 @@ FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.tier = 'short-term' AND s.salience_ppm >= %(salience_ppm)s
   AND s.created < %(created_before)s
-  AND s.promote_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
 ORDER BY m.early DESC, s.salience_ppm DESC, s.memory_id
 LIMIT %(limit)s
 
@@ -723,7 +723,8 @@ FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS wanted (memory_id, position)
 JOIN strength s USING (memory_id)
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s
-  AND s.forget_rest <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
+  AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
+      <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
   AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
 ORDER BY wanted.position
 
@@ -744,7 +745,8 @@ SELECT shard, as_of, last_epoch, last_epoch_at, interactions, alive, unattested 
 -- :name preview_alive
 -- What is alive in a shard, longest unused first; of a namespace, or of all; whether it rests, and is protected.
 SELECT s.memory_id::text, m.namespace, s.tier, s.created, s.last_access, s.salience_ppm, m.early,
-    s.forget_rest > %(epoch)s, EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
+    coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0) > %(epoch)s,
+    EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND m.namespace = coalesce(%(namespace)s::text, m.namespace)
@@ -1492,7 +1494,7 @@ ORDER BY epoch
 SELECT shard, epoch, position, memory_id::text, kind, outcome, reason, yes, weight_ppm, needed_ppm
 FROM outcome
 WHERE shard = %(shard)s
-ORDER BY epoch, position
+ORDER BY epoch, position, outcome.memory_id
 
 -- :name audit_ballot
 -- Who voted what.
@@ -1513,7 +1515,7 @@ ORDER BY memory.id
 -- :name audit_strength
 -- Strengths by memory.
 SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
-    forget_kept, forget_rest, promote_kept, promote_rest
+    kept, rest
 FROM strength
 WHERE shard = %(shard)s
 ORDER BY strength.memory_id
@@ -1623,7 +1625,7 @@ SELECT m.id::text, m.shard, m.namespace, m.agent, m.subject, m.session, m.role, 
     m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq, m.source,
     m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.asks_after,
     s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.due_at, s.touched, s.accesses,
-    s.reinforced, s.forget_kept, s.forget_rest, s.promote_kept, s.promote_rest,
+    s.reinforced, s.kept, s.rest,
     c.body, halfvec_send(e.vector)
 FROM memory m
 LEFT JOIN strength s ON s.memory_id = m.id

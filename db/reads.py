@@ -14,6 +14,7 @@ import numpy as np
 import psycopg
 from msgspec.structs import asdict
 from numpy.typing import NDArray
+from psycopg.types.json import Json
 
 from db import erasure_rows, explain_rows, found_rows, outcome_rows, receipt_rows, restore_rows
 from db.arrays import halfvec
@@ -40,6 +41,7 @@ from memquorum.core.retrieval.query import ALL, GATED, Filters, passes
 from memquorum.core.retrieval.ranking import Candidate, Question, Ranking
 from memquorum.core.retrieval.recall import Neighbour, Reach
 from memquorum.core.retrieval.restoring import Resting
+from memquorum.core.vote.kinds import LETS_GO
 from memquorum.ports import StoreUnavailable
 
 _LOG = logging.getLogger("memquorum.reads")
@@ -231,7 +233,7 @@ class Reads:
 
     async def used(self, sight: Sight, namespace: str, memory_ids: Sequence[str]) -> list[Used]:
         """Those of the memories that the namespace has, and what a vote to forget them would look at."""
-        wanted = {"namespace": namespace, "ids": list(memory_ids)}
+        wanted = {"namespace": namespace, "ids": list(memory_ids), "kinds": Json(LETS_GO)}
         return restore_rows.used(await self._pool.ask("forget_asked", wanted, sight))
 
     async def restore(self, sight: Sight, codec: Codec, order_id: str) -> Restore | None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from psycopg.types.json import Json
+
 from db.connection import READER, Link
 from db.queries import QUERIES
 from db.store import found_quotas
 from memquorum.core.caps import Quota
 from memquorum.core.orders import turns
 from memquorum.core.records import OrderFound
+from memquorum.core.vote.kinds import LETS_GO, RAISES
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable, Unattested
 
 
@@ -26,14 +29,15 @@ class PostgresSchedule:
 
     def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
         """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
-        parameters = {"shard": shard, "as_of": as_of, "limit": limit, "without": list(without)}
+        parameters = {"shard": shard, "as_of": as_of, "limit": limit, "without": list(without), "kinds": Json(LETS_GO)}
         with self._link.use() as connection:
             return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_due"], parameters)]
 
     def promotable(self, shard: int, salience_ppm: int, created_before: int, limit: int) -> list[Candidate]:
         """Short-term memories that are salient and old enough and rest no longer; see the port."""
         parameters = {
-            "shard": shard, "salience_ppm": salience_ppm, "created_before": created_before, "limit": limit
+            "shard": shard, "salience_ppm": salience_ppm, "created_before": created_before, "limit": limit,
+            "kinds": Json(RAISES),
         }  # fmt: skip
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_promotable"], parameters)]
@@ -42,7 +46,7 @@ class PostgresSchedule:
         """Those of the memories that are alive and rest no longer; see the port."""
         if not memory_ids:
             return []
-        parameters = {"shard": shard, "ids": list(memory_ids)}
+        parameters = {"shard": shard, "ids": list(memory_ids), "kinds": Json(LETS_GO)}
         with self._link.use() as connection:
             return [Candidate(*row) for row in connection.execute(QUERIES["schedule_candidates"], parameters)]
 

@@ -115,10 +115,8 @@ CREATE TABLE strength (
     touched      bigint  NOT NULL, -- accepted offset of the last episode or access that touched it
     accesses     integer NOT NULL DEFAULT 0,
     reinforced   integer NOT NULL DEFAULT 0,
-    forget_kept  integer NOT NULL DEFAULT 0, -- times a nomination to forget ended in keep since the last access
-    forget_rest  bigint  NOT NULL DEFAULT 0, -- not nominated to be forgotten before this epoch
-    promote_kept integer NOT NULL DEFAULT 0,
-    promote_rest bigint  NOT NULL DEFAULT 0
+    kept         jsonb   NOT NULL DEFAULT '{}', -- by kind of proposal, how often in a row it was kept
+    rest         jsonb   NOT NULL DEFAULT '{}'  -- by kind, the first epoch that may propose it again
 );
 CREATE INDEX strength_due ON strength (shard, due_at, memory_id);
 CREATE INDEX strength_promotable ON strength (shard, salience_ppm DESC, memory_id) WHERE tier = 'short-term';
@@ -166,12 +164,12 @@ CREATE TABLE outcome (
     position  integer NOT NULL,
     memory_id uuid    NOT NULL,
     kind      text    NOT NULL,
-    outcome   text    NOT NULL, -- forgotten, promoted, restored, kept, voided
+    outcome   text    NOT NULL, -- the kind's word where it was done (forgotten, promoted, …), else kept or voided
     reason    text    NOT NULL,
     yes       integer NOT NULL, -- ballots for the proposal
     weight_ppm bigint NOT NULL, -- their weight times reliability, millionths
     needed_ppm bigint NOT NULL, -- the weighted quorum, millionths, rounded up
-    PRIMARY KEY (shard, epoch, position)
+    PRIMARY KEY (shard, epoch, position, memory_id) -- a proposal may name several
 );
 CREATE INDEX outcome_memory ON outcome (memory_id);
 
@@ -182,20 +180,28 @@ CREATE TABLE ballot (
     member    integer NOT NULL,
     yes       boolean NOT NULL,
     score_ppm integer NOT NULL,
-    terms     bigint[] NOT NULL, -- named by the kind: forget (decay, relevance, last_access), promote (bfs, grounded, consistency, uncertainty)
+    terms     bigint[] NOT NULL, -- in the order of the kind's names for them
     PRIMARY KEY (shard, epoch, position, member)
 );
 
 -- The audit views: the questions people ask, without joins.
 CREATE VIEW audit_votes AS
 SELECT o.memory_id, m.namespace, o.kind, o.outcome, o.reason, b.member, b.yes, (b.score_ppm / 1e6)::float8 AS score,
-       CASE WHEN o.kind = 'forget' THEN (b.terms[1] / 1e6)::float8 END AS decay,
-       CASE WHEN o.kind = 'forget' THEN (b.terms[2] / 1e6)::float8 END AS relevance,
+       (b.terms[array_position(k.terms, 'decay')] / 1e6)::float8 AS decay,
+       (b.terms[array_position(k.terms, 'relevance')] / 1e6)::float8 AS relevance,
        b.terms, to_timestamp(d.as_of / 1000.0) AS at, o.shard, o.epoch
 FROM ballot b
 JOIN outcome o USING (shard, epoch, position)
 JOIN decision d USING (shard, epoch)
-JOIN memory m ON m.id = o.memory_id;
+JOIN memory m ON m.id = o.memory_id
+-- The names of every kind's terms, as core/vote/kinds has them.
+LEFT JOIN (VALUES
+    ('forget', ARRAY['decay', 'relevance', 'last_access']),
+    ('promote', ARRAY['bfs', 'grounded', 'consistency', 'uncertainty']),
+    ('configure', ARRAY['holds']),
+    ('erase', ARRAY['holds']),
+    ('restore', ARRAY['holds', 'decay', 'relevance', 'last_access'])
+) AS k (kind, terms) ON k.kind = o.kind;
 
 CREATE VIEW audit_forgotten AS
 SELECT o.memory_id, m.namespace, m.agent, m.subject, to_timestamp(m.created / 1000.0) AS made,

@@ -180,8 +180,9 @@ class Nomination:
         beyond the capacity, may be of any age. `explain` shows the scales of each vote."""
         policy = self._genesis.policy
         found = [
-            one.memory_id
+            memory_id
             for one in record.proposals
+            for memory_id in one.memory_ids
             if kinds.KINDS[one.kind].seals and ambiguous(one.last_access, record.as_of, policy)
         ]
         if found:
@@ -217,7 +218,7 @@ class Nomination:
             traceparent=arrival.traceparent,
             begins=Begin(
                 trace_of_vote(record.cluster, record.shard, record.epoch),
-                [proposal.memory_id for proposal in record.proposals],
+                [memory_id for proposal in record.proposals for memory_id in proposal.memory_ids],
                 {"shard": record.shard, "epoch": record.epoch, "proposals": len(record.proposals)},
             ),
         )

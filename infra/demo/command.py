@@ -227,7 +227,7 @@ def _stories(
 ) -> Iterator[sums.Check]:
     """Tells of one deletion and one promotion; checks that what is left of each is what its tier says."""
     vault = PostgresVault(now.vault_dsn, genesis.secret(now.master_key_file))
-    for outcome, title in (("forgotten", "One deletion"), ("promoted", "One promotion")):
+    for outcome, (title, _) in stories.EXAMPLES.items():
         report.heading(console, f"{title}, explained")
         story = stories.find(connection, load_codec(), made, vault, outcome)
         if story is None:

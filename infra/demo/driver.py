@@ -20,7 +20,7 @@ from confluent_kafka import KafkaError, Message
 from msgspec.structs import asdict, replace
 
 from infra.demo.inputs import Record
-from infra.demo.ledger import SEALED, Ledger
+from infra.demo.ledger import Ledger
 from infra.demo.steps import Publish, Step
 from memquorum import topics
 from memquorum.core import ids

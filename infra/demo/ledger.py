@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
+from memquorum.core.journal.decisions import passed
+from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     Accessed,
     Decided,
@@ -22,11 +24,11 @@ from memquorum.core.records import (
     Result,
     Stored,
 )
+from memquorum.core.tiers import ALIVE, GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Found
 
-SHORT_TERM, LONG_TERM, SEALED, GONE = "short-term", "long-term", "sealed", "gone"
-_ALIVE = (SHORT_TERM, LONG_TERM)
 AGAIN = "repeated access"
-_ENDS = {"forgotten": SEALED, "promoted": LONG_TERM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Ledger:
     stands_for: dict[str, str] = field(default_factory=dict)
     """Memory id of an episode that reinforced another → the memory that it reinforced."""
     _size: dict[str, int] = field(default_factory=dict)
-    _promoted: set[str] = field(default_factory=set)
+    _confidence: dict[str, int | None] = field(default_factory=dict)
     _tiers: Counter[str] = field(default_factory=Counter)
     _alive_characters: int = 0
     _early: dict[tuple[int, int], tuple[Decided, int]] = field(default_factory=dict)
@@ -118,14 +120,19 @@ class Ledger:
             self._ticked(entry.as_of)
 
     def _end(self, result: Result) -> None:
-        """What a decision did to a memory. What comes back is in the tier that it was in: long-term, once promoted."""
-        tier = _ENDS.get(result.outcome)
-        if result.outcome == "promoted":
-            self._promoted.add(result.memory_id)
-        elif result.outcome == "restored":
-            tier = LONG_TERM if result.memory_id in self._promoted else SHORT_TERM
-        if tier is not None:
-            self._move(result.memory_id, tier)
+        """What a decision did to memories, as its kind says."""
+        kind = KINDS[result.kind]
+        if kind.effect is None or not passed(result):
+            return
+        found = [self._found(memory) for memory in result.memory_ids]
+        for memory, fate in zip(result.memory_ids, kind.effect(found, PPM, 0, Policy()), strict=True):
+            if fate is not None:
+                self._confidence[memory] = fate.confidence_ppm
+                self._move(memory, fate.tier)
+
+    def _found(self, memory: str) -> Found:
+        tier = self.tier.get(memory, SHORT_TERM)
+        return Found(tier, alive=tier in ALIVE, confidence_ppm=self._confidence.get(memory))
 
     def _gone(self, detail: Destroyed | Erased) -> None:
         if isinstance(detail, Destroyed):
@@ -179,7 +186,8 @@ class Ledger:
         told = hashlib.sha256()
         for key in sorted(self.epochs):
             for result in self.epochs[key].results:
-                told.update(f"{key} {result.memory_id} {result.kind} {result.outcome} {result.reason}\n".encode())
+                named = ",".join(result.memory_ids)
+                told.update(f"{key} {named} {result.kind} {result.outcome} {result.reason}\n".encode())
         return told.hexdigest()[:16]
 
     def latencies(self) -> list[int]:
@@ -195,7 +203,7 @@ class Ledger:
 
     def _move(self, memory: str, tier: str) -> None:
         before, size = self.tier.get(memory), self._size.get(memory, 0)
-        self._alive_characters += size * ((tier in _ALIVE) - (before in _ALIVE))
+        self._alive_characters += size * ((tier in ALIVE) - (before in ALIVE))
         self._tiers[tier] += 1
         if before is not None:
             self._tiers[before] -= 1

@@ -15,7 +15,7 @@ from rich.text import Text
 from infra.demo.cluster import Survey
 from infra.demo.driver import Refused
 from infra.demo.inputs import Tally
-from infra.demo.ledger import GONE, LONG_TERM, SEALED, SHORT_TERM, Ledger, percentile
+from infra.demo.ledger import Ledger, percentile
 from infra.demo.screen import duration, moment
 from infra.demo.sums import Check, Sum, words
 from memquorum.core.policy import NO_CAPS, Policy, to_json

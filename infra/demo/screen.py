@@ -12,6 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 from rich.text import Text
 
 from infra.demo.ledger import Ledger
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds.kind import Offered
 
 _PLAIN_EVERY_S = 10.0
 
@@ -85,7 +87,10 @@ def summary(as_of: int, ledger: Ledger) -> str:
     """One line about where the fleet stands."""
     ends = ledger.outcomes()
     decided = sum(epoch.decided_at is not None for epoch in ledger.epochs.values())
-    return f"{moment(as_of)} · epoch {decided} · {ends['forgotten']} forgotten, {ends['promoted']} promoted"
+    told = ", ".join(
+        f"{ends[kind.outcome]} {kind.outcome}" for kind in KINDS.values() if kind.offered is not Offered.NONE
+    )
+    return f"{moment(as_of)} · epoch {decided} · {told}"
 
 
 def moment(as_of: int) -> str:

@@ -18,10 +18,16 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import EpisodeRecorded
 from memquorum.core.retrieval import telling
 from memquorum.core.retrieval.explain import Account, explain
+from memquorum.core.tiers import ALIVE
+from memquorum.core.vote.kinds import FORGET, PROMOTE
 from memquorum.ports import Vault
 
 _QUOTED = 300
-_EXAMPLES = {"forgotten": "example_forgotten", "promoted": "example_promoted"}
+EXAMPLES = {
+    FORGET.outcome: ("One deletion", "example_forgotten"),
+    PROMOTE.outcome: ("One promotion", "example_promoted"),
+}
+"""What is told of: by how it ended, the title and the question that finds one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +40,8 @@ class Story:
 
 
 def find(connection: psycopg.Connection, codec: Codec, genesis: Genesis, vault: Vault, outcome: str) -> Story | None:
-    """A memory that ended so, 'forgotten' or 'promoted'; None if there is none."""
-    row = connection.execute(QUERIES[_EXAMPLES[outcome]]).fetchone()
+    """A memory that ended so, one of `EXAMPLES`; None if there is none."""
+    row = connection.execute(QUERIES[EXAMPLES[outcome][1]]).fetchone()
     facts = load(connection, codec, row[0]) if row else None
     if row is None or facts is None:
         return None
@@ -73,5 +79,5 @@ def said(log: Iterable[Record], memory: str) -> str | None:
 
 def proves(story: Story) -> bool:
     """Whether what is left fits the tier: a memory that is gone has neither content nor key, one alive has both."""
-    alive = story.account.tier in ("short-term", "long-term")
+    alive = story.account.tier in ALIVE
     return story.content == story.key == alive

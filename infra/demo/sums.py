@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 from infra.demo.driver import Refused
 from infra.demo.inputs import Tally
-from infra.demo.ledger import AGAIN, GONE, SEALED, Ledger
+from infra.demo.ledger import AGAIN, Ledger
+from memquorum.core.journal.decisions import VOIDED
+from memquorum.core.tiers import GONE, SEALED
+from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.tally import KEPT
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +65,17 @@ def sums(tally: Tally, published: Counter[str], refused: Iterable[Refused], ledg
         ("repeated", effects[AGAIN]),
         ("refused", turned_away["access"]),
     ]
-    ends = [(end, outcomes[end]) for end in ("forgotten", "restored", "promoted", "kept", "voided", "open")]
-    forgotten = [(SEALED, tiers[SEALED]), (GONE, tiers[GONE]), ("restored", outcomes["restored"])]
+    done = [kind.outcome for kind in KINDS.values() if kind.effect is not None]
+    ends = [(end, outcomes[end]) for end in (*done, KEPT, VOIDED, "open")]
+    back = [(kind.outcome, outcomes[kind.outcome]) for kind in KINDS.values() if kind.revives]
+    forgotten = [(SEALED, tiers[SEALED]), (GONE, tiers[GONE]), *back]
     return [
         Sum(("episodes to publish", tally.episodes), _shown(log)),
         Sum(("episodes published", published["episodes"]), _shown(episodes)),
         Sum(("accesses published", published["accesses"]), _shown(accesses)),
         Sum(("proposals nominated", ledger.nominations()), tuple(ends)),
         Sum(("memories stored", effects["stored"]), tuple(tiers.items())),
-        Sum(("memories forgotten", outcomes["forgotten"]), _shown(forgotten)),
+        Sum(("memories forgotten", sum(outcomes[k.outcome] for k in KINDS.values() if k.seals)), _shown(forgotten)),
     ]
 
 

@@ -80,7 +80,7 @@ class Feed:
     def nominate(self, shard: int, epoch: int, as_of: int, tick: int, memories: Sequence[str]) -> None:
         """Proposes to forget these, as of a tick. Flushes: what is timed from here is acknowledged."""
         namespace = self.namespaces[shard]
-        proposals = tuple(Proposal(m, namespace, "forget", "decayed", START, START, 450_000) for m in memories)
+        proposals = tuple(Proposal((m,), namespace, "forget", "decayed", START, START, 450_000) for m in memories)
         body = self.codec.encode(
             NominationProposed(
                 cluster=self.genesis.cluster,

@@ -46,7 +46,7 @@ def lively(shard: Shard) -> Shard:
     shard.access(D, 200_000)
     shard.decide(
         [votes.proposal(i, k) for i, k in ((A, "forget"), (B, "promote"), (C, "forget"), (D, "forget"))],
-        lambda _, proposal: proposal.memory_id != C,
+        lambda _, proposal: proposal.memory_ids != (C,),
         accepted_offset=nominated,
     )
     shard.tick(200_500)

@@ -80,7 +80,7 @@ class Fleet:
     def nominate(self, genesis: Genesis, epoch: int, order: MembersOrdered | None = None) -> None:
         """What a configuration is to vote on: an order, or a memory that nobody knows."""
         data, why = None, "interval"
-        proposal = Proposal("m", votes.GREENHOUSE, "forget", "decayed", 0, 0, 0)
+        proposal = Proposal(("m",), votes.GREENHOUSE, "forget", "decayed", 0, 0, 0)
         if order is not None:
             why, data = "order", votes.signed(CODEC, genesis, "operator", order)
             proposal = votes.ordered(CODEC, order)

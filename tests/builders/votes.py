@@ -83,7 +83,7 @@ def attesting(
     codec: Codec, genesis: Genesis, found: OrderFound, order: ErasureOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
     """As `decision`, of an erasure that stands somewhere."""
-    wanted = [Proposal(order.order_id, order.namespace, "erase", order.selector, 0, found.accepted_at, 0)]
+    wanted = [Proposal((order.order_id,), order.namespace, "erase", order.selector, 0, found.accepted_at, 0)]
     more = {"accepted_offset": found.offset + 1} | more
     data = codec.encode(found)
     return decision(
@@ -102,7 +102,7 @@ def restoring(
 ) -> tuple[bytes, list[bytes]]:
     """As `decision`, of a request that stands somewhere."""
     at = found.accepted_at
-    wanted = [Proposal(i, order.namespace, "restore", REASON, at, at, 0) for i in order.memory_ids]
+    wanted = [Proposal((i,), order.namespace, "restore", REASON, at, at, 0) for i in order.memory_ids]
     more = {"accepted_offset": found.offset + 1} | more
     why = asking.trigger(order.order_id)
     return decision(codec, genesis, wanted, vote or everybody, order=codec.encode(found), trigger=why, **more)
@@ -110,11 +110,11 @@ def restoring(
 
 def ordered(codec: Codec, order: MembersOrdered) -> Proposal:
     """The proposal of an order."""
-    return Proposal(order_id(codec.encode(order)), "", "configure", order.action, 0, 0, 0)
+    return Proposal((order_id(codec.encode(order)),), "", "configure", order.action, 0, 0, 0)
 
 
 def proposal(memory_id: str, kind: str, *, namespace: str = "greenhouse", last_access: int = 0) -> Proposal:
-    return Proposal(memory_id, namespace, kind, "test", last_access, last_access, 600_000)
+    return Proposal((memory_id,), namespace, kind, "test", last_access, last_access, 600_000)
 
 
 def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> Opinion:
@@ -124,7 +124,7 @@ def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> 
     elif kind is RESTORE:
         at = min(proposal.last_access, as_of)
         terms = (PPM, decay_ppm(at, as_of, policy), PPM, at)
-    elif kind.ordered:
+    elif kind.terms == ("holds",):
         terms = (PPM,)
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)

@@ -58,7 +58,7 @@ def test_what_was_kept_rests_and_what_was_forgotten_is_gone(world: World, shard:
         shard.episode(event, 1_000)
     shard.tick(LATE)
     world.flush(shard)
-    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_id == B)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
     world.flush(shard)
     # A was kept in epoch 1 and rests until epoch 3.
     assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [C]
@@ -79,7 +79,7 @@ def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shar
     shard.tick(LATE)
     world.flush(shard)
     assert world.schedule.quotas([NAMESPACE, "nowhere"], 0) == {NAMESPACE: Quota(4), "nowhere": Quota()}
-    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_id == B)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
     world.flush(shard)
     shard.tick(LATE + 5)
     shard.decide([votes.proposal(i, "forget") for i in (C, D)])
@@ -121,7 +121,7 @@ def test_promotable_is_salient_old_enough_and_short_term(world: World, shard: Sh
     assert world.schedule.promotable(0, 550_000, 3_001, 1) == wanted[:1]
     assert world.schedule.promotable(1, 0, LATE, 10) == []
     shard.tick(LATE)
-    shard.decide([votes.proposal(C, "promote"), votes.proposal(B, "promote")], lambda _, p: p.memory_id == C)
+    shard.decide([votes.proposal(C, "promote"), votes.proposal(B, "promote")], lambda _, p: p.memory_ids == (C,))
     world.flush(shard)
     assert world.schedule.promotable(0, 550_000, 3_001, 10) == [wanted[2]]  # C is promoted, B rests
 

@@ -46,7 +46,7 @@ def test_what_is_written_is_what_is_loaded(world: World, shard: Shard) -> None:
     shard.access(B, 9_000)
     shard.tick(10_000)
     shard.decide([votes.proposal(A, "forget"), votes.proposal(C, "promote"), votes.proposal(B, "promote")],
-                 lambda _, p: p.memory_id != B)  # fmt: skip
+                 lambda _, p: p.memory_ids != (B,))  # fmt: skip
     world.flush(shard)
     again = world.reopen()
     with again.store.transaction({shard.rows.state: everything(shard)}) as transaction:

@@ -65,7 +65,7 @@ each_election = pytest.mark.parametrize(("n", "kind", "weights"), EVERY)
 def election(n: int, kind: str, weights: tuple[int, ...]) -> tuple[Genesis, dict[Certificate, bool]]:
     """Whether the real tally decides, for every certificate."""
     genesis = make(n, weights=weights)
-    proposal = Proposal("m", "space", kind, "test", 0, 0, 0)
+    proposal = Proposal(("m",), "space", kind, "test", 0, 0, 0)
     nomination = NominationProposed(b"", 0, 0, 1, 1_000, 0, "interval", (proposal,))
     cast = {
         (member, code): Ballot(member, b"", (opinion(kind, code, genesis),))

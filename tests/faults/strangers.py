@@ -139,7 +139,7 @@ def _said(made: Genesis, kind: type, shard: int, member: int, **changes: Any) ->
     fields: dict[type, dict[str, Any]] = {
         NominationProposed: {
             **common, "epoch": 1, "as_of": DOOM, "accepted_offset": 0, "trigger": "interval",
-            "proposals": (Proposal(ids.memory_id("flood-0", "e1"), "flood-0", "forget", "decayed", 0, 0, 1),),
+            "proposals": (Proposal((ids.memory_id("flood-0", "e1"),), "flood-0", "forget", "decayed", 0, 0, 1),),
         },
         BallotCast: {
             **common, "epoch": 1, "member": member, "nomination": bytes(32), "opinions": (Opinion(True, 1, (1, 0, 0)),),

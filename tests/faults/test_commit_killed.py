@@ -61,7 +61,7 @@ def feed(flow: Flow, shard: int) -> int:
     flow.decide(
         shard,
         [*(flow.proposal(shard, f"e{i}", "forget") for i in range(20)), flow.proposal(shard, "e30", "promote")],
-        lambda _, p: p.memory_id != memory_id(flow.namespace(shard), "e5"),
+        lambda _, p: p.memory_ids != (memory_id(flow.namespace(shard), "e5"),),
     )
     return EPISODES + 1 + READS + 1 + 2  # the decision, and the destruction of what it forgot
 

@@ -119,7 +119,7 @@ def _agreed(met: Met, outcome: Any, *, forget: bool, whole: bool) -> list[str]:
     if forget and not whole:
         met.delayed += 1
         return []
-    return [f"all honest members agree, and {outcome.memory_id} was {outcome.outcome}"]
+    return [f"all honest members agree, and {outcome.memory_ids[0]} was {outcome.outcome}"]
 
 
 def store(met: Met, truth: Met | None, epochs: Mapping[int, Collection[Epoch]], honest: Collection[int]) -> None:

@@ -112,7 +112,7 @@ class Line:
         """The nomination of an epoch, counted from 1; answers at once."""
         made = self.made[shard]
         proposals = tuple(
-            Proposal(memory_id, made.namespace, "forget", "decayed", START, START, 600_000)
+            Proposal((memory_id,), made.namespace, "forget", "decayed", START, START, 600_000)
             for memory_id in made.epochs[epoch - 1].memories
         )
         body = self.codec.encode(

@@ -108,7 +108,7 @@ def _certified(
         seen = found.get((shard, seq))
         if checked.digest != bytes(digest) or seen is None or seen.checked.digest != checked.digest:
             wrong.append(f"shard {shard}, sequence {seq}: the store holds another decision than the topics")
-        forgotten |= {outcome.memory_id for outcome in checked.outcomes if outcome.outcome == _FORGOTTEN}
+        forgotten |= {i for outcome in checked.outcomes if outcome.outcome == _FORGOTTEN for i in outcome.memory_ids}
     return forgotten, wrong
 
 

@@ -28,7 +28,7 @@ def found(outcome: str, wanted_by: int, *members: int, lies: int | None = None) 
         SimpleNamespace(member=m, opinions=(SimpleNamespace(yes=(not wanted_by >> m & 1) != (m == lies)),))
         for m in members
     )
-    outcomes = (SimpleNamespace(memory_id="m", outcome=outcome),)
+    outcomes = (SimpleNamespace(memory_ids=("m",), outcome=outcome),)
     nomination = SimpleNamespace(epoch=1)
     return {(0, 1): Decision(SimpleNamespace(ballots=ballots, outcomes=outcomes, nomination=nomination), 0.0)}  # type: ignore[arg-type]
 

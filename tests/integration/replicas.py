@@ -210,7 +210,7 @@ class World:
     ) -> None:
         """A nomination at the shard's last tick. `key`: whose seed signs it, if not the service's first."""
         namespace = self.namespace(shard)
-        proposals = tuple(Proposal(m, namespace, "forget", "decayed", START, START, 600_000) for m in memories)
+        proposals = tuple(Proposal((m,), namespace, "forget", "decayed", START, START, 600_000) for m in memories)
         said: dict[str, Any] = {
             "cluster": self.genesis.cluster, "config": 0, "shard": shard, "epoch": epoch, "as_of": as_of,
             "accepted_offset": self.offsets[shard], "trigger": "interval", "proposals": proposals,

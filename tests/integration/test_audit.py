@@ -69,7 +69,7 @@ def live(flow: Flow, shard: int, databases: tuple[str, str], worker: Worker) -> 
     await_seq(databases, shard, 68, worker)
     kept = memory_id(namespace, "e2")
     flow.decide(
-        shard, [flow.proposal(shard, *one) for one in wanted], lambda _, p: p.memory_id != kept,
+        shard, [flow.proposal(shard, *one) for one in wanted], lambda _, p: p.memory_ids != (kept,),
         as_of=200_000, accepted_offset=tick,
     )  # fmt: skip
     flow.flush()

@@ -60,7 +60,7 @@ def test_the_whole_life_of_memories(flow: Flow, worker: Worker, databases: tuple
     await_seq(databases, shard, 9, worker)
     kinds = {"a": "forget", "b": "forget", "c": "promote"}
     flow.decide(
-        shard, [flow.proposal(shard, e, kind) for e, kind in kinds.items()], lambda _, p: p.memory_id != b
+        shard, [flow.proposal(shard, e, kind) for e, kind in kinds.items()], lambda _, p: p.memory_ids != (b,)
     )  # fmt: skip
     flow.flush()
     await_seq(databases, shard, 11, worker)

@@ -147,7 +147,7 @@ async def test_ticks_become_a_signed_nomination(
     _, record = open_signed(codec, GENESIS, value, NominationProposed)
     assert (record.shard, record.epoch, record.as_of, record.accepted_offset) == (SHARD, 1, DUE, 4)
     assert record.trigger == "interactions"
-    assert [(p.memory_id, p.kind, p.reason) for p in record.proposals] == [
+    assert [(p.memory_ids[0], p.kind, p.reason) for p in record.proposals] == [
         (memory, "forget", "decayed") for memory in sorted(map(memory_id, "abc"))
     ]
 

@@ -194,7 +194,7 @@ def test_the_services_get_other_keys_and_the_shard_goes_on_forgetting(shard: Sha
     shard.world.nominate(SHARD, 3, LATE, ["00000000-0000-5000-8000-000000000001"], config=2)
     shard.world.nominate(SHARD, 3, LATE, [memory], config=2, key="service:nomination'")
     checked = shard.decided(3)
-    assert [(outcome.memory_id, outcome.outcome) for outcome in checked.outcomes] == [(memory, "forgotten")]
+    assert [(outcome.memory_ids, outcome.outcome) for outcome in checked.outcomes] == [((memory,), "forgotten")]
     report = shard.end(3)
     assert report.ok, [finding for each in report.shards for finding in each.findings]
     assert [each.counts.decisions for each in report.shards] == [3]

@@ -32,7 +32,7 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
     shard.protect(protections.accepted(codec, "pin", memory_id("m0"), cluster=GENESIS.cluster))
     shard.tick(1_000 + 50 * SPAN)
     proposed = [votes.proposal(memory_id(name), "forget") for name in ("m1", "m12")]
-    shard.decide(proposed, lambda _, proposal: proposal.memory_id != memory_id("m1"))
+    shard.decide(proposed, lambda _, proposal: proposal.memory_ids != (memory_id("m1"),))
     net = shard.work.net()
     made = PostgresStore(databases[0])
     made.start(GENESIS.cluster, GENESIS.shards)

@@ -93,7 +93,8 @@ class Cluster:
     def nominate(self, epoch: int, count: int = 2, *, tick: int = 0) -> None:
         """The service nominates an epoch, of the tick at this accepted offset: each in bytes of its own."""
         proposals = tuple(
-            Proposal(f"memory-{epoch}-{i}", self._namespace(), "forget", "decayed", 0, 0, 500_000) for i in range(count)
+            Proposal((f"memory-{epoch}-{i}",), self._namespace(), "forget", "decayed", 0, 0, 500_000)
+            for i in range(count)
         )
         nomination = NominationProposed(
             self.genesis.cluster, self.genesis.config, self.shard, epoch, AS_OF, tick, "interval", proposals

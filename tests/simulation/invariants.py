@@ -177,7 +177,7 @@ class Watch:
             # What another vote undoes takes f + 1 members, so one of them is honest.
             least = 1 if outcome.kind == RESTORE.name else by.f + 1
             if outcome.decided and len(honest) < least:
-                raise Violation(_MAJORITY, f"{outcome.memory_id}: {outcome.outcome} by {len(honest)} honest votes")
+                raise Violation(_MAJORITY, f"{outcome.memory_ids[0]}: {outcome.outcome} by {len(honest)} honest votes")
 
     def _ordered(self, checked: Any) -> None:
         """What is decided was nominated by who has the key now, and an order is answered once."""

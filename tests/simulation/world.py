@@ -229,7 +229,7 @@ class World:
 
     def _proposed(self, epoch: int, name: str) -> NominationProposed:
         proposals = tuple(
-            Proposal(f"{name}-{epoch}-{i}", self.namespace, "forget", "decayed", 0, 0, 500_000)
+            Proposal((f"{name}-{epoch}-{i}",), self.namespace, "forget", "decayed", 0, 0, 500_000)
             for i in range(1 + self.dice.roll(2, "proposals", epoch))
         )
         return NominationProposed(
@@ -251,7 +251,7 @@ class World:
 
     def refuses(self, nominated: Nominated) -> bool:
         """Whether every honest view contradicts a nomination."""
-        return nominated.record.proposals[0].memory_id.startswith("refused")
+        return nominated.record.proposals[0].memory_ids[0].startswith("refused")
 
     def opinions(self, node: Node, nominated: Nominated) -> tuple[Opinion, ...]:
         """A member's ballot. A model need not judge twice alike: after a restart it may say something else."""

@@ -15,11 +15,11 @@ from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.records import NominationProposed
+from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
 from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
 from memquorum.core.vote.judging import judged
-from memquorum.core.vote.kinds.kind import Kind, Terms
+from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 from memquorum.ports import Vault, Vector
 
 _LOG = logging.getLogger("memquorum.replica")
@@ -65,7 +65,7 @@ class Judge:
         embedding alone stays in columns from the view's rows to the ballot's bytes.
         """
         places = places or places_of(nomination)
-        ids = {kind: [nomination.proposals[at].memory_id for at in where] for kind, where in places}
+        ids = {kind: [i for at in where for i in nomination.proposals[at].memory_ids] for kind, where in places}
         fading = {kind: self._fading(kind, ids[kind], nomination) for kind in ids if kind.fade is not None}
         for kind in (kind for kind in fading if kind.capped):
             # What is protected is judged like what is not known: the strongest no.
@@ -126,7 +126,7 @@ class Judge:
             }
             terms = judged(
                 kind,
-                [(proposals[at], facts.get(proposals[at].memory_id)) for at in places],
+                [(proposals[at], _together(facts, proposals[at])) for at in places],
                 context,
                 as_of=nomination.as_of,
                 policy=self._genesis.policy,
@@ -203,6 +203,12 @@ class Judge:
         if wrong is not None:
             _LOG.warning("memory %s of namespace %s counts for nothing: %s", row.memory_id, namespace, wrong)
         return text if wrong is None else None
+
+
+def _together(facts: Mapping[str, MemoryFacts], proposal: Proposal) -> Together | None:
+    """What is known of a proposal's memories; None where one of them is not known."""
+    found = tuple(facts[memory_id] for memory_id in proposal.memory_ids if memory_id in facts)
+    return found if len(found) == len(proposal.memory_ids) else None
 
 
 def _vectors(rows: Iterable[Known | Recent], keys: Mapping[str, bytes]) -> dict[str, Vector]:

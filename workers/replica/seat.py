@@ -363,7 +363,7 @@ class Seat:
         checked = decided.checked
         self.watch.decided(decided)
         decided_now = [o for o in checked.outcomes if o.decided]
-        forgotten = [o.memory_id for o in decided_now if KINDS[o.kind].seals]
+        forgotten = [i for o in decided_now if KINDS[o.kind].seals for i in o.memory_ids]
         self._view.decided(
             self.shard,
             seq=decided.seq,
@@ -372,7 +372,7 @@ class Seat:
             decisions=decided.decisions,
             forgotten=forgotten,
             until=checked.nomination.as_of + self._grace_ms,
-            restored=[o.memory_id for o in decided_now if KINDS[o.kind].revives],
+            restored=[i for o in decided_now if KINDS[o.kind].revives for i in o.memory_ids],
             restored_at=checked.nomination.proposals[0].last_access,
             accepted_offset=checked.nomination.accepted_offset,
             read=self.walk.next_accepted,

@@ -153,7 +153,7 @@ class Witness:
         self._journal = Table("journal", ("seq",), store.journal, findings)
         self._event = Table("event", ("seq",), store.event, findings)
         self._decision = Table("decision", ("epoch",), store.decision, findings)
-        self._outcome = Table("outcome", ("epoch", "position"), store.outcome, findings)
+        self._outcome = Table("outcome", ("epoch", "position", "memory_id"), store.outcome, findings)
         self._ballot = Table("ballot", ("epoch", "position", "member"), store.ballot, findings)
         self._provenance = Table("provenance", ("seq", "parent"), store.provenance, findings)
         self._erased = Table("erased", ("seq", "memory_id"), store.erased, findings)
@@ -236,15 +236,13 @@ class Witness:
     def _expect_decision(self, row: DecisionRow, seq: int) -> None:
         columns = _columns(row, _DECISION)
         self._decision.expect(columns | {"commits": list(row.commits)}, seq)
-        for outcome in row.outcomes:
-            self._expect_outcome(row, outcome, seq)
-
-    def _expect_outcome(self, row: DecisionRow, outcome: OutcomeRow, seq: int) -> None:
         place = {"shard": row.shard, "epoch": row.epoch}
-        self._outcome.expect(place | _columns(outcome, _OUTCOME), seq)
-        for ballot in row.ballots_on(outcome.position):
-            values = {"position": outcome.position} | _columns(ballot, _BALLOT) | {"terms": list(ballot.terms)}
-            self._ballot.expect(place | values, seq)
+        for outcome in row.outcomes:
+            self._outcome.expect(place | _columns(outcome, _OUTCOME), seq)
+        for position in dict.fromkeys(outcome.position for outcome in row.outcomes):
+            for ballot in row.ballots_on(position):
+                values = {"position": position} | _columns(ballot, _BALLOT) | {"terms": list(ballot.terms)}
+                self._ballot.expect(place | values, seq)
 
 
 def _hold(name: str, key: tuple[str, ...], expected: Iterable[Row], found: Iterable[Row], findings: Findings) -> None:

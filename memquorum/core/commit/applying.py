@@ -168,7 +168,7 @@ def apply_decision(
         pre_prepare=checked.data,
         commits=tuple(commits),
         results=results,
-        restored=tuple(recalled[r.memory_id] for r in results if decisions.revives(r)),
+        restored=tuple(recalled[i] for r in results if decisions.revives(r) for i in r.memory_ids),
     )
     return apply_entry(rules, rows, place, effect="decided", detail=detail, event_id=checked.digest.hex())
 
@@ -304,7 +304,7 @@ def touches(codec: Codec, record: Accepted | Checked, scored: Scored | None = No
         proposals = record.nomination.proposals
         # No namespace has NUL in its name, and no database would be asked for it.
         capped = {p.namespace for p in proposals if KINDS[p.kind].capped and "\0" not in p.namespace}
-        memories = frozenset(filter(ids.is_uuid, (proposal.memory_id for proposal in proposals)))
+        memories = frozenset(filter(ids.is_uuid, (i for proposal in proposals for i in proposal.memory_ids)))
         return Keys(memories, quotas=frozenset((namespace, since) for namespace in capped), protected=memories)
     related = set(record.derives_from) if isinstance(record, EpisodeAccepted) else set()
     if scored is not None and scored.record.reinforces:

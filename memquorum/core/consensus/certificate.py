@@ -149,7 +149,10 @@ def check_nominated(
         raise BadCertificate(f"nomination: epoch {nomination.epoch}, {when}: there is no such time")
     if not 1 <= len(nomination.proposals) <= most:
         raise BadCertificate(f"nomination: {len(nomination.proposals)} proposals, not 1 to {most}")
-    if len({p.memory_id for p in nomination.proposals}) != len(nomination.proposals):
+    named = [memory_id for proposal in nomination.proposals for memory_id in proposal.memory_ids]
+    if not all(proposal.memory_ids for proposal in nomination.proposals):
+        raise BadCertificate("nomination: a proposal names no memory")
+    if len(set(named)) != len(named):
         raise BadCertificate("nomination: a memory is proposed twice")
     if nomination.order is not None:
         makes = _check_order(codec, genesis, nomination)
@@ -157,6 +160,12 @@ def check_nominated(
         return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination), makes)
     if asking.kind_of(nomination) is not None:
         raise BadCertificate("nomination: it is about an order, and the order is not there")
+    _check_proposals(genesis, nomination)
+    return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination))
+
+
+def _check_proposals(genesis: Genesis, nomination: NominationProposed) -> None:
+    """What proposals that are about no order may say. Raises BadCertificate."""
     for namespace in {p.namespace for p in nomination.proposals}:
         if shard_of(namespace, genesis.shards) != nomination.shard:
             raise BadCertificate(f"nomination: namespace {namespace[:40]!r} is not of shard {nomination.shard}")
@@ -165,7 +174,10 @@ def check_nominated(
             raise BadCertificate(f"nomination: unknown kind {kind[:40]!r}")
         if KINDS[kind].ordered:
             raise BadCertificate(f"nomination: it would {kind} without an order")
-    return Nominated(nomination, digest(signed.body), data, columns.places_of(nomination))
+    for proposal in nomination.proposals:
+        count, most = len(proposal.memory_ids), KINDS[proposal.kind].takes
+        if count > most:
+            raise BadCertificate(f"nomination: {count} memories in a proposal to {proposal.kind}, which takes {most}")
 
 
 def _verify_nomination(genesis: Genesis, signed: Signed) -> None:

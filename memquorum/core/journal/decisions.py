@@ -8,7 +8,7 @@ a namespace no decision takes more than its caps leave: what is beyond that is k
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -18,15 +18,14 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
-from memquorum.core.journal import restores
+from memquorum.core.journal import resting, restores
 from memquorum.core.journal.protections import protects
 from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, OutcomeRow, Rows, ShardState, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal, Result
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import KINDS
-from memquorum.core.vote.kinds.kind import Found
-from memquorum.core.vote.nomination import rest_until
+from memquorum.core.vote.kinds.kind import Found, Rests
 from memquorum.core.vote.tally import KEPT, Outcome
 
 VOIDED = "voided"
@@ -63,7 +62,7 @@ def results(rows: Rows, checked: Checked, policy: Policy, recalled: Collection[s
     pairs = zip(checked.nomination.proposals, checked.outcomes, strict=True)
     found = [_result(rows, checked, proposal, outcome, recalled) for proposal, outcome in pairs]
     for at in _beyond(rows, checked, found, policy):
-        found[at] = Result(found[at].memory_id, found[at].kind, KEPT, CAP)
+        found[at] = Result(found[at].memory_ids, found[at].kind, KEPT, CAP)
     return tuple(found)
 
 
@@ -77,9 +76,13 @@ def _beyond(rows: Rows, checked: Checked, found: list[Result], policy: Policy) -
             takes.setdefault(checked.nomination.proposals[at].namespace, []).append(at)
     beyond: list[int] = []
     for namespace, places in takes.items():
-        most = caps.room(rows.quotas.get(namespace, caps.NOTHING), rows.state.as_of, policy.caps)
-        if len(places) > most:
-            beyond += sorted(places, key=lambda at: (_agreed(checked, at), found[at].memory_id))[most:]
+        left = caps.room(rows.quotas.get(namespace, caps.NOTHING), rows.state.as_of, policy.caps)
+        if sum(len(found[at].memory_ids) for at in places) <= left:
+            continue
+        for at in sorted(places, key=lambda at: (_agreed(checked, at), found[at].memory_ids)):
+            left -= len(found[at].memory_ids)
+            if left < 0:
+                beyond.append(at)
     return beyond
 
 
@@ -91,25 +94,31 @@ def _agreed(checked: Checked, at: int) -> int:
 def _result(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> Result:
     why = _void(rows, checked, proposal, outcome, recalled)
     if why is not None:
-        return Result(proposal.memory_id, proposal.kind, VOIDED, why)
-    return Result(proposal.memory_id, proposal.kind, outcome.outcome, outcome.reason)
+        return Result(proposal.memory_ids, proposal.kind, VOIDED, why)
+    return Result(proposal.memory_ids, proposal.kind, outcome.outcome, outcome.reason)
 
 
 def _void(rows: Rows, checked: Checked, proposal: Proposal, outcome: Outcome, recalled: Collection[str]) -> str | None:
     """Why the outcome finds nothing to do, or must not be done any more; None where it stands."""
-    kind, memory = KINDS[proposal.kind], rows.memories.get(proposal.memory_id)
+    kind = KINDS[proposal.kind]
     if kind.effect is None:
         return None
-    if memory is None or memory.namespace != proposal.namespace:
+    memories = [rows.memories.get(memory_id) for memory_id in proposal.memory_ids]
+    if not all(memory is not None and memory.namespace == proposal.namespace for memory in memories):
         return UNKNOWN
-    found = _found(rows, memory, opened=memory.id in recalled)
-    absent = kind.absent(found, rows.state.as_of)
-    if absent is not None or not outcome.decided:
-        return absent
-    return kind.void(found, checked.nomination.accepted_offset)
+    found = _found(rows, proposal.memory_ids, recalled)
+    absent = [why for one in found if (why := kind.absent(one, rows.state.as_of)) is not None]
+    if absent or not outcome.decided:
+        return absent[0] if absent else None
+    nominated_at = checked.nomination.accepted_offset
+    return next((why for one in found if (why := kind.void(one, nominated_at)) is not None), None)
 
 
-def _found(rows: Rows, memory: Memory, *, opened: bool) -> Found:
+def _found(rows: Rows, memory_ids: Iterable[str], recalled: Collection[str]) -> list[Found]:
+    return [_find(rows, rows.memories[memory_id], opened=memory_id in recalled) for memory_id in memory_ids]
+
+
+def _find(rows: Rows, memory: Memory, *, opened: bool) -> Found:
     strength = rows.strengths.get(memory.id)
     return Found(
         tier=memory.tier,
@@ -136,7 +145,7 @@ def do_decided(
     checked = check_pre_prepare(codec, genesis, detail.pre_prepare, verified)
     _check_results(detail, checked)
     done = _carried_out(rows, change, detail, checked, genesis.policy)
-    attested = next((r.memory_id for r in detail.results if KINDS[r.kind].attests and passed(r)), None)
+    attested = next((r.memory_ids[0] for r in detail.results if KINDS[r.kind].attests and passed(r)), None)
     alive = change.state.alive + len(detail.restored) - len(done.removed)
     state = replace(change.state, last_epoch=detail.epoch, decided_seq=detail.seq, alive=alive)
     if attested is not None:
@@ -170,41 +179,44 @@ class _Done:
 def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, policy: Policy) -> _Done:
     """What becomes of each memory. Raises NotTheOutcome where the detail tells of other memories than come back."""
     done, entry, nomination = _Done(), change.entry, checked.nomination
-    back = [r.memory_id for r in detail.results if revives(r)]
+    back = [memory_id for r in detail.results if revives(r) for memory_id in r.memory_ids]
     if [told.memory_id for told in detail.restored] != back:
         raise NotTheOutcome(f"epoch {detail.epoch}: what is told of restored memories is not about the results")
     restored = {told.memory_id: told for told in detail.restored}
     for proposal, result, outcome in zip(nomination.proposals, detail.results, checked.outcomes, strict=True):
         kind = KINDS[result.kind]
         # What a cap held back nobody wanted to be kept: it does not rest.
-        if result.outcome == KEPT and kind.rests and result.reason != CAP:
-            done.strengths.append(_rested(kind.name, rows.strengths[result.memory_id], detail.epoch, policy))
+        if result.outcome == KEPT and kind.rests is not Rests.NEVER and result.reason != CAP:
+            kept = (rows.strengths[memory_id] for memory_id in result.memory_ids)
+            done.strengths += [resting.refused(one, kind, detail.epoch, policy) for one in kept]
         if kind.effect is None or not passed(result):
             continue
-        memory, strength = rows.memories[result.memory_id], rows.strengths.get(result.memory_id)
-        found = _found(rows, memory, opened=result.memory_id in restored)
-        fate = kind.effect(found, outcome.confidence_ppm, entry.as_of, policy)
-        alive = fate.tier in ALIVE
-        if not alive:
-            done.removed.append(memory.id)
-        elif strength is not None:
-            done.strengths.append(replace(strength, tier=fate.tier))
-        else:
-            told = restored[memory.id]
-            at = nomination.accepted_offset
-            done.strengths.append(restores.strength(memory, told, proposal, fate.tier, nominated_at=at, policy=policy))
-        after = None if alive else nomination.as_of
-        done.memories.append(
-            replace(
-                memory,
-                tier=fate.tier,
-                confidence_ppm=fate.confidence_ppm,
-                sealed_until=fate.sealed_until,
-                changed=entry.as_of,
-                asks_after=after,
-                seq=entry.seq,
+        found = _found(rows, result.memory_ids, restored)
+        fates = kind.effect(found, outcome.confidence_ppm, entry.as_of, policy)
+        for memory_id, fate in zip(result.memory_ids, fates, strict=True):
+            if fate is None:
+                continue
+            memory, strength, alive = rows.memories[memory_id], rows.strengths.get(memory_id), fate.tier in ALIVE
+            if not alive:
+                done.removed.append(memory_id)
+            elif strength is not None:
+                done.strengths.append(replace(strength, tier=fate.tier))
+            else:
+                told, at = restored[memory_id], nomination.accepted_offset
+                back_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at, policy=policy)
+                done.strengths.append(back_again)
+            after = None if alive else nomination.as_of
+            done.memories.append(
+                replace(
+                    memory,
+                    tier=fate.tier,
+                    confidence_ppm=fate.confidence_ppm,
+                    sealed_until=fate.sealed_until,
+                    changed=entry.as_of,
+                    asks_after=after,
+                    seq=entry.seq,
+                )
             )
-        )
     return done
 
 
@@ -213,19 +225,13 @@ def passed(result: Result) -> bool:
     return result.outcome == KINDS[result.kind].outcome
 
 
-def _rested(kind: str, strength: Strength, epoch: int, policy: Policy) -> Strength:
-    """A memory that was refused, for one kind: the more often in a row, the longer it is not proposed again."""
-    kept = getattr(strength, f"{kind}_kept") + 1
-    return replace(strength, **{f"{kind}_kept": kept, f"{kind}_rest": rest_until(epoch, kept, policy)})
-
-
 def _let_go(change: Change, detail: Decided, checked: Checked) -> tuple[LetGo, ...]:
     forgotten, held_back = Counter[str](), Counter[str]()
     for result, proposal in zip(detail.results, checked.nomination.proposals, strict=True):
         if result.reason == CAP:
-            held_back[proposal.namespace] += 1
+            held_back[proposal.namespace] += len(proposal.memory_ids)
         elif KINDS[result.kind].capped and passed(result):
-            forgotten[proposal.namespace] += 1
+            forgotten[proposal.namespace] += len(proposal.memory_ids)
     entry = change.entry
     return tuple(
         LetGo(entry.shard, namespace, detail.epoch, entry.as_of, forgotten[namespace], held_back[namespace])
@@ -234,16 +240,16 @@ def _let_go(change: Change, detail: Decided, checked: Checked) -> tuple[LetGo, .
 
 
 def _check_results(detail: Decided, checked: Checked) -> None:
-    told = [(r.memory_id, r.kind) for r in detail.results]
-    if told != [(o.memory_id, o.kind) for o in checked.outcomes]:
+    told = [(r.memory_ids, r.kind) for r in detail.results]
+    if told != [(o.memory_ids, o.kind) for o in checked.outcomes]:
         raise NotTheOutcome(f"epoch {detail.epoch}: the results are not about the nomination's proposals")
     for result, outcome in zip(detail.results, checked.outcomes, strict=True):
         if (result.outcome, result.reason) == (KEPT, CAP) and outcome.decided and KINDS[outcome.kind].capped:
             continue
         if result.outcome not in (VOIDED, outcome.outcome) or result.reason == CAP:
             raise NotTheOutcome(
-                f"epoch {detail.epoch}, memory {result.memory_id}: {result.outcome!r}, where the ballots say "
-                f"{outcome.outcome!r}"
+                f"epoch {detail.epoch}, memory {', '.join(result.memory_ids)}: {result.outcome!r}, where the ballots "
+                f"say {outcome.outcome!r}"
             )
 
 
@@ -264,7 +270,7 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
         outcomes=tuple(
             OutcomeRow(
                 position=at,
-                memory_id=result.memory_id,
+                memory_id=memory_id,
                 kind=result.kind,
                 outcome=result.outcome,
                 reason=result.reason,
@@ -275,7 +281,8 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
             for at, (result, outcome) in enumerate(zip(detail.results, checked.outcomes, strict=True))
             # What is no UUID is no memory and has no row; the journal's entry tells of it all the same. Nor has what
             # somebody asked for who does not have it: it may be somebody else's.
-            if is_uuid(result.memory_id) and not (KINDS[result.kind].ordered and result.reason == UNKNOWN)
+            for memory_id in sorted(result.memory_ids)
+            if is_uuid(memory_id) and not (KINDS[result.kind].ordered and result.reason == UNKNOWN)
         ),
         ballots=checked.ballots,
     )

@@ -70,8 +70,8 @@ _STRENGTH = Strength.__struct_fields__
 def line(kept: Kept) -> bytes:
     """The canonical line of a memory: a JSON array of its columns in the order of their classes, and a line feed.
 
-    Bytes stand as hexadecimal, content and vector as their SHA-256; a JSON text has no bare line feed, so that lines
-    cannot run into each other.
+    Names stand in their order, bytes as hexadecimal, content and vector as their SHA-256; a JSON text has no bare line
+    feed, so that lines cannot run into each other.
     """
     memory, strength = kept.memory, kept.strength
     values = [
@@ -81,7 +81,7 @@ def line(kept: Kept) -> bytes:
         _fingerprint(kept.content),
         _fingerprint(kept.vector),
     ]
-    return json.dumps(values, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    return json.dumps(values, ensure_ascii=True, separators=(",", ":"), sort_keys=True).encode() + b"\n"
 
 
 def state_digest(memories: Iterable[Kept]) -> StateDigest:

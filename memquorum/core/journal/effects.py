@@ -24,7 +24,7 @@ from memquorum.core.consensus.certificate import Verified
 from memquorum.core.decay import due_at
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.journal import decisions, erasures, links, protections, repetitions, restores
+from memquorum.core.journal import decisions, erasures, links, protections, repetitions, resting, restores
 from memquorum.core.journal.rows import Answered, Change, Dropped, Event, Keys, Memory, Rows, ShardState, Strength
 from memquorum.core.letters import KEPT_MS
 from memquorum.core.orders.envelope import BadOrder, order_digest
@@ -85,7 +85,7 @@ def needs(codec: Codec, entry: JournalEntry, detail: Any) -> Keys:
     if isinstance(detail, Erased):
         memories.update(one.memory_id for one in detail.episodes)
     if isinstance(detail, Decided):
-        memories.update(result.memory_id for result in detail.results)
+        memories.update(memory_id for result in detail.results for memory_id in result.memory_ids)
     protected = set(detail.held) if isinstance(detail, Withheld) else set()
     if isinstance(detail, Lapsed):
         protected.update(detail.memory_ids)
@@ -301,15 +301,16 @@ def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
 
 
 def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength:
-    """Read or said again: decay starts anew, and what the votes kept until now is forgotten."""
+    """Read or said again: decay starts anew, and what rests until it is used rests no more."""
     last_access = max(strength.last_access, at)
+    kept, rest = resting.used(strength)
     return replace(
         strength,
         last_access=last_access,
         due_at=due_at(last_access, rules.genesis.policy),
         touched=offset,
-        forget_kept=0,
-        forget_rest=0,
+        kept=kept,
+        rest=rest,
     )
 
 

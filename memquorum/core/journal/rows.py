@@ -88,10 +88,10 @@ class Strength(Struct, frozen=True):
     touched: int
     accesses: int = 0
     reinforced: int = 0
-    forget_kept: int = 0
-    forget_rest: int = 0
-    promote_kept: int = 0
-    promote_rest: int = 0
+    kept: Mapping[str, int] = field(default_factory=dict)
+    """By kind of proposal, how often in a row it was kept (core/journal/resting)."""
+    rest: Mapping[str, int] = field(default_factory=dict)
+    """By kind, the first epoch that may propose it again."""
 
 
 class Event(Struct, frozen=True):

@@ -46,7 +46,7 @@ def _check_entitled(genesis: Genesis, signer: str, order: ErasureOrdered) -> Non
 def _proposals(order: ErasureOrdered, accepted_at: int) -> tuple[Proposal, ...]:
     """Everything that it names is erased by then, and nobody votes on whether: members attest that the order is
     genuine, and where in the accepted stream it stands."""
-    return (Proposal(order.order_id, order.namespace, "erase", order.selector, 0, accepted_at, 0),)
+    return (Proposal((order.order_id,), order.namespace, "erase", order.selector, 0, accepted_at, 0),)
 
 
 ERASURE = OrderKind(

@@ -52,7 +52,7 @@ def _proposals(order: RestoreOrdered, accepted_at: int) -> tuple[Proposal, ...]:
     if order.action != RESTORE:
         return ()
     return tuple(
-        Proposal(memory_id, order.namespace, RESTORE, REASON, accepted_at, accepted_at, 0)
+        Proposal((memory_id,), order.namespace, RESTORE, REASON, accepted_at, accepted_at, 0)
         for memory_id in order.memory_ids
     )
 

@@ -57,7 +57,7 @@ class Accessed(Struct, frozen=True):
 class Result(Struct, frozen=True):
     """One proposal's end."""
 
-    memory_id: str
+    memory_ids: tuple[str, ...]
     kind: str
     outcome: str
     reason: str

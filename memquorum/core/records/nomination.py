@@ -36,9 +36,9 @@ class DecayCrossed(Struct, frozen=True):
 
 
 class Proposal(Struct, frozen=True):
-    """One memory, one kind."""
+    """What one vote is about: one or more memories of a namespace, and one kind."""
 
-    memory_id: str
+    memory_ids: tuple[str, ...]
     namespace: str
     kind: str
     reason: str

@@ -7,7 +7,7 @@ is the journal's word. `telling.lines` puts the account in words; `plain` makes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -218,7 +218,8 @@ class Account(Struct, frozen=True):
     """Everything that is known of why a memory is where it is, at the time `as_of` of its shard.
 
     `tier`: 'never stored' for an episode that did not become a memory. `due_at`: when decay crosses the threshold if
-    nobody uses it; `profile`: its decay now; both only while it is alive. `sealed_until`: when its key is destroyed.
+    nobody uses it; `profile`: its decay now; `rest`: by kind of proposal, until which epoch it rests; these only while
+    it is alive. `sealed_until`: when its key is destroyed.
     """
 
     memory_id: str
@@ -239,8 +240,7 @@ class Account(Struct, frozen=True):
     confidence_ppm: int | None = None
     sealed_until: int | None = None
     due_at: int | None = None
-    forget_rest: int | None = None
-    promote_rest: int | None = None
+    rest: Mapping[str, int] = {}
     profile: decay.Profile | None = None
     erased: Erasing | None = None
     protected: tuple[Protection, ...] = ()
@@ -279,8 +279,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         confidence_ppm=memory.confidence_ppm if memory else None,
         sealed_until=memory.sealed_until if memory else None,
         due_at=alive.due_at if alive else None,
-        forget_rest=alive.forget_rest if alive else None,
-        promote_rest=alive.promote_rest if alive else None,
+        rest=alive.rest if alive else {},
         profile=decay.profile(alive.last_access, facts.as_of, genesis.policy) if alive else None,
         erased=facts.erasure,
         protected=facts.protected,
@@ -390,7 +389,7 @@ def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) 
 
 def _about(checked: Checked, memory_id: str) -> tuple[int, Outcome]:
     for at, outcome in enumerate(checked.outcomes):
-        if outcome.memory_id == memory_id:
+        if memory_id in outcome.memory_ids:
             return at, outcome
     raise BadCertificate(f"the certificate does not speak of {memory_id}")
 

@@ -115,12 +115,12 @@ class Tail:
         return f"{order.action} by {order.ordered_by}{'' if detail.applied else ', which changes nothing'}"
 
     def _decided(self, decided: Decided) -> Iterator[str]:
-        proposals = {p.memory_id: p for p in self._proposals(decided)}
+        proposals = {p.memory_ids: p for p in self._proposals(decided)}
         results = [
             r
             for r in decided.results
             if self._namespace is None
-            or (r.memory_id in proposals and proposals[r.memory_id].namespace == self._namespace)
+            or (r.memory_ids in proposals and proposals[r.memory_ids].namespace == self._namespace)
         ]
         if not results:
             return
@@ -131,12 +131,13 @@ class Tail:
             if result.outcome == _KEPT and result.reason != CAP:
                 continue
             if passed(result) and KINDS[result.kind].seals:
-                self._forgotten.add(result.memory_id)
+                self._forgotten.update(result.memory_ids)
             elif revives(result):
-                self._forgotten.discard(result.memory_id)
-            proposal = proposals.get(result.memory_id)
+                self._forgotten.difference_update(result.memory_ids)
+            proposal = proposals.get(result.memory_ids)
             where = f" in {proposal.namespace}, proposed as {proposal.reason}" if proposal else ""
-            yield f"  {result.outcome:<9} {result.memory_id}{where}: {WHY.get(result.reason, result.reason)}"
+            named = ", ".join(result.memory_ids)
+            yield f"  {result.outcome:<9} {named}{where}: {WHY.get(result.reason, result.reason)}"
 
     def _proposals(self, decided: Decided) -> tuple[Proposal, ...]:
         """What was proposed; nothing where the certificate cannot be read, which is for `verify` to say."""

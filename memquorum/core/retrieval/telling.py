@@ -15,7 +15,7 @@ from memquorum.core.policy import PPM, Policy, number, share
 from memquorum.core.retrieval import holding
 from memquorum.core.retrieval.explain import Account, Birth, Vote
 from memquorum.core.salience import FAILED, UNREADABLE
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import KINDS, LETS_GO
 from memquorum.core.vote.kinds.kind import Kind, opinion_in_words
 
 _USES_SHOWN = 5
@@ -256,8 +256,8 @@ def _due(account: Account, due_at: int) -> Iterator[str]:
     if due_at > account.as_of:
         yield f"  If nobody uses it, it may be proposed to be forgotten in {span(due_at - account.as_of)},"
         yield f"  from {moment(due_at)} on."
-    elif (account.forget_rest or 0) > account.last_epoch + 1:
-        yield f"  It was kept lately and rests until epoch {account.forget_rest}; next is {account.last_epoch + 1}."
+    elif (rest := account.rest.get(LETS_GO[account.tier], 0)) > account.last_epoch + 1:
+        yield f"  It was kept lately and rests until epoch {rest}; next is {account.last_epoch + 1}."
     elif account.stopped_until is None:
         yield "  It may be proposed to be forgotten in the next epoch."
 

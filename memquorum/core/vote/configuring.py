@@ -37,7 +37,7 @@ def check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) 
         raise GenesisError(f"order: it is for shard {order.shard}, not {nomination.shard}")
     if nomination.trigger != TRIGGER:
         raise GenesisError(f"order: it is nominated for {nomination.trigger[:40]!r}, not {TRIGGER}")
-    told = [(p.kind, p.memory_id, p.namespace) for p in nomination.proposals]
-    if told != [(CONFIGURE.name, order_id(signed.body), "")]:
+    told = [(p.kind, p.memory_ids, p.namespace) for p in nomination.proposals]
+    if told != [(CONFIGURE.name, (order_id(signed.body),), "")]:
         raise GenesisError("order: it is not what the nomination proposes, alone")
     return apply(genesis, order)

@@ -9,21 +9,21 @@ import numpy as np
 from memquorum.core.policy import Policy
 from memquorum.core.records import Opinion, Proposal
 from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
-from memquorum.core.vote.kinds.kind import Kind, Terms
+from memquorum.core.vote.kinds.kind import Kind, Terms, Together
 
 __all__ = ["MemberContext", "MemoryFacts", "judged", "opinions"]
 
 
 def opinions(
     kind: Kind,
-    asked: Sequence[tuple[Proposal, MemoryFacts | None]],
+    asked: Sequence[tuple[Proposal, Together | None]],
     context: MemberContext,
     *,
     as_of: int,
     policy: Policy,
     grounds: Grounds = RULES,
 ) -> list[Opinion]:
-    """What this member thinks of proposals of one kind, each with what it knows of the memory.
+    """What this member thinks of proposals of one kind, each with what it knows of its memories.
 
     Each opinion always passes `kinds.check_opinion`. For the rest see `judged`.
     """
@@ -35,7 +35,7 @@ def opinions(
 
 def judged(
     kind: Kind,
-    asked: Sequence[tuple[Proposal, MemoryFacts | None]],
+    asked: Sequence[tuple[Proposal, Together | None]],
     context: MemberContext,
     *,
     as_of: int,
@@ -44,8 +44,8 @@ def judged(
 ) -> list[Terms]:
     """The terms of a member's opinions; all at once, because numbers side by side cost a fraction of their sum.
 
-    A member that does not know the memory, cannot open its embedding, or reads it into another namespace than the
-    proposal does says the strongest possible 'no': ignorance never deletes and never promotes.
+    A member that does not know one of the memories, cannot open its embedding, or reads it into another namespace than
+    the proposal does says the strongest possible 'no': ignorance never deletes and never promotes.
     `context` is that of the proposals' namespace; `as_of` that of the nomination, not negative.
     """
     places = [at for at, (proposal, facts) in enumerate(asked) if _same(facts, proposal, context)]
@@ -57,11 +57,10 @@ def judged(
     return terms
 
 
-def _same(facts: MemoryFacts | None, proposal: Proposal, context: MemberContext) -> bool:
-    """Whether facts and context speak of what the proposal speaks of, and there is an embedding to judge by."""
+def _same(facts: Together | None, proposal: Proposal, context: MemberContext) -> bool:
+    """Whether facts and context speak of what the proposal speaks of, and there are embeddings to judge by."""
     return (
         facts is not None
-        and facts.vector is not None
-        and facts.memory_id == proposal.memory_id
-        and facts.namespace == proposal.namespace == context.namespace
+        and tuple(one.memory_id for one in facts) == proposal.memory_ids
+        and all(one.vector is not None and one.namespace == proposal.namespace == context.namespace for one in facts)
     )

@@ -18,7 +18,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
 from memquorum.core.records import DecayCrossed, MembersOrdered, NominationProposed, Proposal, Standing
 from memquorum.core.vote.configuring import TRIGGER
-from memquorum.core.vote.kinds import CONFIGURE, KINDS
+from memquorum.core.vote.kinds import CONFIGURE, KINDS, LETS_GO
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.ports import Candidate
 
@@ -96,7 +96,7 @@ def build(
     """
     falling = _falling(asked, crossed, unused, over=excess(standing.alive, policy), as_of=tick.as_of, policy=policy)
     first = _within(falling, rooms)
-    taken = {proposal.memory_id for proposal in first}
+    taken = {memory_id for proposal in first for memory_id in proposal.memory_ids}
     rising = [
         _proposal(candidate, kind, reason)
         for kind in KINDS.values() if kind.offered is Offered.SALIENT
@@ -124,7 +124,9 @@ def build_order(
 ) -> NominationProposed:
     """The next epoch's nomination, of an order alone. `order`: as signed, its body, its id."""
     data, body, name = order
-    return alone(genesis, standing, tick, TRIGGER, ((Proposal(name, "", CONFIGURE.name, body.action, 0, 0, 0),), data))
+    return alone(
+        genesis, standing, tick, TRIGGER, ((Proposal((name,), "", CONFIGURE.name, body.action, 0, 0, 0),), data)
+    )
 
 
 def alone(
@@ -196,13 +198,13 @@ def _falling(
             break
         if (kind := _lets_go(candidate)) is not None:
             due.setdefault(candidate.memory_id, _proposal(candidate, kind, PRESSURE))
-    named = {proposal.memory_id for proposal in wanted}
-    return [*wanted, *(proposal for proposal in due.values() if proposal.memory_id not in named)]
+    named = {candidate.memory_id for candidate in asked}
+    return [*wanted, *(proposal for memory_id, proposal in due.items() if memory_id not in named)]
 
 
 def _lets_go(candidate: Candidate) -> Kind | None:
     """The kind by which a memory of this tier goes."""
-    return next((k for k in KINDS.values() if k.offered is Offered.UNUSED and candidate.tier in k.tiers), None)
+    return KINDS[LETS_GO[candidate.tier]] if candidate.tier in LETS_GO else None
 
 
 def _within(proposals: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Proposal]:
@@ -210,7 +212,7 @@ def _within(proposals: Sequence[Proposal], rooms: Mapping[str, int]) -> list[Pro
     taken, found = Counter[str](), []
     for proposal in proposals:
         capped = KINDS[proposal.kind].capped
-        taken[proposal.namespace] += capped
+        taken[proposal.namespace] += capped * len(proposal.memory_ids)
         if not capped or taken[proposal.namespace] <= rooms.get(proposal.namespace, 0):
             found.append(proposal)
     return found
@@ -229,7 +231,7 @@ def _share(proposals: Sequence[Proposal], policy: EpochPolicy) -> list[Proposal]
 
 def _proposal(candidate: Candidate, kind: Kind, reason: str) -> Proposal:
     return Proposal(
-        memory_id=candidate.memory_id,
+        memory_ids=(candidate.memory_id,),
         namespace=candidate.namespace,
         kind=kind.name,
         reason=reason,

@@ -153,7 +153,7 @@ def votes(
     """What all members' ballots would decide on candidates of one namespace. `vectors`: of those that can be compared;
     `contexts`: by member, what its agents did of late."""
     proposals = tuple(
-        Proposal(c.memory_id, c.namespace, FORGET.name, "", c.last_access, c.created, c.salience_ppm)
+        Proposal((c.memory_id,), c.namespace, FORGET.name, "", c.last_access, c.created, c.salience_ppm)
         for c in candidates
     )
     asked = NominationProposed(genesis.cluster, genesis.config, 0, 1, as_of, 0, "", proposals)
@@ -161,8 +161,8 @@ def votes(
     outcomes = tally(genesis, asked, ballots)
     scores = np.sort(np.array([[o.score_ppm for o in ballot.opinions] for ballot in ballots]), axis=0)
     return {
-        outcome.memory_id: Vote(outcome.decided, len(outcome.yes), int(scores[outcome.votes - 1, at]))
-        for at, outcome in enumerate(outcomes)
+        candidate.memory_id: Vote(outcome.decided, len(outcome.yes), int(scores[outcome.votes - 1, at]))
+        for at, (candidate, outcome) in enumerate(zip(candidates, outcomes, strict=True))
     }
 
 
@@ -173,9 +173,10 @@ def _ballot(
     assert FORGET.fade is not None
     terms = np.empty((len(FORGET.terms), len(asked.proposals)), np.int64)
     terms[:] = np.array(FORGET.abstain(asked.as_of), np.int64)[:, None]
-    known = [at for at, proposal in enumerate(asked.proposals) if proposal.memory_id in vectors]
+    proposed = [proposal.memory_ids[0] for proposal in asked.proposals]
+    known = [at for at, memory_id in enumerate(proposed) if memory_id in vectors]
     if known:
-        ids = [asked.proposals[at].memory_id for at in known]
+        ids = [proposed[at] for at in known]
         seen = context or MemberContext(asked.proposals[0].namespace)
         near = seen.relevances(ids, np.stack([vectors[memory_id] for memory_id in ids]))
         used = np.array([asked.proposals[at].last_access for at in known], np.int64)

@@ -41,7 +41,7 @@ class Outcome(Struct, frozen=True):
     `needed_ppm`: how many decide. `confidence_ppm`: consolidated confidence, where the kind has one and it was reached.
     """
 
-    memory_id: str
+    memory_ids: tuple[str, ...]
     kind: str
     decided: bool
     outcome: str
@@ -76,7 +76,7 @@ def tally(genesis: Genesis, nomination: NominationProposed, ballots: Sequence[Ba
             votes_needed = kind.votes(genesis.quorum, genesis.f)
             count = _count(genesis, kind, yes, votes=votes_needed, needed=needed_ppm(genesis, kind))
             counts[proposal.kind, votes] = count
-        found.append(_outcome(genesis, proposal.memory_id, count, at, ballots))
+        found.append(_outcome(genesis, proposal.memory_ids, count, at, ballots))
     return tuple(found)
 
 
@@ -109,13 +109,15 @@ def _count(genesis: Genesis, kind: Kind, yes: tuple[int, ...], *, votes: int, ne
     return _Count(kind, yes, votes, weight, needed, enough, reason)
 
 
-def _outcome(genesis: Genesis, memory_id: str, count: _Count, at: int, ballots: Sequence[Ballot]) -> Outcome:
+def _outcome(
+    genesis: Genesis, memory_ids: tuple[str, ...], count: _Count, at: int, ballots: Sequence[Ballot]
+) -> Outcome:
     kind, decided, reason, confidence = count.kind, count.enough, count.reason, None
     if decided and kind.gate is not None:
         verdict = kind.gate([b.opinions[at] for b in ballots if b.yes[at]], count.votes, genesis.policy)
         decided, reason, confidence = verdict.passed, verdict.reason, verdict.confidence_ppm
     return Outcome(
-        memory_id,
+        memory_ids,
         kind.name,
         decided,
         kind.outcome if decided else KEPT,

@@ -147,9 +147,9 @@ class Fleet:
         forgotten = []
         for outcome in tally(self.genesis, proposed, self._ballots(proposed)):
             if outcome.decided:
-                forgotten.append(outcome.memory_id)
+                forgotten.append(outcome.memory_ids[0])
             else:
-                memory = self.alive[outcome.memory_id]
+                memory = self.alive[outcome.memory_ids[0]]
                 memory.kept += 1
                 memory.rest = nomination.rest_until(self.epochs, memory.kept, self.policy)
         self.drop(forgotten)
@@ -202,7 +202,7 @@ class Fleet:
 
     def _ballots(self, proposed: NominationProposed) -> list[columns.Ballot]:
         """Each member judges, packs, and is read by the others."""
-        memories = [self.alive[proposal.memory_id] for proposal in proposed.proposals]
+        memories = [self.alive[proposal.memory_ids[0]] for proposal in proposed.proposals]
         places, digest = columns.places_of(proposed), hashlib.sha256(str(proposed.epoch).encode()).digest()
         found = []
         for member, terms in zip(

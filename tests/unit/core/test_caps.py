@@ -103,7 +103,7 @@ def proposals(*numbers: int) -> list[Proposal]:
 
 def ended(shard: Shard) -> dict[str, tuple[str, str]]:
     detail = shard.rules.codec.decode_as(Decided, shard.changes[-1].entry.detail)
-    return {result.memory_id: (result.outcome, result.reason) for result in detail.results}
+    return {result.memory_ids[0]: (result.outcome, result.reason) for result in detail.results}
 
 
 def test_a_decision_takes_no_more_than_the_cap_whatever_was_nominated_and_voted(codec: Codec) -> None:
@@ -114,7 +114,7 @@ def test_a_decision_takes_no_more_than_the_cap_whatever_was_nominated_and_voted(
     assert change.let_go == (LetGo(0, NAMESPACE, 1, 10_000_000, 4, 36),)
     assert (shard.rows.state.alive, len(change.removed)) == (36, 4)
     kept = shard.rows.strengths[next(i for i, ends in ended(shard).items() if ends[0] == "kept")]
-    assert (kept.forget_kept, kept.forget_rest) == (0, 0)  # nobody wanted it kept: it does not rest
+    assert (kept.kept, kept.rest) == ({}, {})  # nobody wanted it kept: it does not rest
 
 
 def test_what_most_agree_to_let_go_goes_first(codec: Codec) -> None:
@@ -122,10 +122,10 @@ def test_what_most_agree_to_let_go_goes_first(codec: Codec) -> None:
     # Three of the members find these less relevant than the others; one finds them more so, and is outvoted.
     good = [memory_id(f"m{n}") for n in (7, 2, 9)]
     pairs = proposals(*range(12))
-    lowest = {p.memory_id for p in pairs if p.memory_id in good}
+    lowest = {p.memory_ids[0] for p in pairs if p.memory_ids[0] in good}
 
     def opinions(member: int, proposal: Proposal) -> int:
-        liked = proposal.memory_id in lowest
+        liked = proposal.memory_ids[0] in lowest
         return 100_000 if liked == (member != 3) else 200_000
 
     shard.decide(pairs, opinions)
@@ -188,7 +188,7 @@ def test_no_more_is_nominated_than_the_cap_leaves() -> None:
         unused=found.unused, promotable=(), rooms=found.rooms, policy=POLICY,
     )  # fmt: skip
     assert record is not None
-    assert [p.memory_id for p in record.proposals] == ["a0", "a1", "a2", "a3", "b"]
+    assert [p.memory_ids[0] for p in record.proposals] == ["a0", "a1", "a2", "a3", "b"]
 
 
 def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogCaptureFixture) -> None:

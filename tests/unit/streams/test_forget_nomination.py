@@ -69,7 +69,7 @@ def shelf(codec: Codec) -> Shelf:
 
 def proposed(made: NominationProposed | None) -> list[tuple[str, str, str]]:
     assert made is not None and made.order is None
-    return [(p.memory_id, p.kind, p.reason) for p in made.proposals]
+    return [(p.memory_ids[0], p.kind, p.reason) for p in made.proposals]
 
 
 def test_what_is_asked_for_opens_an_epoch_and_comes_first(codec: Codec, shelf: Shelf) -> None:
@@ -106,7 +106,7 @@ def test_a_request_that_cannot_be_nominated_keeps_no_other_waiting(codec: Codec,
     shelf.requests = [requested(codec, replace(FORGET, memory_ids=(OTHER,))), requested(codec, back, 8)]
     made = nominate(codec, shelf)
     assert made is not None and made.trigger == f"restore/{back.order_id}"
-    assert [(p.memory_id, p.kind) for p in made.proposals] == [(OTHER, "restore")]
+    assert [(p.memory_ids[0], p.kind) for p in made.proposals] == [(OTHER, "restore")]
 
 
 def test_restores_leave_every_second_epoch_to_what_is_due(codec: Codec, shelf: Shelf) -> None:

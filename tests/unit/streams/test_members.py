@@ -49,7 +49,7 @@ def weight(codec: Codec, genesis: Genesis = GENESIS, to: int = 1200, shard: int 
 
 def vote(codec: Codec, genesis: Genesis, wanted: MembersOrdered, epoch: int, *, done: bool) -> OrderVote:
     pre_prepare, commits = configuring(codec, genesis, wanted, epoch=epoch)
-    return OrderVote(ordered(codec, wanted).memory_id, epoch, done, pre_prepare, tuple(commits))
+    return OrderVote(ordered(codec, wanted).memory_ids[0], epoch, done, pre_prepare, tuple(commits))
 
 
 def test_an_order_is_nominated_at_the_next_tick_and_members_take_it(codec: Codec) -> None:

@@ -58,7 +58,7 @@ def test_a_triggering_tick_opens_the_next_epoch_signed(codec: Codec) -> None:
     record = opened(codec, output)
     assert (record.shard, record.epoch, record.as_of, record.accepted_offset) == (1, 5, NOW, 33)
     assert record.trigger == "interval"
-    assert [(p.memory_id, p.kind) for p in record.proposals] == [("old", "forget"), ("ready", "promote")]
+    assert [(p.memory_ids[0], p.kind) for p in record.proposals] == [("old", "forget"), ("ready", "promote")]
 
 
 def test_a_tick_without_a_trigger_costs_no_question(codec: Codec) -> None:
@@ -97,7 +97,7 @@ def test_under_pressure_the_longest_unused_are_asked_for(codec: Codec) -> None:
     record = opened(codec, output)
     assert ("due", 1, LATEST, 3) in crowded.asked
     assert record.trigger == "pressure"
-    assert [(p.memory_id, p.kind, p.reason) for p in record.proposals] == [
+    assert [(p.memory_ids[0], p.kind, p.reason) for p in record.proposals] == [
         ("old", "forget", "decayed"),
         ("ready", "forget", "pressure"),
     ]

@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from memquorum.core.vote.kinds.forget import FORGET
-from memquorum.core.vote.kinds.kind import Kind
+from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.core.vote.kinds.ordered import CONFIGURE, ERASE
 from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.restore import RESTORE
 
-__all__ = ["CONFIGURE", "ERASE", "FORGET", "KINDS", "PROMOTE", "RESTORE"]
+__all__ = ["CONFIGURE", "ERASE", "FORGET", "KINDS", "LETS_GO", "PROMOTE", "RAISES", "RESTORE"]
 
 KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE, CONFIGURE, ERASE, RESTORE)})
 """Every kind by its name. Their order is that of a ballot's columns, and of the proposals of an epoch."""
+
+LETS_GO: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.UNUSED for tier in kind.tiers
+}
+"""By tier, the kind that proposes what nobody uses there."""
+RAISES: Mapping[str, str] = {
+    tier: kind.name for kind in KINDS.values() if kind.offered is Offered.SALIENT for tier in kind.tiers
+}
+"""By tier, the kind that proposes what is worth keeping there."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from memquorum.core.decay import crossed, decay_ppm, decays_ppm
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import ALIVE, SEALED
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts, relevance
-from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Offered, Terms, Words, outside, within
+from memquorum.core.vote.grounds import Grounds, MemberContext, relevance
+from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Offered, Rests, Terms, Together, Words, outside, within
 from memquorum.ports import Candidate
 
 GONE_ALREADY, PROTECTED, TOUCHED = "gone already", "protected", "touched since"
@@ -23,12 +23,13 @@ def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
 
 
 def judge(
-    facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, _: Grounds
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, _: Grounds
 ) -> Sequence[Terms | None]:
     """A member's terms of memories that it knows."""
-    context.compare(facts)
-    relevances = np.array([relevance(one, context) for one in facts], np.int64)
-    terms = fade(np.array([one.last_access for one in facts], np.int64), relevances, as_of, policy)
+    memories = [one for (one,) in facts]
+    context.compare(memories)
+    relevances = np.array([relevance(one, context) for one in memories], np.int64)
+    terms = fade(np.array([one.last_access for one in memories], np.int64), relevances, as_of, policy)
     return list(zip(*terms.tolist(), strict=True))
 
 
@@ -82,8 +83,8 @@ def void(found: Found, nominated_at: int) -> str | None:
     return TOUCHED if found.touched > nominated_at else None
 
 
-def _effect(found: Found, _: int | None, as_of: int, policy: Policy) -> Fate:
-    return Fate(SEALED, found.confidence_ppm, as_of + policy.forget.grace_ms)
+def _effect(found: Sequence[Found], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate]:
+    return [Fate(SEALED, one.confidence_ppm, as_of + policy.forget.grace_ms) for one in found]
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
@@ -135,7 +136,7 @@ FORGET = Kind(
     absent=absent,
     void=void,
     effect=_effect,
-    rests=True,
+    rests=Rests.UNTIL_USED,
     capped=True,
     seals=True,
 )

@@ -24,6 +24,8 @@ from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.ports import Candidate
 
 Terms = tuple[int, ...]
+Together = tuple[MemoryFacts, ...]
+"""What a member knows of the memories of one proposal, in their order."""
 Columns = NDArray[np.int64]
 """The terms of n opinions of one kind: a row for each term, shape (len(kind.terms), n)."""
 
@@ -75,6 +77,16 @@ class Offered(Enum):
     """Not the nomination service's choice: an order names them."""
 
 
+class Rests(Enum):
+    """Whether a memory that a vote of the kind has kept rests for some epochs before the kind proposes it again."""
+
+    NEVER = "never"
+    UNTIL_USED = "until used"
+    """A use ends the rest: the vote was about nobody using it."""
+    THROUGH_USE = "through use"
+    """A use changes nothing of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """What people read of a kind. Of reasons, by their codes, those that are the kind's own."""
@@ -114,12 +126,12 @@ class Kind:
     due: Callable[[Candidate, int, Policy], str | None]
     """(candidate, as_of, policy) → the reason code to nominate it with, or None: the kind's predicate, of a memory in
     one of its `tiers`."""
-    judge: Callable[[Sequence[MemoryFacts], MemberContext, int, Policy, Grounds], Sequence[Terms | None]]
-    """(facts, own context, as_of, policy, grounds) → a member's terms of each, or None where it sees no ground to
-    judge."""
+    judge: Callable[[Sequence[Together], MemberContext, int, Policy, Grounds], Sequence[Terms | None]]
+    """(facts of each proposal's memories, own context, as_of, policy, grounds) → a member's terms of each proposal, or
+    None where it sees no ground to judge."""
     fade: Callable[[NDArray[np.int64], NDArray[np.int64], int, Policy], Columns] | None
     """(last accesses, relevances, as_of, policy) → the terms of many opinions, where a judgement needs nothing else of
-    its memory: the same as `judge`, in a fraction of its time. None: it needs more."""
+    its one memory: the same as `judge`, in a fraction of its time. None: it needs more."""
     abstain: Callable[[int], Terms]
     """(as_of) → the terms of a member that cannot judge: they make the strongest possible 'no'."""
     check: Callable[[Terms, int, Policy], str | None]
@@ -144,6 +156,8 @@ class Kind:
     reads: bool
     """Whether `judge` looks at the memory's text and source: what it does not look at need not be opened."""
     offered: Offered = Offered.NONE
+    takes: int = 1
+    """How many memories of one namespace a proposal may name; one at least."""
     tiers: frozenset[str] = frozenset()
     """Those whose memories it is about."""
     share: Fraction = Fraction(0)
@@ -151,14 +165,15 @@ class Kind:
     in `KINDS`."""
     absent: Callable[[Found, int], str | None] = lambda found, as_of: None
     """(memory, as_of) → why there is nothing to be voted on, or None: the reason of the result, however it was
-    decided."""
+    decided. One of a proposal's memories is enough."""
     void: Callable[[Found, int], str | None] = lambda found, nominated_at: None
-    """(memory, accepted offset that the nomination speaks of) → why what was decided must not be done, or None."""
-    effect: Callable[[Found, int | None, int, Policy], Fate] | None = None
-    """(memory, consolidated confidence, as_of, policy) → what becomes of it. None: it is about an order, and nothing
-    becomes of any memory."""
-    rests: bool = False
-    """Whether a memory that was refused rests for some epochs before it is proposed again."""
+    """(memory, accepted offset that the nomination speaks of) → why what was decided must not be done, or None. One of
+    a proposal's memories is enough."""
+    effect: Callable[[Sequence[Found], int | None, int, Policy], Sequence[Fate | None]] | None = None
+    """(the proposal's memories, consolidated confidence, as_of, policy) → what becomes of each; None of one that stays
+    as it is. None as a whole: it is about an order, and nothing becomes of any memory."""
+    rests: Rests = Rests.NEVER
+    """Whether a memory that was kept rests for some epochs before it is proposed again."""
     capped: bool = False
     """Whether what it takes of a namespace counts against the namespace's caps, and spares what is protected."""
     seals: bool = False

@@ -15,7 +15,9 @@ from memquorum.core.vote.kinds.kind import (
     Fate,
     Kind,
     Offered,
+    Rests,
     Terms,
+    Together,
     Verdict,
     Words,
     listed,
@@ -35,10 +37,10 @@ def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
 
 
 def _judge(
-    facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
 ) -> Sequence[Terms | None]:
-    context.compare(facts)
-    return [_terms(one, context, as_of, policy, grounds) for one in facts]
+    context.compare(one for (one,) in facts)
+    return [_terms(one, context, as_of, policy, grounds) for (one,) in facts]
 
 
 def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> Terms | None:
@@ -125,6 +127,6 @@ PROMOTE = Kind(
     share=Fraction(1, 4),
     absent=absent,
     void=lambda found, _: _PROMOTED if found.tier == LONG_TERM else None,
-    effect=lambda found, confidence, as_of, policy: Fate(LONG_TERM, confidence),
-    rests=True,
+    effect=lambda found, confidence, as_of, policy: [Fate(LONG_TERM, confidence) for _ in found],
+    rests=Rests.THROUGH_USE,
 )

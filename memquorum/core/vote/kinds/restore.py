@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from memquorum.core.orders.restore import REASON
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
-from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
+from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
-from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Terms, Words
+from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Terms, Together, Words
 from memquorum.core.vote.kinds.ordered import whole_or_nothing
 
 _NOT_SEALED, _KEY_GONE, _GRACE_OVER, _UNREADABLE = "not forgotten", "key gone", "grace over", "unreadable"
 
 
 def _judge(
-    facts: Sequence[MemoryFacts], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
+    facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
 ) -> Sequence[Terms | None]:
     """Of memories that the member knows; their last access is the request's time."""
     return [(PPM, *terms) for terms in forget.judge(facts, context, as_of, policy, grounds) if terms is not None]
@@ -59,9 +59,9 @@ def _absent(found: Found, as_of: int) -> str | None:
     return _GRACE_OVER if found.sealed_until <= as_of else None
 
 
-def _effect(found: Found, _: int | None, __: int, ___: Policy) -> Fate:
+def _effect(found: Sequence[Found], _: int | None, __: int, ___: Policy) -> Sequence[Fate]:
     """It comes back into the tier that it was in."""
-    return Fate(SHORT_TERM if found.confidence_ppm is None else LONG_TERM, found.confidence_ppm)
+    return [Fate(SHORT_TERM if one.confidence_ppm is None else LONG_TERM, one.confidence_ppm) for one in found]
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:

@@ -272,7 +272,7 @@ def results(public: Published, **by_memory: str) -> None:
     decided = public.detail(DECIDED)
     names = {"A": A, "B": B, "C": C, "D": D}
     wanted = {names[name]: outcome for name, outcome in by_memory.items()}
-    changed = tuple(replace(r, outcome=wanted.get(r.memory_id, r.outcome)) for r in decided.results)
+    changed = tuple(replace(r, outcome=wanted.get(r.memory_ids[0], r.outcome)) for r in decided.results)
     public.forge(DECIDED, replace(decided, results=changed))
 
 
@@ -287,7 +287,7 @@ def results(public: Published, **by_memory: str) -> None:
         pytest.param(lambda p: detail(p, DECIDED, results=p.detail(DECIDED).results[:3]), id="a result left out"),
         pytest.param(
             lambda p: detail(
-                p, DECIDED, results=(*p.detail(DECIDED).results, Result(C, "forget", "forgotten", "quorum"))
+                p, DECIDED, results=(*p.detail(DECIDED).results, Result((C,), "forget", "forgotten", "quorum"))
             ),
             id="a result added",
         ),

@@ -27,7 +27,7 @@ KEYS = {
     "journal": ("seq",),
     "event": ("seq",),
     "decision": ("epoch",),
-    "outcome": ("epoch", "position"),
+    "outcome": ("epoch", "position", "memory_id"),
     "ballot": ("epoch", "position", "member"),
     "memory": ("id",),
     "strength": ("memory_id",),
@@ -51,6 +51,8 @@ def other(value: Any) -> Any:
             return value + b"x"
         case list():
             return value[:-1]
+        case dict():
+            return value | {"promote": 1}
         case None:
             return 7
     raise AssertionError(value)

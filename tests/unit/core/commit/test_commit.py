@@ -262,7 +262,7 @@ def test_what_was_touched_since_the_nomination_is_not_forgotten(shard: Shard) ->
     change = shard.decide(forget(A, B), accepted_offset=nominated_at)
     assert outcomes(shard, change) == [("voided", "touched since")] * 2
     assert {shard.rows.memories[i].tier for i in (A, B)} == {"short-term"}
-    assert shard.rows.strengths[A].forget_kept == 0
+    assert shard.rows.strengths[A].kept == {}
 
 
 def test_an_access_before_the_nomination_does_not_void_it(shard: Shard) -> None:
@@ -317,13 +317,13 @@ def test_a_kept_memory_rests_longer_each_time_until_it_is_used(shard: Shard) -> 
     rests = []
     for _ in range(4):
         assert outcomes(shard, shard.decide(forget(A), votes.nobody)) == [("kept", "too_few_votes")]
-        rests.append(shard.rows.strengths[A].forget_rest - shard.rows.state.last_epoch)
+        rests.append(shard.rows.strengths[A].rest["forget"] - shard.rows.state.last_epoch)
     assert rests == [2, 3, 5, 5]  # epoch + 1 + 1, 2, 4, and the cap
     shard.decide(promote(A), votes.nobody)
-    assert (shard.rows.strengths[A].promote_kept, shard.rows.strengths[A].forget_kept) == (1, 4)
+    assert shard.rows.strengths[A].kept == {"promote": 1, "forget": 4}
     shard.access(A, 10_001)
     strength = shard.rows.strengths[A]
-    assert (strength.forget_kept, strength.forget_rest, strength.promote_kept) == (0, 0, 1)
+    assert (strength.kept, strength.rest.keys()) == ({"promote": 1}, {"promote"})  # a promotion was not about its use
 
 
 def test_a_light_majority_keeps(shard: Shard) -> None:

@@ -125,10 +125,19 @@ BAD_PRE_PREPARES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "nothing nominated": (lambda: with_nomination(proposals=()), "0 proposals, not 1 to 256"),
     "too much nominated": (
-        lambda: with_nomination(proposals=tuple(replace(PROPOSALS[0], memory_id=f"m{i}") for i in range(257))),
+        lambda: with_nomination(proposals=tuple(replace(PROPOSALS[0], memory_ids=(f"m{i}",)) for i in range(257))),
         "257 proposals",
     ),
     "a memory twice": (lambda: with_nomination(proposals=(PROPOSALS[0], PROPOSALS[0])), "proposed twice"),
+    "no memory": (lambda: with_nomination(proposals=(replace(PROPOSALS[0], memory_ids=()),)), "names no memory"),
+    "a memory twice in a proposal": (
+        lambda: with_nomination(proposals=(replace(PROPOSALS[0], memory_ids=("m1", "m1")),)),
+        "proposed twice",
+    ),
+    "more memories than the kind takes": (
+        lambda: with_nomination(proposals=(replace(PROPOSALS[0], memory_ids=("m1", "m3")),)),
+        "2 memories in a proposal to forget, which takes 1",
+    ),
     "a memory of another shard": (
         lambda: with_nomination(proposals=(replace(PROPOSALS[0], namespace=f"{SPACE}-elsewhere"),)),
         "is not of shard 0",

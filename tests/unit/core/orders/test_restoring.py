@@ -79,7 +79,7 @@ def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec)
     )
     assert (strength.tier, strength.last_access, strength.salience_ppm) == ("long-term", 1_100, 700_000)
     assert (strength.accesses, strength.reinforced, strength.created) == (1, 1, 100)
-    assert (strength.due_at, strength.forget_rest) == (due_at(1_100, GENESIS.policy), 0)
+    assert (strength.due_at, strength.rest) == (due_at(1_100, GENESIS.policy), {})
     assert shard.rows.state.alive == alive + 1 and A in shard.work.net().revealed
     # An epoch about a request was none about memories: that one is as due as before.
     assert shard.rows.state.last_epoch_at == 1_000
@@ -355,7 +355,7 @@ def test_a_nomination_of_a_request_is_the_request_and_nothing_else(codec: Codec)
     forged = codec.encode(OrderFound(votes.signed(codec, GENESIS, "member:1", ORDER), 1_100, 8))
     for wrong in (
         {"proposals": (replace(one, last_access=1_101),)},
-        {"proposals": (one, replace(one, memory_id=B))},
+        {"proposals": (one, replace(one, memory_ids=(B,)))},
         {"proposals": (replace(one, kind="forget"),)},
         {"proposals": (replace(one, namespace="elsewhere"),)},
         {"trigger": asking.trigger(A)},

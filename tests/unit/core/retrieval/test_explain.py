@@ -39,7 +39,7 @@ def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
             notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
         if isinstance(detail, Decided):
             for at, result in enumerate(detail.results):
-                if result.memory_id == wanted:
+                if result.memory_ids == (wanted,):
                     decisions.append(
                         DecisionFacts(
                             entry.shard, detail.epoch, at, result.outcome, result.reason, entry.seq,
@@ -121,7 +121,7 @@ def test_a_kept_one_says_when_it_is_due_next() -> None:
     account, text = told(shard, A)
     assert account.due_at is not None
     assert account.due_at <= account.as_of
-    assert (account.forget_rest, account.last_epoch) == (3, 1)
+    assert (account.rest, account.last_epoch) == ({"forget": 3}, 1)
     assert "rests until epoch 3; next is 2" in text
 
 

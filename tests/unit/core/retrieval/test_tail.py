@@ -35,7 +35,7 @@ def shard(codec: Codec) -> Shard:
     made.episode("d", outcome="below_threshold")
     made.access(B, 2_000)
     made.tick(1_000_000_000)
-    made.decide([votes.proposal(A, FORGET.name), votes.proposal(B, PROMOTE.name)], lambda _, p: p.memory_id == A)
+    made.decide([votes.proposal(A, FORGET.name), votes.proposal(B, PROMOTE.name)], lambda _, p: p.memory_ids == (A,))
     made.destroy(A)
     made.access(A, 2_000)
     anew(made, B, 0)
@@ -119,7 +119,7 @@ def test_one_namespace_alone_with_its_votes_and_its_ends(codec: Codec, shard: Sh
     elsewhere = votes.proposal(memory_id("a", ELSEWHERE), FORGET.name, namespace=ELSEWHERE)
     other.tick(1_000_000_000)
     other.decide([elsewhere])
-    other.destroy(elsewhere.memory_id)
+    other.destroy(*elsewhere.memory_ids)
     mixed = shard.changes + other.changes
     assert told(codec, mixed, "greenhouse") == told(codec, shard.changes)
     assert len(told(codec, mixed, ELSEWHERE)) == 5

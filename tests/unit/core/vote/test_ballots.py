@@ -29,11 +29,16 @@ kinds = pytest.mark.parametrize("kind", list(KINDS.values()), ids=list(KINDS))
 
 
 def proposal(kind: Kind) -> Proposal:
-    return Proposal("m", "n", kind.name, "reason", OLD, OLD, 600_000)
+    return Proposal(("m",), "n", kind.name, "reason", OLD, OLD, 600_000)
 
 
 def judge(kind: Kind, facts: MemoryFacts | None, context: MemberContext, **changes: Any) -> Opinion:
-    (given,) = opinions(kind, [(proposal(kind), facts)], context, **({"as_of": NOW, "policy": POLICY} | changes))
+    (given,) = opinions(
+        kind,
+        [(proposal(kind), None if facts is None else (facts,))],
+        context,
+        **({"as_of": NOW, "policy": POLICY} | changes),
+    )
     assert check_opinion(kind, given, proposal(kind), NOW, POLICY) is None
     return given
 
@@ -104,12 +109,12 @@ def test_opinions_made_together_are_those_made_alone(kind: Kind) -> None:
     dice = np.random.default_rng(5)
     asked = [
         (
-            replace(proposal(kind), memory_id=f"m{i}"),
-            replace(FACTS, memory_id=f"m{i}", last_access=OLD + i, vector=vector),
+            replace(proposal(kind), memory_ids=(f"m{i}",)),
+            (replace(FACTS, memory_id=f"m{i}", last_access=OLD + i, vector=vector),),
         )
         for i, vector in enumerate(dice.standard_normal((9, 2)).astype(np.float16).astype(np.float32))
     ]
-    asked[3:5] = [(asked[3][0], None), (asked[4][0], replace(asked[4][1], vector=None))]
+    asked[3:5] = [(asked[3][0], None), (asked[4][0], (replace(asked[4][1][0], vector=None),))]
     known = MemberContext.of("n", [("m1", VECTOR, None), ("e2", np.array([0.6, 0.8], np.float32), None)])
     together = opinions(kind, asked, known, as_of=NOW, policy=POLICY)
     alone = [opinions(kind, [one], known, as_of=NOW, policy=POLICY) for one in asked]

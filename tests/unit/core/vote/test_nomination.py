@@ -38,7 +38,7 @@ def build(**changes: Any) -> NominationProposed | None:
 
 
 def named(record: NominationProposed | None) -> list[tuple[str, str, str]]:
-    return [(p.memory_id, p.kind, p.reason) for p in record.proposals] if record else []
+    return [(p.memory_ids[0], p.kind, p.reason) for p in record.proposals] if record else []
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ AS_OF = 1_000_000
 
 
 def nomination(*kinds: str) -> NominationProposed:
-    proposals = tuple(Proposal(f"m{i}", "space", kind, "test", 0, 0, 0) for i, kind in enumerate(kinds))
+    proposals = tuple(Proposal((f"m{i}",), "space", kind, "test", 0, 0, 0) for i, kind in enumerate(kinds))
     return NominationProposed(b"", 0, 0, 1, AS_OF, 0, "interval", proposals)
 
 

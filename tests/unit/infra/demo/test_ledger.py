@@ -18,6 +18,7 @@ from memquorum.core.records import (
     Stored,
     Ticked,
 )
+from memquorum.core.vote.kinds import KINDS
 from memquorum.schema_files import load_codec
 
 CODEC = load_codec()
@@ -34,12 +35,14 @@ def said(outcome: str = "stored", characters: int = 10) -> Stored:
 
 
 def nomination(epoch: int, *memories: str) -> NominationProposed:
-    proposals = tuple(Proposal(m, "n", "forget", "decayed", 1, 1, 5) for m in memories)
+    proposals = tuple(Proposal((m,), "n", "forget", "decayed", 1, 1, 5) for m in memories)
     return NominationProposed(b"", 0, 0, epoch, 7, 0, "interval", proposals)
 
 
 def decided(epoch: int, **ends: str) -> Decided:
-    return Decided(epoch, 0, epoch, b"", (), tuple(Result(m, "forget", end, "quorum") for m, end in ends.items()))
+    of = {kind.outcome: kind.name for kind in KINDS.values()}
+    results = tuple(Result((m,), of.get(end, "forget"), end, "quorum") for m, end in ends.items())
+    return Decided(epoch, 0, epoch, b"", (), results)
 
 
 def test_effects_tiers_and_characters():

@@ -27,7 +27,7 @@ def plain() -> tuple[Console, io.StringIO]:
 
 def some() -> Ledger:
     ledger = Ledger(load_codec())
-    ledger.epochs[0, 1] = Epoch(0, 1, 7, "interval", 2, 1000, 1250, (Result("A", "forget", "forgotten", "quorum"),))
+    ledger.epochs[0, 1] = Epoch(0, 1, 7, "interval", 2, 1000, 1250, (Result(("A",), "forget", "forgotten", "quorum"),))
     ledger.epochs[0, 2] = Epoch(0, 2, 9, "pressure", 1, 1300)
     ledger.moments = [Moment(86_400_000 * i, 10 * i, TIERS, 100 * i, 200 * i) for i in range(1, 30)]
     return ledger

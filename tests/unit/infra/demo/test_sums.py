@@ -24,7 +24,7 @@ def run() -> tuple[Tally, Counter, Ledger]:
     for memory, tier in {"A": "gone", "B": "sealed", "C": "long-term", "D": "short-term"}.items():
         ledger._move(memory, tier)
     ends = ("forgotten", "forgotten", "promoted", "kept", "forgotten", "restored")
-    results = tuple(Result(m, "forget", end, "quorum") for m, end in zip("ABCDDD", ends, strict=True))
+    results = tuple(Result((m,), "forget", end, "quorum") for m, end in zip("ABCDDD", ends, strict=True))
     ledger.epochs[0, 1] = Epoch(0, 1, 7, "interval", 6, 1000, 1250, results)
     ledger.epochs[0, 2] = Epoch(0, 2, 8, "interval", 3, 2000)
     return tally, Counter(episodes=9, accesses=3), ledger

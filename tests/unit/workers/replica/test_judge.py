@@ -76,7 +76,7 @@ class Bench:
             self.view.experienced(space, self.offset, Recent(memory_id, text, data, encoder, "ann", mark), keep=9)
 
     def asked(self, *proposed: tuple[str, str, str]) -> NominationProposed:
-        proposals = tuple(Proposal(m, space, kind, "decayed", 0, 0, 600_000) for m, space, kind in proposed)
+        proposals = tuple(Proposal((m,), space, kind, "decayed", 0, 0, 600_000) for m, space, kind in proposed)
         return NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.offset + 1, "interval", proposals)
 
     def says(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
@@ -171,7 +171,7 @@ def test_a_member_restores_what_it_knows_and_can_open(bench: Bench) -> None:
     """Asked for a second ago, it would not be nominated; asked for long ago, it has to mean something."""
 
     def asks(*ids: str, at: int, space: str = "here") -> NominationProposed:
-        wanted = tuple(Proposal(i, space, "restore", "requested", at, at, 0) for i in ids)
+        wanted = tuple(Proposal((i,), space, "restore", "requested", at, at, 0) for i in ids)
         return replace(bench.asked(), proposals=wanted, trigger="restore/x", order=b"")
 
     bench.memory("e", "here", (0, 1), mine=True)

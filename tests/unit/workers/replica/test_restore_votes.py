@@ -73,7 +73,7 @@ def fleet(tmp_path: Path) -> Iterator[Fleet]:
         made.sit(member)
         made.seats[member]._judge._vault = Keys()  # type: ignore[assignment]
     at = AS_OF - 400_000_000
-    forget = Proposal(MINE, votes.GREENHOUSE, "forget", "decayed", at, at, 600_000)
+    forget = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", at, at, 600_000)
     decide(made, NominationProposed(GENESIS.cluster, 0, 0, 1, AS_OF, 2, "interval", (forget,)))
     assert [one.outcome for one in outcomes(made)] == ["forgotten"]
     yield made
@@ -127,7 +127,7 @@ def test_who_has_lost_its_keys_or_lies_neither_withholds_nor_restores(
 
 def test_a_request_that_was_answered_is_not_voted_for_again(fleet: Fleet) -> None:
     decide(fleet, asks())
-    forget = Proposal(MINE, votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
+    forget = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
     late = AS_OF + 400_000_000
     fleet.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("much later", late)))
     decide(fleet, NominationProposed(GENESIS.cluster, 0, 0, 3, late, 5, "interval", (forget,)))
@@ -156,7 +156,7 @@ def journal(fleet: Fleet) -> list[Decided]:
 def test_who_came_too_late_for_the_logs_knows_from_the_journal_what_was_answered(fleet: Fleet) -> None:
     """A liar and one member that has only followed the journal would be enough to answer an old request again."""
     decide(fleet, asks())
-    forget = Proposal(MINE, votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
+    forget = Proposal((MINE,), votes.GREENHOUSE, "forget", "decayed", AS_OF, AS_OF, 600_000)
     late = AS_OF + 400_000_000
     fleet.logs[topics.ACCEPTED].append(CODEC.encode(ClockTicked("much later", late)))
     decide(fleet, NominationProposed(GENESIS.cluster, 0, 0, 3, late, 5, "interval", (forget,)))

@@ -157,7 +157,7 @@ class Table:
         return self.put(topics.ACCEPTED, ClockTicked(f"tick-{as_of}", as_of))
 
     def nominate(self, offset: int, *memories: str, epoch: int = 1, as_of: int = NOW, kind: str = "forget") -> bytes:
-        proposals = tuple(Proposal(m, "space", kind, "decayed", 0, 0, 600_000) for m in memories)
+        proposals = tuple(Proposal((m,), "space", kind, "decayed", 0, 0, 600_000) for m in memories)
         record = NominationProposed(GENESIS.cluster, 0, 0, epoch, as_of, offset, "interval", proposals)
         data = votes.signed(CODEC, GENESIS, "service:nomination", record)
         self.put(topics.NOMINATIONS, data)
@@ -496,7 +496,7 @@ def test_an_episode_whose_key_was_destroyed_is_no_context_though_it_was_opened_b
     del table.vault.keys["m2"]
     judge = table.seat._judge
     nomination = NominationProposed(
-        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
+        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal(("m1",), "space", "forget", "decayed", 0, 0, 600_000),)
     )
     anew = judged(Judge(CODEC, table.view, table.vault, GENESIS), nomination)
     assert [o.terms[1] for o in anew] == [0]
@@ -514,7 +514,7 @@ def test_vectors_of_two_encoders_are_never_compared_though_they_are_as_long(tabl
     anew = sealing.seal_vector(key, os.urandom(12), np.array([1, 0], np.float32), "m1")
     table.put(topics.REENCODED, MemoryReencoded("m1", "space", "minilm", "bert", anew, 1))
     nomination = NominationProposed(
-        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
+        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal(("m1",), "space", "forget", "decayed", 0, 0, 600_000),)
     )
     (opinion,) = judged(table.seat._judge, nomination)
     assert opinion.terms[1] == 0
@@ -529,7 +529,7 @@ def test_an_episode_that_was_opened_is_opened_again_when_it_is_encoded_anew(tabl
     anew = sealing.seal_vector(table.vault.keys["m2"], os.urandom(12), np.array([0, 1], np.float32), "m2")
     table.put(topics.REENCODED, MemoryReencoded("m2", "space", "minilm", "bert", anew, 1))
     nomination = NominationProposed(
-        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal("m1", "space", "forget", "decayed", 0, 0, 600_000),)
+        GENESIS.cluster, 0, 0, 2, NOW, 2, "interval", (Proposal(("m1",), "space", "forget", "decayed", 0, 0, 600_000),)
     )
     (opinion,) = judged(table.seat._judge, nomination)
     assert opinion.terms[1] == 0
@@ -591,7 +591,7 @@ def test_a_decision_moves_the_view_and_settles_the_slots(table: Table) -> None:
     table.turn()
     proposals = [votes.proposal(m, "forget", namespace="space") for m in ("m1", "m2")]
     pre_prepare, commits = votes.decision(
-        CODEC, GENESIS, proposals, lambda _, proposal: proposal.memory_id == "m1", as_of=NOW, accepted_offset=2
+        CODEC, GENESIS, proposals, lambda _, proposal: proposal.memory_ids == ("m1",), as_of=NOW, accepted_offset=2
     )
     table.put(topics.PRE_PREPARES, pre_prepare)
     for data in commits:

@@ -26,7 +26,7 @@ kinds = st.sampled_from(list(KINDS.values()))
 
 
 def proposal(kind: Kind) -> Proposal:
-    return Proposal("m", "n", kind.name, "reason", last_access=NOW, created=NOW, salience_ppm=0)
+    return Proposal(("m",), "n", kind.name, "reason", last_access=NOW, created=NOW, salience_ppm=0)
 
 
 def opinion(kind: Kind, terms: tuple[int, ...], policy: Policy = POLICY) -> Opinion:
