@@ -349,7 +349,7 @@ class InMemorySchedule:
         ]
         found.sort(key=lambda s: (s.due_at, s.memory_id))
         return [
-            DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.due_at)
+            DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.due_at, s.tier)
             for s in found[:limit]
         ]
 

@@ -694,7 +694,7 @@ LIMIT %(limit)s
 -- :name schedule_due
 -- What has crossed the decay threshold, does not rest and is not protected: an epoch costs what is due, not what is
 -- stored. Namespaces that have no room for it are left out. `kinds`: by tier, the kind that it rests for.
-SELECT s.memory_id::text, m.namespace, s.last_access, s.due_at
+SELECT s.memory_id::text, m.namespace, s.last_access, s.due_at, s.tier
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
 WHERE s.shard = %(shard)s AND s.due_at <= %(as_of)s AND NOT m.namespace = ANY(%(without)s::text[])

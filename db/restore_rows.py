@@ -11,7 +11,7 @@ from memquorum.core.api.answers import Restore, Restoring
 from memquorum.core.avro import Codec
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
 from memquorum.core.retrieval.forgetting import Used
-from memquorum.core.retrieval.restoring import Resting, told
+from memquorum.core.retrieval.restoring import ANSWERS, Resting, told
 
 
 def resting(rows: Sequence[tuple[Any, ...]]) -> list[Resting]:
@@ -38,7 +38,7 @@ def shown(codec: Codec, order_id: str, rows: Sequence[tuple[Any, ...]]) -> Resto
             base, memories=tuple(Restoring(i, "asked", "nobody has voted on it yet") for i in order.memory_ids)
         )
     # An epoch of a request to forget is about other memories, too.
-    mine = [row[6:9] for row in rows if row[2] == seq and row[4] == epoch and row[9] == order.action]
+    mine = [row[6:9] for row in rows if row[2] == seq and row[4] == epoch and row[9] in ANSWERS[order.action]]
     found = {memory_id: (outcome, reason) for memory_id, outcome, reason in mine}
     outcomes = [(i, *found[i]) if i in found else (i, "", "") for i in order.memory_ids]
     return told(base, order, outcomes, epoch=epoch, journal_seq=journal_seq)

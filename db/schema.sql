@@ -198,6 +198,7 @@ JOIN memory m ON m.id = o.memory_id
 LEFT JOIN (VALUES
     ('forget', ARRAY['decay', 'relevance', 'last_access']),
     ('promote', ARRAY['bfs', 'grounded', 'consistency', 'uncertainty']),
+    ('demote', ARRAY['decay', 'relevance', 'last_access']),
     ('configure', ARRAY['holds']),
     ('erase', ARRAY['holds']),
     ('restore', ARRAY['holds', 'decay', 'relevance', 'last_access'])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from memquorum.core.caps import Quota
 from memquorum.core.merging import Marks
 from memquorum.core.records import OrderFound
+from memquorum.core.tiers import SHORT_TERM
 
 Vector = NDArray[np.float32]
 
@@ -167,6 +168,7 @@ class DueMemory(Struct, frozen=True):
     namespace: str
     last_access: int
     due_at: int
+    tier: str = SHORT_TERM
 
 
 class Candidate(Struct, frozen=True):

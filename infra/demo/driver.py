@@ -38,6 +38,7 @@ from memquorum.core.records import (
     NominationProposed,
     Signed,
 )
+from memquorum.core.tiers import SEALED
 from memquorum.ports import Schedule
 from streams.nomination import Nomination
 from streams.stage import Arrival

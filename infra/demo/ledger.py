@@ -77,7 +77,6 @@ class Ledger:
     stands_for: dict[str, str] = field(default_factory=dict)
     """Memory id of an episode that reinforced another → the memory that it reinforced."""
     _size: dict[str, int] = field(default_factory=dict)
-    _confidence: dict[str, int | None] = field(default_factory=dict)
     _tiers: Counter[str] = field(default_factory=Counter)
     _alive_characters: int = 0
     _early: dict[tuple[int, int], tuple[Decided, int]] = field(default_factory=dict)
@@ -124,15 +123,11 @@ class Ledger:
         kind = KINDS[result.kind]
         if kind.effect is None or not passed(result):
             return
-        found = [self._found(memory) for memory in result.memory_ids]
-        for memory, fate in zip(result.memory_ids, kind.effect(found, PPM, 0, Policy()), strict=True):
+        tiers = [self.tier.get(memory, SHORT_TERM) for memory in result.memory_ids]
+        fates = kind.effect([Found(tier, alive=tier in ALIVE) for tier in tiers], PPM, 0, Policy())
+        for memory, fate in zip(result.memory_ids, fates, strict=True):
             if fate is not None:
-                self._confidence[memory] = fate.confidence_ppm
                 self._move(memory, fate.tier)
-
-    def _found(self, memory: str) -> Found:
-        tier = self.tier.get(memory, SHORT_TERM)
-        return Found(tier, alive=tier in ALIVE, confidence_ppm=self._confidence.get(memory))
 
     def _gone(self, detail: Destroyed | Erased) -> None:
         if isinstance(detail, Destroyed):

@@ -19,6 +19,7 @@ from infra.demo.ledger import Ledger, percentile
 from infra.demo.screen import duration, moment
 from infra.demo.sums import Check, Sum, words
 from memquorum.core.policy import NO_CAPS, Policy, to_json
+from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
 
 _BARS = "▁▂▃▄▅▆▇█"
 _ROWS = 10

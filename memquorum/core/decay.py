@@ -24,10 +24,12 @@ from functools import lru_cache
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
 from memquorum.core.records import Crossing
+from memquorum.core.tiers import LONG_TERM
 from memquorum.ports import DueMemory
 
 _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
@@ -45,6 +47,17 @@ class Profile(Struct, frozen=True):
     variance_ppm: int
     ambiguous: bool
     """σ² above `decay.variance_warning`: the scales disagree about the memory (SPEC A asks for a warning)."""
+
+
+def of_tier(policy: Policy, tier: str) -> Policy:
+    """The policy as it holds for memories of a tier: what was promoted decays by scales that are longer."""
+    return _long_term(policy) if tier == LONG_TERM else policy
+
+
+@lru_cache(maxsize=64)
+def _long_term(policy: Policy) -> Policy:
+    scales = tuple(scale * policy.decay.long_term for scale in policy.decay.scales_s)
+    return replace(policy, decay=replace(policy.decay, scales_s=scales, long_term=1.0))
 
 
 def decay(last_access: int, as_of: int, policy: Policy) -> Decimal:
@@ -149,10 +162,10 @@ def crossings(due: Iterable[DueMemory], as_of: int, policy: Policy) -> tuple[Cro
         Crossing(
             memory_id=memory.memory_id,
             last_access=memory.last_access,
-            decay_ppm=decay_ppm(memory.last_access, as_of, policy),
+            decay_ppm=decay_ppm(memory.last_access, as_of, of_tier(policy, memory.tier)),
         )
         for memory in due
-        if crossed(memory.last_access, as_of, policy)
+        if crossed(memory.last_access, as_of, of_tier(policy, memory.tier))
     )
 
 

@@ -48,6 +48,8 @@ class DecayPolicy(Struct, frozen=True):
     weights: tuple[float, ...] = (0.2, 0.3, 0.5)
     delta: float = 0.3
     variance_warning: float = 0.1
+    # The scales of long-term memory are so many times longer (SPEC B).
+    long_term: float = 10.0
 
 
 class SaliencePolicy(Struct, frozen=True):
@@ -210,6 +212,7 @@ def _check(policy: Policy) -> None:
         (all(w >= 0 for w in decay.weights), "decay.weights must not be negative"),
         (abs(sum(decay.weights) - 1) < 1e-9, "decay.weights must sum to 1"),
         (0 < decay.delta < 1, "decay.delta must lie between 0 and 1"),
+        (decay.long_term >= 1, "decay.long_term must be at least 1"),
         (0 <= salience.encode_threshold <= 1, "salience.encode_threshold must lie in [0, 1]"),
         (salience.buffer_size > 0, "salience.buffer_size must be positive"),
         (forget.omega_decay_ppm + forget.omega_relevance_ppm == PPM, "forget.omega_* must sum to 1,000,000"),
@@ -231,11 +234,12 @@ def _check(policy: Policy) -> None:
         (1 <= policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must be ≥ 1, ≤ its cap"),
     )
     hold(rules, _error)
-    left = sum(w * math.exp(-MAX_SPAN_MS / 1000 / s) for s, w in zip(decay.scales_s, decay.weights, strict=True))
+    slowest = zip([scale * decay.long_term for scale in decay.scales_s], decay.weights, strict=True)
+    left = sum(weight * math.exp(-MAX_SPAN_MS / 1000 / scale) for scale, weight in slowest)
     if left >= decay.delta:
         raise _error(
-            f"decay.delta = {decay.delta} is never crossed: after a thousand years D still is {left:.3f}; "
-            "shorten decay.scales_s, or raise decay.delta"
+            f"decay.delta = {decay.delta} is never crossed: after a thousand years D still is {left:.3f} in "
+            "long-term memory; shorten decay.scales_s, or raise decay.delta"
         )
 
 

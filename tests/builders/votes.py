@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import proposal_digest
-from memquorum.core.decay import decay_ppm
+from memquorum.core.decay import decay_ppm, of_tier
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.orders.members import apply, configuration_digest, order_id
@@ -30,7 +30,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed, places_of
-from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE, RESTORE
+from memquorum.core.vote.kinds import KINDS, LETS_GO, PROMOTE, RESTORE
 from tests.builders.genesis import public_key, seed_of
 
 GREENHOUSE = "greenhouse"  # a namespace of shard 0
@@ -129,9 +129,9 @@ def opinion(proposal: Proposal, yes: bool | int, as_of: int, policy: Policy) -> 
     elif kind is PROMOTE:
         terms = (PPM, 900_000, PPM, 0)
     else:
-        assert kind is FORGET
+        assert kind.name in LETS_GO.values()
         # Last used at time 0 as this member read it, and of no relevance to it: C = ω_D·D < θ for every as_of > 0.
-        terms = (decay_ppm(0, as_of, policy), 0 if yes is True else yes, 0)
+        terms = (decay_ppm(0, as_of, of_tier(policy, kind.decays_in)), 0 if yes is True else yes, 0)
     score = kind.score(terms, policy)
     assert kind.yes(score, policy) == bool(yes)
     return Opinion(bool(yes), score, terms)

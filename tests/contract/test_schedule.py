@@ -64,13 +64,13 @@ def test_what_was_kept_rests_and_what_was_forgotten_is_gone(world: World, shard:
     assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [C]
     shard.decide([votes.proposal(C, "promote")])
     world.flush(shard)
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == sorted([A, C])  # from either tier
+    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [A, C]  # C later, by the scales of its tier
     shard.decide([votes.proposal(A, "forget")], votes.nobody)
     world.flush(shard)
     assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [C]
     shard.access(A, 2_000)  # use ends the rest
     world.flush(shard)
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [C, A]
+    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [A, C]
 
 
 def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shard: Shard) -> None:
@@ -139,6 +139,14 @@ def test_candidates_are_the_living_in_the_order_asked_for(world: World, shard: S
     shard.decide([votes.proposal(C, "forget")], votes.nobody)
     world.flush(shard)
     assert [c.memory_id for c in world.schedule.candidates(0, [B, C])] == [B]  # C was kept, and rests
+    shard.decide([votes.proposal(B, "demote")], votes.nobody)
+    world.flush(shard)
+    assert [c.memory_id for c in world.schedule.candidates(0, [B, C])] == [C]  # B rests, for the kind of its tier
+    assert [(m.memory_id, m.tier) for m in world.schedule.due(0, LATE, 10)] == [(C, "short-term")]
+    shard.access(B, LATE)
+    world.flush(shard)
+    found = world.schedule.due(0, 2 * LATE, 10)
+    assert [(m.memory_id, m.tier) for m in found] == [(C, "short-term"), (B, "long-term")]
 
 
 def test_status_is_where_the_journal_stands(world: World, shard: Shard) -> None:

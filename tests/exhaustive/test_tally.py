@@ -56,7 +56,7 @@ WEIGHTS = {
 }
 TOO_UNEVEN = [(1500, 1000, 1000, 1000), (1000, 1000, 1000, 0), (1250, 1250, *(1000,) * 5), (*(1000,) * 6, 0)]
 EVERY = [(n, kind, weights) for n in (4, 7) for kind in ("forget", "promote") for weights in WEIGHTS[n]]
-BACK = [(n, "restore", weights) for n in (4, 7) for weights in WEIGHTS[n]]
+BACK = [(n, kind, weights) for n in (4, 7) for kind in ("restore", "demote") for weights in WEIGHTS[n]]
 each_restore = pytest.mark.parametrize(("n", "kind", "weights"), BACK)
 each_election = pytest.mark.parametrize(("n", "kind", "weights"), EVERY)
 
@@ -89,7 +89,7 @@ def opinion(kind: str, code: int, genesis: Genesis) -> Opinion:
         terms = (PPM, PPM, PPM, 1_000) if code == YES else RESTORE.abstain(1_000)
         assert RESTORE.yes(RESTORE.score(terms, genesis.policy), genesis.policy) == (code == YES)
         return Opinion(code == YES, RESTORE.score(terms, genesis.policy), terms)
-    if kind == "forget":
+    if kind in ("forget", "demote"):
         return Opinion(code == YES, 0 if code == YES else PPM, (0, 0, 0) if code == YES else (PPM, PPM, 0))
     terms = {NO: (0, 0, 0, PPM), WEAK: (PPM, PPM, 100_000, 0), YES: (PPM, PPM, PPM, 0)}[code]
     score = PROMOTE.score(terms, genesis.policy)
@@ -156,7 +156,7 @@ def test_certificates_that_end_differently(n: int, kind: str, weights: tuple[int
     for certificate in every[outcome]:
         both = (certificate != ABSENT) & (kept != ABSENT)
         twice = (both & (certificate != kept)).sum(axis=1)
-        assert kind == "restore" or (twice[against] > genesis.f).all()
+        assert (n, kind, weights) in BACK or (twice[against] > genesis.f).all()
         left_out = ((certificate >= WEAK) & (kept == ABSENT)).any(axis=1)
         assert left_out[twice == 0].all()
         together = np.maximum(kept, certificate)[twice == 0]

@@ -13,7 +13,7 @@ from memquorum.core.consensus.evidence import BadEvidence, UnknownRelease, charg
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest, open_signed
 from memquorum.core.records import BallotCast, Checkpoint, PrePrepare, Signed
-from memquorum.core.vote.kinds import RESTORE
+from memquorum.core.vote.kinds import KINDS
 from tests.simulation.ordered import answered
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Watch:
         for outcome in checked.outcomes:
             honest = [m for m in outcome.yes if m not in self._liars]
             # What another vote undoes takes f + 1 members, so one of them is honest.
-            least = 1 if outcome.kind == RESTORE.name else by.f + 1
+            least = KINDS[outcome.kind].votes(by.quorum, by.f) - by.f
             if outcome.decided and len(honest) < least:
                 raise Violation(_MAJORITY, f"{outcome.memory_ids[0]}: {outcome.outcome} by {len(honest)} honest votes")
 

@@ -18,7 +18,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus.certificate import Nominated, proposal_digest
 from memquorum.core.consensus.events import Message
 from memquorum.core.consensus.replica import ShardReplica
-from memquorum.core.decay import decay_ppm
+from memquorum.core.decay import decay_ppm, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest
 from memquorum.core.ids import shard_of
@@ -26,7 +26,7 @@ from memquorum.core.orders.members import configuration_digest
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
 from memquorum.core.vote.columns import BadBallot, places_of, read
-from memquorum.core.vote.kinds import CONFIGURE, ERASE, FORGET, RESTORE
+from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, ERASE, FORGET, KINDS, RESTORE
 from tests.simulation import faults
 from tests.simulation.behaviours import LIBRARY, Twin
 from tests.simulation.broker import Broker
@@ -43,6 +43,8 @@ from tests.simulation.story import Story
 AS_OF = 1_000_000_000
 NOMINATOR = "service:nomination"
 _BY_ORDER = (CONFIGURE.name, ERASE.name)
+_DROPS = ((FORGET.name,), (FORGET.name, DEMOTE.name))
+"""What an epoch proposes."""
 INTERVAL = 2  # decisions between two checkpoints
 _AGAIN = 10_000 * MS  # the nomination service says again what was not decided
 # By when, after the heal, all must be decided: view changes back off, and up to f primaries in a row may lie.
@@ -229,8 +231,8 @@ class World:
 
     def _proposed(self, epoch: int, name: str) -> NominationProposed:
         proposals = tuple(
-            Proposal((f"{name}-{epoch}-{i}",), self.namespace, "forget", "decayed", 0, 0, 500_000)
-            for i in range(1 + self.dice.roll(2, "proposals", epoch))
+            Proposal((f"{name}-{epoch}-{i}",), self.namespace, kind, "decayed", 0, 0, 500_000)
+            for i, kind in enumerate(self.dice.pick(_DROPS, "proposals", epoch))
         )
         return NominationProposed(
             self.genesis.cluster, self.genesis.config, self.plan.shard, epoch, AS_OF, 0, "interval", proposals
@@ -281,8 +283,9 @@ class World:
             at = proposal.last_access
             told = (PPM, decay_ppm(at, AS_OF, policy), PPM, at) if yes else RESTORE.abstain(AS_OF)
             return Opinion(yes, RESTORE.score(told, policy), told)
-        terms = (decay_ppm(0, AS_OF, policy), 0, 0) if yes else FORGET.abstain(AS_OF)
-        return Opinion(yes, FORGET.score(terms, policy), terms)
+        kind = KINDS[proposal.kind]
+        terms = (decay_ppm(0, AS_OF, of_tier(policy, kind.decays_in)), 0, 0) if yes else kind.abstain(AS_OF)
+        return Opinion(yes, kind.score(terms, policy), terms)
 
     # What nodes ask -------------------------------------------------------------------------------------------------
 

@@ -307,7 +307,8 @@ class Restore(Struct, frozen=True):
 
 class Leaving(Struct, frozen=True):
     """What a vote would look at: decay D now, and the relevance below which a member lets the memory go; 0: nobody
-    does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, kept or unknown.
+    does, however little it means to them. `status`: alive, protected (nobody votes on it), forgotten, demoted (it
+    was in long-term memory: ask again), kept or unknown.
     """
 
     memory_id: str

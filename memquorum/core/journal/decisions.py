@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from memquorum.core import caps
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
+from memquorum.core.decay import due_at, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import resting, restores
@@ -123,7 +124,6 @@ def _find(rows: Rows, memory: Memory, *, opened: bool) -> Found:
     return Found(
         tier=memory.tier,
         alive=strength is not None,
-        confidence_ppm=memory.confidence_ppm,
         sealed_until=memory.sealed_until,
         touched=strength.touched if strength is not None else 0,
         protected=protects(rows.protected, memory.id),
@@ -200,7 +200,8 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             if not alive:
                 done.removed.append(memory_id)
             elif strength is not None:
-                done.strengths.append(replace(strength, tier=fate.tier))
+                due = due_at(strength.last_access, of_tier(policy, fate.tier))
+                done.strengths.append(replace(strength, tier=fate.tier, due_at=due))
             else:
                 told, at = restored[memory_id], nomination.accepted_offset
                 back_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at, policy=policy)

@@ -21,7 +21,7 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
-from memquorum.core.decay import due_at
+from memquorum.core.decay import due_at, of_tier
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, erasures, links, protections, repetitions, resting, restores
@@ -307,7 +307,7 @@ def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength
     return replace(
         strength,
         last_access=last_access,
-        due_at=due_at(last_access, rules.genesis.policy),
+        due_at=due_at(last_access, of_tier(rules.genesis.policy, strength.tier)),
         touched=offset,
         kept=kept,
         rest=rest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memquorum.core.decay import due_at
+from memquorum.core.decay import due_at, of_tier
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.orders.restore import RESTORE
 from memquorum.core.policy import Policy
@@ -52,7 +52,7 @@ def strength(
         salience_ppm=told.salience_ppm,
         created=memory.created,
         last_access=proposal.last_access,
-        due_at=due_at(proposal.last_access, policy),
+        due_at=due_at(proposal.last_access, of_tier(policy, tier)),
         touched=nominated_at,
         accesses=told.accesses,
         reinforced=told.reinforced,

@@ -252,6 +252,7 @@ class Account(Struct, frozen=True):
 def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
     """The account of a memory. `facts` come from `db/explain_rows.py`."""
     memory, strength = facts.memory, facts.strength
+    policy = genesis.policy if strength is None else decay.of_tier(genesis.policy, strength.tier)
     alive = strength if memory is not None and memory.tier in ALIVE else None
     # What failed may have been tried again: the last try counts.
     birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "dropped")), None)
@@ -280,7 +281,7 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         sealed_until=memory.sealed_until if memory else None,
         due_at=alive.due_at if alive else None,
         rest=alive.rest if alive else {},
-        profile=decay.profile(alive.last_access, facts.as_of, genesis.policy) if alive else None,
+        profile=decay.profile(alive.last_access, facts.as_of, policy) if alive else None,
         erased=facts.erasure,
         protected=facts.protected,
         waiting=facts.waiting,
@@ -398,6 +399,7 @@ def _opinion(genesis: Genesis, ballot: Ballot, at: int, kind: str, as_of: int) -
     member, opinion = genesis.member(ballot.member), ballot.opinions[at]
     assert member is not None  # the certificate was checked
     terms = dict(zip(KINDS[kind].terms, opinion.terms, strict=True))
+    policy = decay.of_tier(genesis.policy, KINDS[kind].decays_in)
     # Who does not know a memory to rest says nothing of its last use.
     last_access = terms.get("last_access") if terms.get("holds") != 0 else None
     return MemberOpinion(
@@ -408,7 +410,7 @@ def _opinion(genesis: Genesis, ballot: Ballot, at: int, kind: str, as_of: int) -
         yes=opinion.yes,
         score_ppm=opinion.score_ppm,
         terms=terms,
-        profile=None if last_access is None else decay.profile(last_access, as_of, genesis.policy),
+        profile=None if last_access is None else decay.profile(last_access, as_of, policy),
     )
 
 

@@ -10,7 +10,7 @@ from memquorum.core import caps
 from memquorum.core.api.answers import Leaving
 from memquorum.core.api.requests import ForgetRequest
 from memquorum.core.caps import Quota
-from memquorum.core.decay import decay_ppm
+from memquorum.core.decay import decay_ppm, of_tier
 from memquorum.core.orders.protect import GOAL, HOLD, PIN
 from memquorum.core.orders.restore import FORGET
 from memquorum.core.policy import PPM, CapsPolicy, Policy
@@ -18,6 +18,7 @@ from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import read_body
 from memquorum.core.retrieval.restoring import checked
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.vote.kinds import KINDS, LETS_GO
 
 ALIVE, PROTECTED, FORGOTTEN, KEPT, UNKNOWN = "alive", "protected", "forgotten", "kept", "unknown"
 
@@ -78,7 +79,8 @@ def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | 
         return Leaving(memory_id, UNKNOWN, "this namespace has no such memory")
     if row.last_access is None:
         return Leaving(memory_id, FORGOTTEN, "it is forgotten already")
-    decay = decay_ppm(min(row.last_access, row.as_of), row.as_of, policy)
+    kind = KINDS[LETS_GO[row.tier]]
+    decay = decay_ppm(min(row.last_access, row.as_of), row.as_of, of_tier(policy, row.tier))
     if shielded is not None:
         told = f"it is {shielded}: it is not forgotten while that stands, and nobody votes on it"
         return Leaving(memory_id, PROTECTED, told, decay / PPM)
@@ -91,6 +93,8 @@ def _standing(memory_id: str, row: Used | None, policy: Policy, shielded: str | 
         detail = "no member lets it go so soon after its last use"
     if row.kept:
         detail += f"; it was kept {row.kept} times lately, and may rest"
-    if stop is not None:
+    if not kind.seals:
+        detail = f"it is in {row.tier} memory: the vote is to {kind.words.aim} first, ask again after that; {detail}"
+    elif stop is not None:
         detail = f"{stop}, and a proposal waits until then; {detail}"
     return Leaving(memory_id, ALIVE, detail, decay / PPM, share)

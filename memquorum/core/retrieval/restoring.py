@@ -17,10 +17,13 @@ from memquorum.core.policy import Policy
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import BadRequest, read_body, read_namespace
 from memquorum.core.retrieval.telling import WHY, moment
-from memquorum.core.vote.kinds import KINDS
+from memquorum.core.vote.kinds import KINDS, LETS_GO
 
 SEALED, RESTORED, ALIVE, DESTROYED, ERASED, UNKNOWN = "sealed", "restored", "alive", "destroyed", "erased", "unknown"
 FORGOTTEN, KEPT = "forgotten", "kept"
+ANSWERS = {RESTORE: frozenset({RESTORE}), FORGET: frozenset(LETS_GO.values())}
+"""By what a request asks for, the kinds of proposals that answer it."""
+_STEPS = {KINDS[name].outcome for name in ANSWERS[FORGET] if not KINDS[name].seals}
 _NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
@@ -91,6 +94,8 @@ def decided(memory_id: str, outcome: str, reason: str, *, action: str = RESTORE)
 def _left(memory_id: str, outcome: str, why: str) -> Restoring:
     if outcome == KINDS[FORGET].outcome:
         return Restoring(memory_id, FORGOTTEN, "it rests sealed for its grace time, and may be restored")
+    if outcome in _STEPS:
+        return Restoring(memory_id, outcome, "it is in short-term memory now: ask again to have it forgotten")
     if outcome == "kept":
         return Restoring(memory_id, KEPT, f"the members keep it: {why}")
     if outcome:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memquorum.core.decay import Profile
+from memquorum.core.decay import Profile, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.decisions import CAP, UNKNOWN
 from memquorum.core.orders import uses
@@ -181,7 +181,7 @@ def _opinions(vote: Vote, kind: Kind, policy: Policy) -> Iterator[str]:
     profiles = {o.profile for o in vote.opinions}
     alike = next(iter(profiles)) if len(profiles) == 1 else None
     if alike is not None:
-        yield f"  Decay: {_decay(alike, policy)}."
+        yield f"  Decay: {_decay(alike, of_tier(policy, kind.decays_in))}."
     width = max((len(o.name) for o in vote.opinions), default=0)
     for opinion in vote.opinions:
         own = ""
@@ -228,7 +228,7 @@ def _now(account: Account, policy: Policy) -> Iterator[str]:
         yield "  There is nothing to forget; the key of its sealed copy is destroyed, as of what is forgotten, after"
         yield f"  {span(policy.forget.grace_ms)}."
     else:
-        yield f"  {_decay(account.profile, policy)}."
+        yield f"  {_decay(account.profile, of_tier(policy, account.tier))}."
         if not account.protected:
             yield from _due(account, account.due_at)
         if account.confidence_ppm is not None:
@@ -250,16 +250,18 @@ def _sealed(account: Account) -> Iterator[str]:
 
 
 def _due(account: Account, due_at: int) -> Iterator[str]:
-    if account.stopped_until is not None:
+    kind = KINDS[LETS_GO[account.tier]]
+    stopped = account.stopped_until if kind.capped else None
+    if stopped is not None:
         yield "  Its namespace has lost as much as may be forgotten in a day: nothing more goes there before"
-        yield f"  {moment(account.stopped_until)}."
+        yield f"  {moment(stopped)}."
     if due_at > account.as_of:
-        yield f"  If nobody uses it, it may be proposed to be forgotten in {span(due_at - account.as_of)},"
+        yield f"  If nobody uses it, it may be proposed to be {kind.outcome} in {span(due_at - account.as_of)},"
         yield f"  from {moment(due_at)} on."
-    elif (rest := account.rest.get(LETS_GO[account.tier], 0)) > account.last_epoch + 1:
+    elif (rest := account.rest.get(kind.name, 0)) > account.last_epoch + 1:
         yield f"  It was kept lately and rests until epoch {rest}; next is {account.last_epoch + 1}."
-    elif account.stopped_until is None:
-        yield "  It may be proposed to be forgotten in the next epoch."
+    elif stopped is None:
+        yield f"  It may be proposed to be {kind.outcome} in the next epoch."
 
 
 def moment(ms: int) -> str:

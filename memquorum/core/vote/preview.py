@@ -108,6 +108,8 @@ def outlook(
         candidate = one.candidate
         told = found.setdefault(candidate.namespace, Outlook(candidate.namespace, shard))
         told.living += 1
+        if candidate.tier not in FORGET.tiers:
+            continue
         reason = FORGET.eligible(candidate, as_of, policy) or (nomination.PRESSURE if over > 0 else None)
         if reason is None:
             continue

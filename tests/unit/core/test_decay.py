@@ -83,7 +83,7 @@ def test_a_threshold_that_is_never_crossed_is_refused_with_the_policy() -> None:
 
 
 def test_the_longest_decay_that_is_allowed_is_solved() -> None:
-    slow = Policy(decay=DecayPolicy(scales_s=(2e10,), weights=(1.0,)))
+    slow = Policy(decay=DecayPolicy(scales_s=(2e10,), weights=(1.0,), long_term=1.0))
     assert MAX_SPAN_MS / 2 < decay.span_ms(slow) < MAX_SPAN_MS
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from memquorum.core.vote.kinds.demote import DEMOTE
 from memquorum.core.vote.kinds.forget import FORGET
 from memquorum.core.vote.kinds.kind import Kind, Offered
 from memquorum.core.vote.kinds.ordered import CONFIGURE, ERASE
 from memquorum.core.vote.kinds.promote import PROMOTE
 from memquorum.core.vote.kinds.restore import RESTORE
 
-__all__ = ["CONFIGURE", "ERASE", "FORGET", "KINDS", "LETS_GO", "PROMOTE", "RAISES", "RESTORE"]
+__all__ = ["CONFIGURE", "DEMOTE", "ERASE", "FORGET", "KINDS", "LETS_GO", "PROMOTE", "RAISES", "RESTORE"]
 
-KINDS: Mapping[str, Kind] = MappingProxyType({kind.name: kind for kind in (FORGET, PROMOTE, CONFIGURE, ERASE, RESTORE)})
+KINDS: Mapping[str, Kind] = MappingProxyType(
+    {kind.name: kind for kind in (FORGET, PROMOTE, DEMOTE, CONFIGURE, ERASE, RESTORE)}
+)
 """Every kind by its name. Their order is that of a ballot's columns, and of the proposals of an epoch."""
 
 LETS_GO: Mapping[str, str] = {

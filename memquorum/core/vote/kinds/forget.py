@@ -10,15 +10,35 @@ from numpy.typing import NDArray
 
 from memquorum.core.decay import crossed, decay_ppm, decays_ppm
 from memquorum.core.policy import PPM, Policy, share
-from memquorum.core.tiers import ALIVE, SEALED
+from memquorum.core.tiers import LONG_TERM, SEALED, SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, relevance
-from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Offered, Rests, Terms, Together, Words, outside, within
+from memquorum.core.vote.kinds.kind import (
+    Columns,
+    Fate,
+    Found,
+    Kind,
+    Offered,
+    Rests,
+    Terms,
+    Together,
+    Words,
+    outside,
+    within,
+)
 from memquorum.ports import Candidate
 
 GONE_ALREADY, PROTECTED, TOUCHED = "gone already", "protected", "touched since"
+_LONG_TERM = "long-term"
+SPARED = {
+    PROTECTED: "it was protected from being forgotten",
+    TOUCHED: "it was used after the vote began, so the vote does not count",
+    GONE_ALREADY: "it was gone already",
+}
+"""In words, why a memory is left alone that nobody seemed to use."""
 
 
-def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+def due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
+    """Whether it has decayed."""
     return "decayed" if crossed(candidate.last_access, as_of, policy) else None
 
 
@@ -76,15 +96,20 @@ def absent(found: Found, _: int) -> str | None:
     return None if found.alive else GONE_ALREADY
 
 
-def void(found: Found, nominated_at: int) -> str | None:
-    """A memory that was used meanwhile is left alone, and so is one that was protected."""
+def disturbed(found: Found, nominated_at: int) -> str | None:
+    """Why a memory is left alone: it was used meanwhile, or protected."""
     if found.protected:
         return PROTECTED
     return TOUCHED if found.touched > nominated_at else None
 
 
+def _void(found: Found, nominated_at: int) -> str | None:
+    """What is in long-term memory goes by being demoted first."""
+    return _LONG_TERM if found.tier == LONG_TERM else disturbed(found, nominated_at)
+
+
 def _effect(found: Sequence[Found], _: int | None, as_of: int, policy: Policy) -> Sequence[Fate]:
-    return [Fate(SEALED, one.confidence_ppm, as_of + policy.forget.grace_ms) for one in found]
+    return [Fate(SEALED, sealed_until=as_of + policy.forget.grace_ms) for _ in found]
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:
@@ -105,7 +130,7 @@ FORGET = Kind(
     name="forget",
     terms=("decay", "relevance", "last_access"),
     widths=(4, 4, 8),
-    due=_due,
+    due=due,
     judge=judge,
     fade=fade,
     abstain=abstain,
@@ -123,18 +148,14 @@ FORGET = Kind(
             "pressure": "because its shard held more than its capacity",
             "asked": "because somebody wants it forgotten",
         },
-        why={
-            PROTECTED: "it was protected from being forgotten",
-            TOUCHED: "it was used after the vote began, so the vote does not count",
-            GONE_ALREADY: "it was gone already",
-        },
+        why={**SPARED, _LONG_TERM: "it was in long-term memory, which is demoted before it is forgotten"},
         opinion=_in_words,
     ),
     reads=False,
     offered=Offered.UNUSED,
-    tiers=frozenset(ALIVE),
+    tiers=frozenset({SHORT_TERM}),
     absent=absent,
-    void=void,
+    void=_void,
     effect=_effect,
     rests=Rests.UNTIL_USED,
     capped=True,

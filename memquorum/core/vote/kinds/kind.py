@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.records import Opinion, Proposal
+from memquorum.core.tiers import SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext, MemoryFacts
 from memquorum.ports import Candidate
 
@@ -47,7 +48,6 @@ class Found:
 
     tier: str
     alive: bool
-    confidence_ppm: int | None = None
     sealed_until: int | None = None
     touched: int = 0
     """The offset of the last record that used it or said it again."""
@@ -158,6 +158,8 @@ class Kind:
     offered: Offered = Offered.NONE
     takes: int = 1
     """How many memories of one namespace a proposal may name; one at least."""
+    decays_in: str = SHORT_TERM
+    """The tier by whose scales it measures decay."""
     tiers: frozenset[str] = frozenset()
     """Those whose memories it is about."""
     share: Fraction = Fraction(0)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from memquorum.core.decay import crossed, of_tier
 from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.records import Opinion
 from memquorum.core.tiers import LONG_TERM, SHORT_TERM
@@ -33,6 +34,8 @@ _PROMOTED = "promoted already"
 def _due(candidate: Candidate, as_of: int, policy: Policy) -> str | None:
     if candidate.salience_ppm < policy.promote.salience_ppm or as_of - candidate.created < policy.promote.age_ms:
         return None
+    if crossed(candidate.last_access, as_of, of_tier(policy, LONG_TERM)):
+        return None  # it would be demoted at once
     return "early" if candidate.early else "salient"
 
 
@@ -46,6 +49,8 @@ def _judge(
 def _terms(facts: MemoryFacts, context: MemberContext, as_of: int, policy: Policy, grounds: Grounds) -> Terms | None:
     if as_of - facts.created < policy.promote.age_ms or facts.salience_ppm < policy.promote.salience_ppm:
         return None  # not eligible, as this member reads the streams
+    if crossed(facts.last_access, as_of, of_tier(policy, LONG_TERM)):
+        return None
     return (
         grounds.bfs(facts, context),
         grounds.grounded(facts, context),

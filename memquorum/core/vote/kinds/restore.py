@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.orders.restore import REASON
 from memquorum.core.policy import PPM, Policy, share
-from memquorum.core.tiers import GONE, LONG_TERM, SEALED, SHORT_TERM
+from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 from memquorum.core.vote.grounds import Grounds, MemberContext
 from memquorum.core.vote.kinds import forget
 from memquorum.core.vote.kinds.kind import Columns, Fate, Found, Kind, Terms, Together, Words
@@ -60,8 +60,8 @@ def _absent(found: Found, as_of: int) -> str | None:
 
 
 def _effect(found: Sequence[Found], _: int | None, __: int, ___: Policy) -> Sequence[Fate]:
-    """It comes back into the tier that it was in."""
-    return [Fate(SHORT_TERM if one.confidence_ppm is None else LONG_TERM, one.confidence_ppm) for one in found]
+    """It comes back into the tier that everything is forgotten from."""
+    return [Fate(SHORT_TERM) for _ in found]
 
 
 def _in_words(terms: Mapping[str, int], yes: bool, score_ppm: int, policy: Policy) -> str:

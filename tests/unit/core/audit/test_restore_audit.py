@@ -14,7 +14,7 @@ from memquorum.core.records import Accessed, Decided, Restored
 from tests.builders import erasures, genesis, votes
 from tests.builders.published import POLICY, Published, kinds, publish
 from tests.builders.shard import Shard, memory_id
-from tests.builders.votes import proposal
+from tests.builders.votes import nobody, proposal
 
 GENESIS = genesis.make(policy=POLICY, **erasures.entitled())
 A, B = memory_id("a"), memory_id("b")
@@ -33,7 +33,7 @@ def public(codec: Codec) -> Published:
     shard.access(A, 600)
     shard.ask(replace(ORDER, order_id=memory_id("early")), 900)
     shard.tick(200_000)
-    shard.decide([proposal(A, "promote")])
+    shard.decide([proposal(A, "promote")], nobody)
     shard.decide([proposal(A, "forget"), proposal(B, "forget")])
     shard.ask(ORDER, 200_100)
     shard.tick(200_200)

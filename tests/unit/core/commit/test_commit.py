@@ -308,7 +308,7 @@ def test_a_memory_is_promoted_once(shard: Shard) -> None:
     shard.tick(100_000)
     shard.decide(promote(A))
     assert outcomes(shard, shard.decide(promote(A))) == [("voided", "promoted already")]
-    assert outcomes(shard, shard.decide(forget(A))) == [("forgotten", "quorum")]  # from either tier
+    assert outcomes(shard, shard.decide(forget(A))) == [("voided", "long-term")]  # it is demoted before
 
 
 def test_a_kept_memory_rests_longer_each_time_until_it_is_used(shard: Shard) -> None:

@@ -50,14 +50,14 @@ KEPT = Restored(A, 700_000, 1, 1, 0, 0)
 
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
-    """A is of long-term memory, was read once and said again once; B is not. Both are forgotten, until 1,500."""
+    """A was read once and said again once, and B was not. Both are forgotten, until 1,500."""
     made = Shard(codec, GENESIS)
     made.episode("a", 100)
     made.episode("b", 100)
     made.episode("a again", 120, "reinforced", reinforces=A, salience=700_000)
     made.access(A, 130)
     made.tick(1_000)
-    made.decide([proposal(A, "promote")])
+    made.decide([proposal(A, "promote")], nobody)
     made.decide([proposal(A, "forget"), proposal(B, "forget")])
     assert {made.rows.memories[i].tier for i in (A, B)} == {"sealed"}
     return made
@@ -75,9 +75,9 @@ def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec)
     assert outcome(change) == [("restored", "quorum")]
     memory, strength = shard.rows.memories[A], shard.rows.strengths[A]
     assert memory == replace(
-        before, tier="long-term", sealed_until=None, asks_after=None, changed=1_200, seq=change.entry.seq
+        before, tier="short-term", sealed_until=None, asks_after=None, changed=1_200, seq=change.entry.seq
     )
-    assert (strength.tier, strength.last_access, strength.salience_ppm) == ("long-term", 1_100, 700_000)
+    assert (strength.tier, strength.last_access, strength.salience_ppm) == ("short-term", 1_100, 700_000)
     assert (strength.accesses, strength.reinforced, strength.created) == (1, 1, 100)
     assert (strength.due_at, strength.rest) == (due_at(1_100, GENESIS.policy), {})
     assert shard.rows.state.alive == alive + 1 and A in shard.work.net().revealed

@@ -28,6 +28,15 @@ def shard() -> Shard:
     return lively(Shard(CODEC, GENESIS))
 
 
+@pytest.fixture
+def alive() -> Shard:
+    """A is of short-term memory, and was not voted on."""
+    made = Shard(CODEC, GENESIS)
+    made.episode("a", at=500)
+    made.tick(1_000)
+    return made
+
+
 def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
     """What `db/explain_rows.py` would load."""
     notes, decisions, repetitions = [], [], 0
@@ -210,12 +219,12 @@ def test_what_protects_a_memory_is_named(shard: Shard, kind: str, told: str) -> 
     assert told in "\n".join(telling.lines(account, GENESIS))
 
 
-def test_of_what_is_protected_no_date_to_be_forgotten_is_told(shard: Shard) -> None:
-    about = facts(shard, B)
+def test_of_what_is_protected_no_date_to_be_forgotten_is_told(alive: Shard) -> None:
+    about = facts(alive, A)
     assert "may be proposed to be forgotten" in "\n".join(
         telling.lines(explain.explain(CODEC, GENESIS, about), GENESIS)
     )
-    order = Protection(B, "pin", 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", None, 5_000)
+    order = Protection(A, "pin", 0, 1, NAMESPACE, memory_id("order"), "service:erasure", "ada", None, 5_000)
     account = explain.explain(CODEC, GENESIS, replace(about, protected=(order,)))
     text = "\n".join(telling.lines(account, GENESIS))
     assert "it is not forgotten while that stands" in text and "may be proposed" not in text
@@ -228,8 +237,8 @@ def test_the_key_of_what_is_sealed_and_held_is_kept(shard: Shard) -> None:
     assert "its key is kept while that stands" in text and "UTC on, once nothing holds it." in text
 
 
-def test_a_request_that_waits_and_a_cap_that_leaves_nothing_are_told(shard: Shard) -> None:
-    about = facts(shard, B)
+def test_a_request_that_waits_and_a_cap_that_leaves_nothing_are_told(alive: Shard) -> None:
+    about = facts(alive, A)
     waiting = Waiting(memory_id("request"), "forget", "key 7", "spring", 5_000)
     quota = Quota(10, ((about.as_of, 5),))
     account = explain.explain(CODEC, GENESIS, replace(about, waiting=(waiting,), quota=quota))

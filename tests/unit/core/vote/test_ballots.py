@@ -15,7 +15,7 @@ from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import Opinion, Proposal
 from memquorum.core.vote.grounds import Grounds
 from memquorum.core.vote.judging import MemberContext, MemoryFacts, opinions
-from memquorum.core.vote.kinds import FORGET, KINDS, PROMOTE
+from memquorum.core.vote.kinds import FORGET, KINDS, LETS_GO, PROMOTE
 from memquorum.core.vote.kinds.kind import Kind, check_opinion
 
 POLICY = Policy()
@@ -86,7 +86,7 @@ def test_a_member_checks_itself_what_makes_a_memory_eligible() -> None:
 def test_ignorance_says_the_strongest_no(kind: Kind, facts: MemoryFacts | None, context: MemberContext) -> None:
     given = judge(kind, facts, context)
     assert not given.yes
-    assert given.score_ppm == (PPM if kind is FORGET else 0)
+    assert given.score_ppm == (PPM if kind.name in LETS_GO.values() else 0)
 
 
 @given(

@@ -88,16 +88,16 @@ def test_an_epoch_whichever_topic_is_read_first(journal_first):
     assert ledger.moments[-1].characters == 30
 
 
-def test_what_is_restored_is_in_the_tier_that_it_was_in():
+def test_what_is_restored_is_in_short_term_memory():
     ledger = Ledger(CODEC)
     for memory in "AB":
         ledger.entry(entry("stored", said(), memory, memory), 0)
-    for epoch, ends in enumerate(({"A": "promoted"}, {"A": "forgotten", "B": "forgotten"}), 1):
+    for epoch, ends in enumerate(({"A": "promoted"}, {"A": "demoted"}, {"A": "forgotten", "B": "forgotten"}), 1):
         ledger.entry(entry("decided", decided(epoch, **ends)), 0)
     ledger.entry(entry("asked", Accessed("a", 1, False), "e", "A"), 0)
     assert ledger.idle_accesses == 0
-    ledger.entry(entry("decided", decided(3, A="restored", B="restored")), 0)
-    assert ledger.tiers() == {"short-term": 1, "long-term": 1, "sealed": 0, "gone": 0}
+    ledger.entry(entry("decided", decided(4, A="restored", B="restored")), 0)
+    assert ledger.tiers() == {"short-term": 2, "long-term": 0, "sealed": 0, "gone": 0}
 
 
 def test_the_last_moment_speaks_of_what_its_tick_led_to():

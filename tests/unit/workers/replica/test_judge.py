@@ -142,8 +142,8 @@ def test_a_vector_of_another_length_says_nothing(bench: Bench, kind: str) -> Non
 
 @pytest.mark.parametrize("kind", ["forget", "promote"])
 def test_a_memory_that_was_read_into_another_namespace_is_kept(bench: Bench, kind: str) -> None:
-    bench.memory("m", "here", (1, 0))
-    bench.memory("n", "there", (1, 0))
+    bench.memory("m", "here", (1, 0), at=NOW - 1)
+    bench.memory("n", "there", (1, 0), at=NOW - 1)
     first, second = bench.says(bench.asked(("m", "there", kind), ("n", "there", kind)))
     assert first.terms == KINDS[kind].abstain(NOW)
     assert second.terms != first.terms
@@ -257,7 +257,7 @@ def test_a_text_that_its_agent_did_not_sign_is_not_promoted() -> None:
     def votes(signed: bytes | None) -> Opinion:
         bench = Bench(SIGNING)
         bench.memory(said("own")[0], "here", (1, 0), mine=True, signed=said("own")[1])
-        bench.memory(said("m")[0], "here", (1, 0.1), signed=signed)
+        bench.memory(said("m")[0], "here", (1, 0.1), signed=signed, at=NOW)
         (opinion,) = bench.says(bench.asked((said("m")[0], "here", "promote")))
         bench.view.close()
         return opinion

@@ -441,8 +441,8 @@ def test_a_vector_that_makes_no_sense_is_kept_and_harms_no_one(table: Table, vec
 
 
 def test_a_content_that_is_not_the_accepted_one_gives_no_ground(table: Table) -> None:
-    good = table.accept("m1", "bob")
-    bad = table.accept("m2", "bob", commitment=b"x" * 32)
+    good = table.accept("m1", "bob", at=NOW - HOUR)
+    bad = table.accept("m2", "bob", at=NOW - HOUR, commitment=b"x" * 32)
     table.score("m1", good, agent="bob")
     table.score("m2", bad, agent="bob")
     table.nominate(table.tick(), "m1", "m2", kind="promote")

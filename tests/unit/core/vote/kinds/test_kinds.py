@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from memquorum.core.decay import decay_ppm, span_ms
+from memquorum.core.decay import decay_ppm, of_tier, span_ms
 from memquorum.core.policy import PPM, ForgetPolicy, Policy, PromotePolicy
 from memquorum.core.records import Opinion, Proposal
-from memquorum.core.vote.kinds import CONFIGURE, FORGET, KINDS, PROMOTE, RESTORE
+from memquorum.core.vote.kinds import CONFIGURE, DEMOTE, FORGET, KINDS, PROMOTE, RESTORE
 from memquorum.core.vote.kinds.kind import Kind, all_sound, check_opinion, nth_highest
 from memquorum.ports import Candidate
 
@@ -34,14 +34,14 @@ def opinion(kind: Kind, terms: tuple[int, ...], policy: Policy = POLICY) -> Opin
     return Opinion(kind.yes(score, policy), score, terms)
 
 
-def forget_terms(age: int, relevance: int) -> tuple[int, ...]:
-    return decay_ppm(NOW - age, NOW, POLICY), relevance, NOW - age
+def forget_terms(age: int, relevance: int, policy: Policy = POLICY) -> tuple[int, ...]:
+    return decay_ppm(NOW - age, NOW, policy), relevance, NOW - age
 
 
 @st.composite
 def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
-    if kind is FORGET:
-        return forget_terms(draw(st.integers(0, 10**10)), draw(ppm))
+    if kind in (FORGET, DEMOTE):
+        return forget_terms(draw(st.integers(0, 10**10)), draw(ppm), of_tier(POLICY, kind.decays_in))
     if kind is RESTORE:
         holds = (PPM, *forget_terms(draw(st.integers(0, 10**10)), draw(ppm)))
         return holds if draw(st.booleans()) else kind.abstain(NOW)
@@ -51,7 +51,7 @@ def terms_of(draw: st.DrawFn, kind: Kind) -> tuple[int, ...]:
 
 
 def test_the_registry_knows_each_kind_by_its_name() -> None:
-    assert set(KINDS) == {"forget", "promote", "configure", "erase", "restore"}
+    assert set(KINDS) == {"forget", "promote", "demote", "configure", "erase", "restore"}
     assert all(kind.name == name for name, kind in KINDS.items())
     assert {name for name, kind in KINDS.items() if kind.effect is None} == {"configure", "erase"}
     with pytest.raises(TypeError):
@@ -99,7 +99,7 @@ def test_who_knows_nothing_says_no_to_restoring_whatever_the_threshold() -> None
 def test_who_may_be_nominated_to_be_forgotten() -> None:
     span = span_ms(POLICY)
     assert FORGET.eligible(CANDIDATE, NOW + span, POLICY) == "decayed"
-    assert FORGET.eligible(replace(CANDIDATE, tier="long-term"), NOW + span, POLICY) == "decayed"
+    assert FORGET.eligible(replace(CANDIDATE, tier="long-term"), NOW + span, POLICY) is None
     assert FORGET.eligible(CANDIDATE, NOW + span - 1, POLICY) is None
     assert FORGET.eligible(replace(CANDIDATE, tier="sealed"), NOW + span, POLICY) is None
 
