@@ -110,6 +110,9 @@ class TickIntent(Struct, frozen=True):
     as_of: int
 
 
+RESERVED = ("explicit", "key", "path", "attributes")
+"""Fields of an episode that have no meaning yet."""
+
 Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
 Intent = EpisodeIntent | AccessAccepted | OrderAccepted | TickIntent
 LetIn = EpisodeAccepted | AccessAccepted | OrderAccepted
@@ -254,6 +257,9 @@ def _from_avro(codec: Codec, data: bytes, expected: type[Outside]) -> Outside:
 
 
 def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeIntent:
+    for name in RESERVED:
+        if getattr(record, name) is not None:
+            raise _Refused(Reason.RESERVED, name, "reserved for a later version: leave it out, nothing is done with it")
     namespace = _namespace(record.namespace)
     event_id = _event_id(record.event_id, origin)
     agent = _name("agent", record.agent)

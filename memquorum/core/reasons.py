@@ -28,6 +28,8 @@ class Reason(StrEnum):
     """A field occurs twice."""
     UNKNOWN_FIELD = "unknown_field"
     """A field that the schema does not have."""
+    RESERVED = "reserved"
+    """A field that a later version gives a meaning; nothing would be done with it now."""
     MISSING_FIELD = "missing_field"
     """A field that the schema requires."""
     WRONG_TYPE = "wrong_type"

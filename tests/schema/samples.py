@@ -11,7 +11,7 @@ CLUSTER = bytes(range(32))
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "s1", "planning",
                       "planner", 0.5, 0.9, 0.1, (OTHER,), "handbook.pdf", "semantic", 0.7,
-                      ("billing", "support"), "DE"),
+                      ("billing", "support"), "DE", True, "valve 3", "plant/valves", "{}"),
     r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),
     r.ClockRequested(1_750_000_000_000, "c1"),
     r.EpisodeAccepted("e1", MEMORY, "greenhouse", "planner", "planner", 1_750_000_000_000, b"sealed", b"c" * 32, 23,

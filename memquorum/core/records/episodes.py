@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class EpisodeRecorded(Struct, frozen=True):
-    """Outside. What happened to an agent, as the agent publishes it."""
+    """Outside. What happened to an agent, as the agent publishes it. The fields from `explicit` on are reserved."""
 
     agent: str
     content: str
@@ -25,6 +25,10 @@ class EpisodeRecorded(Struct, frozen=True):
     sensitivity: float | None = None
     purposes: tuple[str, ...] = ()
     jurisdiction: str | None = None
+    explicit: bool | None = None
+    key: str | None = None
+    path: str | None = None
+    attributes: str | None = None
 
 
 class EpisodeAccepted(Struct, frozen=True):
