@@ -15,7 +15,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus import events as t
 from memquorum.core.consensus import evidence
 from memquorum.core.consensus.events import Message, Note
-from memquorum.core.consensus.evidence import BadEvidence, Rule, Verdict, charge, convict, describe
+from memquorum.core.consensus.evidence import BadEvidence, Rule, UnknownRelease, Verdict, charge, convict, describe
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Commit, Misbehaved, Prepare, Signed
 from tests.builders.genesis import make
@@ -183,11 +183,14 @@ def test_another_genesis_knows_nobody_of_it() -> None:
 
 
 def test_a_liar_cannot_exhaust_the_judge_by_depth() -> None:
-    data = commit(2, SAID)
-    for _ in range(3_000):
-        data = CODEC.encode(Signed("member:2", b"", data))
-    with pytest.raises(BadEvidence):
-        judged(charged("equivocation", 2, data, commit(2, OTHER)))
+    for deep in (20, 3_000):
+        data = LATER
+        for _ in range(deep):
+            data = CODEC.encode(Signed("member:2", b"", data))
+        with pytest.raises(BadEvidence) as found:
+            judged(charged("equivocation", 2, data, commit(2, OTHER)))
+        # It has not looked so far down that it found what a later release would have written.
+        assert not isinstance(found.value, UnknownRelease)
 
 
 # An honest member, whatever is made of its words ----------------------------------------------------------------------
