@@ -35,9 +35,11 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeRecorded,
     IntakeRefused,
+    OrderAccepted,
 )
 from memquorum.telemetry.bundle import Telemetry
-from tests.builders import genesis
+from tests.builders import erasures, genesis
+from tests.builders.protections import NAMESPACE, signed, wanted
 from workers.intake.worker import Clock, Intake, run
 from workers.kafka import group_membership, loop
 from workers.kafka.group_membership import PlaceLost
@@ -241,6 +243,23 @@ def test_a_tick_read_first_still_comes_last(line: Line) -> None:
     assert [type(r) for r in spoken[: SHARDS * EACH + 1]] == [EpisodeAccepted] * (SHARDS * EACH) + [ClockTicked]
 
 
+def test_an_erasure_read_first_still_comes_after_the_hold_that_was_published_before_it(line: Line) -> None:
+    client = Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop())
+    client.join(driven=False)
+    while not client.ready:
+        client.handle(loop.records(client._consumer, 1, 0.05))
+    hold = wanted("hold", ids.memory_id(NAMESPACE, "a"), cluster=GENESIS.cluster)
+    line.publish(topics.PROTECTIONS, signed(line.codec, hold), partition=3)
+    line.publish(topics.ERASURES, erasures.signed(line.codec, GENESIS, erasures.ordered(GENESIS, namespace=NAMESPACE)))
+    reader = loop.consumer(line.bootstrap)
+    loop.assign(reader, {(topics.ERASURES, 0): None})
+    client.handle(loop.records(reader, 1, 10))
+    reader.close()
+    client.close()
+    line.until(lambda: len(line.of(OrderAccepted)) >= 2)
+    assert [order.kind for order in line.of(OrderAccepted)][:2] == ["protect", "erase"]
+
+
 def test_many_ticks_that_wait_are_preceded_by_one_look_at_the_topics(
     line: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,7 +326,7 @@ def test_a_tick_that_the_group_takes_away_while_it_waits_is_left_to_whoever_has_
     requests = loop.records(clock, 1, 10)
     client = Intake(line.bootstrap, GENESIS, line.codec, line.vault, stop=loop.Stop())
     client.join(driven=True)
-    client._drain = lambda: client._revoked(client._consumer, [TopicPartition(topics.CLOCK, 0)])  # type: ignore
+    client._drain = lambda _: client._revoked(client._consumer, [TopicPartition(topics.CLOCK, 0)])  # type: ignore
     client.handle(requests)
     client.close()
     clock.close()

@@ -8,6 +8,9 @@ Ticks. Mode `wall`: whoever of the group reads partition 0 of the episodes write
 Mode `driven`: each ClockRequested becomes a tick on every shard, after everything that stood in the outside topics when
 the request was read; so an episode acknowledged before the request was published lies before the tick. That holds for
 one intake process; with several, each knows only the partitions that it was given.
+
+A hold stands against an erasure. So an erasure is let in after every order to protect that stood in its topic when the
+erasure was read: who published the hold first, and had Kafka's word for it, is not overtaken on the way.
 """
 
 from __future__ import annotations
@@ -138,7 +141,8 @@ class Intake:
         self._leads = self._joined = False
         # What this process has read of each outside partition: the next offset.
         self._read: dict[tuple[str, int], int] = {}
-        self._clocks: deque[Message] = deque()
+        self._clocks, self._erasures = deque[Message](), deque[Message]()
+        self._aside = {topics.CLOCK: self._clocks, topics.ERASURES: self._erasures}
         # What waits unread is bounded: the default is 64 MiB, and large records take as much again on their way out.
         settings: dict[str, Any] = {"session.timeout.ms": 6000, "queued.max.messages.kbytes": 16_384, **loop.COMMITTED}
         if instance:
@@ -215,28 +219,34 @@ class Intake:
     # Records
 
     def handle(self, messages: Sequence[Message]) -> None:
-        """Lets a batch in; ticks come after what stood in the outside topics before them."""
+        """Lets a batch in; erasures come after the protections that stood there before them, ticks after everything."""
         self._let_in(self._noted(messages))
-        while self._clocks and not self._stop:
+        while (self._erasures or self._clocks) and not self._stop:
             # What stands there now is to come before every tick that was read until now.
             waiting = set(map(id, self._clocks))
-            self._drain()
+            if waiting:
+                self._drain(topics.FROM_AGENTS)
+            if count := len(self._erasures):
+                self._drain((topics.PROTECTIONS,))
+                # Told to stop, it has not read all of these. The group may have taken erasures away meanwhile.
+                count = 0 if self._stop else min(count, len(self._erasures))
+                self._let_in([self._erasures.popleft() for _ in range(count)])
             # One by one: a tick is judged by the one before. The group may have taken them away meanwhile.
             while self._clocks and id(self._clocks[0]) in waiting and not self._stop:
                 self._let_in([self._clocks.popleft()])
 
     def _noted(self, messages: Sequence[Message]) -> list[Message]:
-        """Notes how far was read; lays clock requests aside and returns the rest."""
+        """Notes how far was read; lays erasures and clock requests aside and returns the rest."""
         rest: list[Message] = []
         self._shown.took(Counter(str(message.topic()) for message in messages).items())
         for message in messages:
             self._read[loop.place(message)] = loop.offset(message) + 1
-            (self._clocks if message.topic() == topics.CLOCK else rest).append(message)
+            self._aside.get(str(message.topic()), rest).append(message)
         return rest
 
-    def _drain(self) -> None:
-        """Lets in what stands in the outside topics now, so that it comes before the tick."""
-        outside = [p for p in self._read if p[0] != topics.CLOCK]
+    def _drain(self, names: Collection[str]) -> None:
+        """Lets in what stands in these topics now, so that it comes before what was laid aside."""
+        outside = [p for p in self._read if p[0] in names]
         targets = loop.ends_at_last(self._asker, outside, self._stop, self._shown.health.turn)
         quiet_since = time.monotonic()
         while any(self._read.get(p, end) < end for p, end in targets.items()) and not self._stop:
@@ -343,17 +353,10 @@ class Intake:
         if key is not None and len(payload) <= _PAYLOAD_BYTES_MAX:
             sealed = letters.seal_payload(letter, key, os.urandom(sealing.NONCE_BYTES), payload)
         record = IntakeRefused(
-            origin_topic=origin.topic,
-            origin_partition=origin.partition,
-            origin_offset=origin.offset,
-            reason=refusal.reason,
-            detail=refusal.detail,
-            refused_at=_wall_ms(),
-            key_id=letter,
-            sealed_payload=sealed,
-            field=refusal.field,
-            signature=signature(message) if sealed else None,
-        )
+            origin_topic=origin.topic, origin_partition=origin.partition, origin_offset=origin.offset,
+            reason=refusal.reason, detail=refusal.detail, refused_at=_wall_ms(), key_id=letter, sealed_payload=sealed,
+            field=refusal.field, signature=signature(message) if sealed else None,
+        )  # fmt: skip
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
         parent = hop.send(topics.REFUSED, shard, letter)
@@ -401,7 +404,10 @@ class Intake:
             self._read.pop((p.topic, p.partition), None)
             self._shown.places.leave("intake", p.topic, [p.partition])
         self._leads = (topics.EPISODES, 0) in self._read
-        self._clocks = deque(m for m in self._clocks if loop.place(m) in self._read)
+        for waiting in self._aside.values():
+            mine = [m for m in waiting if loop.place(m) in self._read]
+            waiting.clear()
+            waiting.extend(mine)
 
     def _produce(
         self,
