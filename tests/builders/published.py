@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,19 +15,26 @@ from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import Kind, ShardReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.audit.witness import Store
+from memquorum.core.consensus import rolling
 from memquorum.core.identity import messages
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.links import entry_hash, genesis_hash
 from memquorum.core.journal.rows import Change, DecisionRow
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
-from memquorum.core.records import JournalAppended, JournalEntry, JournalHead
+from memquorum.core.records import (
+    Checkpoint,
+    EpisodeAccepted,
+    EpisodeScored,
+    JournalAppended,
+    JournalEntry,
+    JournalHead,
+)
 from tests.builders import genesis, votes
 from tests.builders.shard import Shard, memory_id
 
 POLICY = Policy(forget=ForgetPolicy(grace_ms=500), epoch=EpochPolicy(rest_epochs=1, rest_epochs_max=4))
 GENESIS = genesis.make(policy=POLICY)
 A, B, C, D = (memory_id(name) for name in "abcd")
-
 # Where things stand in the lively journal, counted from 0.
 STORED, ECHO, DROPPED, REPEATED, ACCESSED, DECIDED, DESTROYED, LATE, LAST = 1, 5, 6, 7, 8, 12, 14, 15, 16
 
@@ -217,3 +225,31 @@ def resign(rules: Rules, signer: str, seed_signer: str, body: bytes) -> bytes:
     """A body under `signer`'s name, signed with another's key."""
     seed = genesis.seed_of(seed_signer)
     return rules.codec.encode(messages.sign(rules.genesis.cluster, signer, seed, body))
+
+
+def stream(public: Published, through: int) -> bytes:
+    """The hash of the accepted stream up to an offset, put together by hand."""
+    codec, found = public.rules.codec, rolling.beginning(GENESIS.cluster, 0)
+    scores: dict[int, bytes] = {}
+    for data in public.scored:
+        if data is not None:
+            scores.setdefault(codec.decode_as(EpisodeScored, data).accepted_offset, hashlib.sha256(data).digest())
+    for offset, data in enumerate(public.accepted[: through + 1]):
+        if data is not None:
+            score = scores.get(offset) if isinstance(codec.decode(data), EpisodeAccepted) else None
+            found = rolling.read(found, offset, hashlib.sha256(data).digest(), score)
+    return found
+
+
+def word(public: Published, member: int, seq: int, **changes: Any) -> bytes:
+    """A member's true checkpoint of a sequence, or one with something changed."""
+    changed = [change for change in (public.detail(DECIDED), public.detail(LAST)) if change.seq <= seq]
+    history, nomination = rolling.beginning(GENESIS.cluster, 0), None
+    for decided in changed:
+        pre_prepare = public.rules.codec.decode(public.rules.codec.decode(decided.pre_prepare).body)
+        nomination = public.rules.codec.decode(public.rules.codec.decode(pre_prepare.nomination).body)
+        history = rolling.decided(history, votes.proposal_digest(pre_prepare))
+    assert nomination is not None
+    at = nomination.accepted_offset
+    body = Checkpoint(GENESIS.cluster, 0, 0, seq, changed[-1].epoch, at, member, history, stream(public, at))
+    return votes.signed(public.rules.codec, GENESIS, f"member:{member}", replace(body, **changes))

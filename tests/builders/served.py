@@ -256,8 +256,8 @@ def client_of(service: Service) -> TestClient:
     return TestClient(around(service, LOOPBACK, service.meters), base_url="http://127.0.0.1")
 
 
-def bearer(number: int) -> dict[str, str]:
+def bearer(number: int, right: str = "read") -> dict[str, str]:
     told, _ = access.make(
-        bytes([number] * 6), bytes([number] * 32), name="k", namespaces=["*"], rights=["read"], now_ms=1
+        bytes([number] * 6), bytes([number] * 32), name="k", namespaces=["*"], rights=[right], now_ms=1
     )
     return {"Authorization": f"Bearer {told}"}

@@ -28,6 +28,7 @@ from memquorum.core.records import (
     EpisodeAccepted,
     EpisodeScored,
     ErasedEpisode,
+    MemoryReencoded,
     OrderAccepted,
     OrderFound,
     Proposal,
@@ -240,3 +241,12 @@ class Shard:
 
     def destroy(self, *memory_ids: str) -> Change:
         return self._absorb(applying.apply_destroyed(self.rules, self.rows, memory_ids))
+
+
+def anew(shard: Shard, memory: str, offset: int, encoder: str = "bert/1", **changed: str | int) -> Change | None:
+    """An embedding by the encoder, made of the memory as it is now, comes at an offset of its topic."""
+    seq = shard.rows.memories[memory].seq if memory in shard.rows.memories else 0
+    record = MemoryReencoded(memory, NAMESPACE, "hashing", encoder, b"sealed", seq)
+    place = applying.Place(topics.REENCODED, 0, offset)
+    change = applying.apply_reencoded(shard.rules, shard.rows, place, replace(record, **changed))
+    return None if change is None else shard._absorb(change)

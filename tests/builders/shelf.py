@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
+from memquorum.core.decay import span_ms
+from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.records import Crossing, DecayCrossed, Standing
 from memquorum.ports import Candidate, DueMemory, OrderVote, ShardStatus, StoreUnavailable
+from streams.stage import Arrival
+from tests.builders import genesis as cluster
 
 
 @dataclass
@@ -56,3 +62,19 @@ class Shelf:
         self.asked.append(question)
         if question[0] in self.down or f"{question[0]} {question[1]}" in self.down:
             raise StoreUnavailable("the shelf is down")
+
+
+NOW = 1_700_000_000_000
+POLICY = Policy(epoch=EpochPolicy(capacity=10))
+GENESIS = cluster.make(policy=POLICY)
+SPAN = span_ms(POLICY)
+STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)
+OLD = Candidate("old", "n", "short-term", NOW - SPAN, NOW - SPAN, 400_000, early=False)
+READY = Candidate("ready", "n", "short-term", NOW - 60_000, NOW, 700_000, early=True)
+CROSSED = (Crossing("old", NOW - SPAN, 299_999),)
+TICK = DecayCrossed(1, NOW, accepted_offset=33, journal_seq=9, crossed=CROSSED, standing=STANDING)
+
+
+def arrival(codec: Codec, tick: DecayCrossed, *, partition: int | None = None) -> Arrival:
+    where = tick.shard if partition is None else partition
+    return Arrival(where, tick.journal_seq, codec.encode(tick), traceparent=f"00-{tick.journal_seq}")

@@ -17,9 +17,9 @@ from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted,
 from memquorum.ports import Unattested
 from tests.builders import genesis, protections, votes
 from tests.builders.erasures import accepted, among, entitled, ordered, signed
+from tests.builders.repetitions import CASES, told
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import KINDS, World, make
-from tests.unit.core.test_merging import CASES, told
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
 BESIDE = "n0"

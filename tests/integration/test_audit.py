@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 
 import psycopg
 import pytest
@@ -23,13 +21,12 @@ from memquorum.core.ids import memory_id
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.records import JournalAppended, JournalEntry
 from memquorum.ports import Vault
+from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, read_topic
-from tests.integration.test_commit import GENESIS, MASTER, Worker, await_seq
+from tests.integration.watch import Worker, await_seq, database
 from workers.audit.auditor import Progress, verify
 from workers.kafka import loop
 from workers.rebuild.worker import KeysMissing, NotEmpty, compare, rebuild
-
-_numbers = itertools.count()
 
 
 @pytest.fixture
@@ -78,18 +75,6 @@ def live(flow: Flow, shard: int, databases: tuple[str, str], worker: Worker) -> 
     flow.tick(shard, 300_000)
     flow.flush()
     await_seq(databases, shard, 72, worker)
-
-
-@contextmanager
-def database(postgres: Postgres, template: str) -> Iterator[str]:
-    """A database of its own, copied from another."""
-    name = f"audit_{next(_numbers)}"
-    with psycopg.connect(postgres.dsn("postgres"), autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
-        try:
-            yield postgres.dsn(name)
-        finally:
-            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def audited(flow: Flow, dsn: str | None, vault: PostgresVault | None = None) -> VerifyReport:

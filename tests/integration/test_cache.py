@@ -21,7 +21,7 @@ from memquorum.core.records import ErasedEpisode
 from memquorum.telemetry.bundle import Telemetry
 from tests.builders import erasures, genesis, votes
 from tests.builders.shard import NAMESPACE, Shard, memory_id
-from tests.integration.test_retrieval import Encoder
+from tests.integration.kept import Encoder
 from workers.retrieval import caching
 from workers.retrieval.app import LOOPBACK, around
 from workers.retrieval.door import Door

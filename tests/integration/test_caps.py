@@ -18,8 +18,7 @@ from memquorum.core.records import Decided
 from tests.builders import genesis
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow, journal_of
-from tests.integration.test_audit import database
-from tests.integration.watch import Worker, await_seq, rows
+from tests.integration.watch import Worker, await_seq, database, rows
 from workers.audit.auditor import verify
 from workers.rebuild.worker import compare, rebuild
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import pytest
 
@@ -13,18 +12,15 @@ from infra.embedded.postgres import Postgres
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.ids import memory_id, shard_of
+from memquorum.core.ids import memory_id
 from memquorum.core.records import EpisodeAccepted, Erased, JournalHead, OrderAccepted, Signed, Stored
 from tests.builders import erasures
 from tests.integration.commit_process import GENESIS, MASTER
+from tests.integration.erasing import AT, SHARD, beside, fill, order
 from tests.integration.flow import Flow, journal_of
-from tests.integration.test_audit import database
-from tests.integration.watch import Worker, await_seq, check_journal, rows
+from tests.integration.watch import Worker, await_seq, check_journal, database, rows
 from workers.audit.auditor import verify
 from workers.rebuild.worker import compare, rebuild
-
-SHARD = 2
-AT = 5_000
 
 
 @pytest.fixture
@@ -41,37 +37,6 @@ def flow(fresh_kafka: str, codec: Codec, vault: PostgresVault) -> Flow:
 def worker(flow: Flow, databases: tuple[str, str]) -> Iterator[Worker]:
     with Worker(flow.bootstrap, flow.codec, databases) as worker:
         yield worker
-
-
-def beside(flow: Flow) -> str:
-    """Another tenant of the same shard."""
-    mine = flow.namespace(SHARD)
-    return next(n for n in (f"t{i}" for i in range(99)) if shard_of(n, GENESIS.shards) == SHARD and n != mine)
-
-
-def order(flow: Flow, selector: str = "subject", value: str = "ada", at: int = AT, **said: Any) -> OrderAccepted:
-    said = {"namespace": flow.namespace(SHARD)} | said
-    wanted = erasures.ordered(GENESIS, selector, value, **said)
-    record = erasures.accepted(wanted, erasures.signed(flow.codec, GENESIS, wanted), at)
-    flow.accepted(SHARD, record)
-    return record
-
-
-def fill(flow: Flow) -> dict[str, str]:
-    """Ten entries. Of ada: a, an echo of it, what was dropped; c is made of a. Not hers: d, and another tenant's x."""
-    mine = flow.namespace(SHARD)
-    names = {name: memory_id(mine, name) for name in ("a", "b", "c", "d", "echo", "faint", "late")}
-    flow.tick(SHARD, 900)
-    flow.episodes(SHARD, ["a", "b"], subject="ada")
-    flow.episodes(SHARD, ["echo"], outcome="reinforced", reinforces=names["a"], subject="ada")
-    flow.episodes(SHARD, ["faint"], outcome="below_threshold", subject="ada")
-    flow.episodes(SHARD, ["c"], derives_from=(names["a"],))
-    flow.episodes(SHARD, ["d"])
-    flow.episodes(SHARD, ["x"], namespace=beside(flow), subject="ada")
-    flow.access(SHARD, names["a"], 1_500)
-    flow.access(SHARD, names["d"], 1_500)
-    flow.flush()
-    return names | {"x": memory_id(beside(flow), "x")}
 
 
 def whole(flow: Flow, databases: tuple[str, str], vault: PostgresVault, postgres: Postgres) -> None:

@@ -17,10 +17,10 @@ from memquorum.core.journal.rows import Keys
 from memquorum.core.records import RestoreOrdered
 from memquorum.core.retrieval.query import Filters
 from tests.builders import votes
+from tests.builders.facts import facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.contract.stores import clear
-from tests.unit.core.retrieval.test_explain import facts
 
 SIGHT = Sight((NAMESPACE,))
 

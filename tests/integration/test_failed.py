@@ -33,8 +33,7 @@ from memquorum.core.records import ClockRequested
 from memquorum.encoders.hashing import HashingEncoder
 from streams import app as faust_app
 from streams import salience
-from tests.integration.test_audit import database
-from tests.integration.watch import Worker
+from tests.integration.watch import Worker, database
 from workers.audit.auditor import verify
 from workers.intake import worker as intake
 from workers.kafka import loop

@@ -14,9 +14,7 @@ from memquorum.core.journal.rows import Provenance
 from memquorum.core.retrieval.query import ALL, Filters
 from memquorum.core.retrieval.recall import Reach
 from memquorum.schema_files import load_codec
-from tests.integration.test_retrieving import ENCODER, SIGHT, SPACE, Told, ask, put, question, reads
-
-__all__ = ["reads"]
+from tests.integration.kept import ENCODER, SIGHT, SPACE, Told, ask, put, question
 
 CODEC = load_codec()
 TOLD = [

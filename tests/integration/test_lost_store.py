@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import psycopg
-import pytest
 from psycopg import conninfo
 
 from db.vault import PostgresVault
 from infra import checks, copies, settings
 from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
-from tests.builders.genesis import make_bytes
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow
 from tests.integration.watch import Worker, await_seq
@@ -21,20 +18,6 @@ from workers.kafka.published import StoreLost
 from workers.rebuild.worker import compare, rebuild
 
 SHARDS = (0, 2, 3)
-
-
-@pytest.fixture
-def installed(
-    fresh_kafka: str, databases: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> settings.Settings:
-    """The settings of an installation, with the files that they name."""
-    found = settings.load({}, tmp_path)
-    found.genesis_file.write_bytes(make_bytes(policy=GENESIS.policy))
-    found.master_key_file.write_text(MASTER.hex())
-    found.master_key_file.chmod(0o600)
-    # What the flow writes bears no stamps.
-    monkeypatch.setattr(checks.genesis, "service_stamps", lambda _: None)
-    return replace(found, bootstrap=fresh_kafka, memory_dsn=databases[0], vault_dsn=databases[1])
 
 
 def databases_of(connection: psycopg.Connection) -> set[str]:

@@ -18,12 +18,8 @@ from memquorum.core.ids import memory_id
 from tests.builders import erasures, protections
 from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow
-from tests.integration.test_audit import database
-from tests.integration.test_lost_store import installed
-from tests.integration.watch import Worker, await_seq
+from tests.integration.watch import Worker, await_seq, database
 from workers.rebuild.worker import compare
-
-__all__ = ["installed"]  # a fixture
 
 SHARD = 1
 TICK = 1_000_000

@@ -29,8 +29,7 @@ from streams.orders import OpenOrders
 from tests.builders import erasures, genesis, votes
 from tests.integration.commit_process import MASTER
 from tests.integration.flow import Flow
-from tests.integration.test_audit import database
-from tests.integration.watch import Worker, await_seq, check_journal, rows
+from tests.integration.watch import Worker, await_seq, check_journal, database, rows
 from workers.audit.auditor import verify
 from workers.rebuild.worker import compare, rebuild
 

@@ -22,6 +22,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from tests.builders import erasures, protections, votes
 from tests.builders.published import GENESIS
 from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.integration.kept import Encoder
 from workers.kafka import loop
 from workers.retrieval.app import app
 from workers.retrieval.serving import NotStarted, run
@@ -32,14 +33,6 @@ TEXTS = {
     "lunch": "lunch is at noon",
     "secret": "the water tank has a secret lid",
 }
-
-
-class Encoder(HashingEncoder):
-    """Named as the tests' shard names it."""
-
-    @property
-    def name(self) -> str:
-        return "hashing"
 
 
 class World:

@@ -21,10 +21,9 @@ from memquorum.telemetry.bundle import Telemetry
 from streams.encoding import Encoding
 from streams.recall import Recall
 from tests.integration.commit_process import GENESIS, MASTER
+from tests.integration.erasing import SHARD, fill, order
 from tests.integration.flow import Flow
-from tests.integration.test_audit import database
-from tests.integration.test_erasure import SHARD, fill, order
-from tests.integration.watch import Worker, await_seq
+from tests.integration.watch import Worker, await_seq, database
 from workers.kafka.accepted_past import KafkaPast
 from workers.kafka.journals import Journals
 from workers.rebuild.worker import rebuild

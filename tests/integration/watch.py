@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import Any
 import psycopg
 
 from db.vault import PostgresVault
+from infra.embedded.postgres import Postgres
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import links
@@ -137,3 +139,18 @@ def check_journal(databases: tuple[str, str], codec: Codec, shard: int, genesis:
         for s in work.rows.strengths.values()
     }
     return work
+
+
+_numbers = itertools.count()
+
+
+@contextmanager
+def database(postgres: Postgres, template: str) -> Iterator[str]:
+    """A database of its own, copied from another."""
+    name = f"audit_{next(_numbers)}"
+    with psycopg.connect(postgres.dsn("postgres"), autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template}")
+        try:
+            yield postgres.dsn(name)
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 from memquorum.core import records as r
+from tests import ROOT
 
 MEMORY = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
 OTHER = "7f0f3f3e-1111-5c3a-9d2f-0d5c0f6f1a11"
 CLUSTER = bytes(range(32))
-
 RECORDS = (
     r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "s1", "planning",
                       "planner", 0.5, 0.9, 0.1, (OTHER,), "handbook.pdf", "semantic", 0.7,
@@ -73,3 +75,5 @@ RECORDS = (
     r.Erased(b"signed", 1_750_000_000_000, 0, 1, 1_750_700_000_000,
              (r.ErasedEpisode(MEMORY, "short-term", b"c" * 32),)),
 )  # fmt: skip
+SCHEMAS = ROOT / "schemas"
+CURRENT = {p.stem: json.loads(p.read_text()) for p in sorted((SCHEMAS / "avro").glob("*.avsc"))}

@@ -16,11 +16,8 @@ from msgspec import Struct, StructMeta, structs
 from memquorum import topics
 from memquorum.core import records
 from memquorum.core.avro import Codec
-from tests import ROOT
-from tests.schema.samples import RECORDS
+from tests.schema.samples import CURRENT, RECORDS, SCHEMAS
 
-SCHEMAS = ROOT / "schemas"
-CURRENT = {p.stem: json.loads(p.read_text()) for p in sorted((SCHEMAS / "avro").glob("*.avsc"))}
 GOLDEN = sorted((SCHEMAS / "golden").glob("*/*.avsc"))
 PRIMITIVES = {"string": str, "bytes": bytes, "int": int, "long": int, "double": float, "boolean": bool}
 

@@ -19,10 +19,9 @@ from memquorum.core.policy import Policy
 from memquorum.core.retrieval.bounds import Bounds
 from memquorum.core.retrieval.telling import span
 from tests import ROOT
+from tests.builders.sources import MODULES, name
 
-ROOMS = ("memquorum", "streams", "workers", "db", "infra")
 CORE = sorted((ROOT / "memquorum" / "core").rglob("*.py"))
-MODULES = sorted(p for room in ROOMS for p in (ROOT / room).rglob("*.py"))
 _LISTED = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
 TRACKED = [ROOT / line for line in _LISTED.splitlines()]
 
@@ -33,10 +32,6 @@ IMPURE = {
     "threading", "time", "urllib",
 }  # fmt: skip
 IMPURE_CALLS = {"open", "input", "print", "exec", "eval", "breakpoint", "uuid1", "uuid4", "urandom", "generate"}
-
-
-def name(path: Path) -> str:
-    return str(path.relative_to(ROOT))
 
 
 def impurities(source: str) -> list[str]:
@@ -119,6 +114,12 @@ def test_unit_tests_stand_in_the_folders_of_the_product() -> None:
     folders = {file.parent.relative_to(unit) for file in unit.rglob("test_*.py")}
     assert len(folders) > 20
     assert [f for f in folders if not ((ROOT / f).is_dir() or (ROOT / "memquorum" / f).is_dir())] == []
+
+
+def test_no_test_takes_anything_of_another_one() -> None:
+    """What several need stands in tests/builders, or beside them in a file that has no tests."""
+    taken = re.compile(r"^\s*from tests\.(\S+\.)?test_\w+ import|^\s*from tests\S* import .*\btest_", re.MULTILINE)
+    assert [name(file) for file in (ROOT / "tests").rglob("*.py") if taken.search(file.read_text())] == []
 
 
 def test_no_package_registry_is_named() -> None:

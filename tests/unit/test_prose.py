@@ -5,13 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-ROOMS = ("memquorum", "streams", "workers", "db", "infra")
-MODULES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
+from tests import ROOT
+from tests.builders.sources import MODULES
 
 # What a sentence without a subject begins with: "Of one session." "For the length of the block." "As `add`, for many."
 _HANGING = re.compile(r"(Of|As|For|By|Until|After|To|With|Without|Once|From|In|At|On|Nor|Like) |One \w+'s(\.| in one )")

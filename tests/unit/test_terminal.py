@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import json
+import logging
 import os
 import pty
 import re
@@ -25,9 +26,9 @@ from rich.text import Text
 from infra.logs import JsonFormatter, PlainFormatter
 from memquorum import terminal
 from memquorum.core.text.escaping import escaped
+from tests import ROOT
+from tests.builders.sources import MODULES, name
 from tests.unit import evil
-from tests.unit.infra.test_logs import _record
-from tests.unit.test_house import MODULES, ROOT, name
 
 # What rich draws with: colours, the cursor's line and its visibility.
 _DRAWN = re.compile(r"\x1b\[[0-9;]*m|\r?\x1b\[[12]?[AK]|\x1b\[\?25[lh]|\r(?=\n|\x1b)")
@@ -73,7 +74,9 @@ def test_escapes_are_written_out() -> None:
 
 
 def test_lines_of_logs_hold_nothing_that_a_terminal_obeys() -> None:
-    record = _record("says %s\nmore", evil.EVIL, error=ValueError(evil.EVIL))
+    error = ValueError(evil.EVIL)
+    told = ("says %s\nmore", (evil.EVIL,), (ValueError, error, None))
+    record = logging.LogRecord("memquorum.x", logging.WARNING, "x.py", 1, *told)
     line, plain = JsonFormatter("a").format(record), PlainFormatter().format(record)
     assert _obeyed(line) == _obeyed(plain) == set()
     assert json.loads(line)["message"] == f"says {evil.EVIL}\nmore"

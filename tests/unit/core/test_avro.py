@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.records import ClockTicked, Commit
-from tests.schema.samples import RECORDS
-from tests.schema.test_records import CURRENT
+from tests.schema.samples import CURRENT, RECORDS
 
 CODEC = Codec(CURRENT.values())
 TICK = ClockTicked("c1", 5)

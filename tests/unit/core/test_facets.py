@@ -17,10 +17,10 @@ from memquorum.core.facets import BadFacet, Facets
 from memquorum.core.journal.rows import Memory
 from memquorum.core.retrieval import explain, telling
 from tests.builders import genesis, votes
+from tests.builders.facts import facts
 from tests.builders.published import kinds, publish
+from tests.builders.replayed import replayed
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id
-from tests.unit.core.journal.test_replay import replayed
-from tests.unit.core.retrieval.test_explain import facts
 
 SAYS = accepted("e", 1)
 NAMES = st.sets(st.sampled_from(("billing", "support", "research")), max_size=3)

@@ -12,18 +12,17 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.journal.replay import CannotReplay
 from memquorum.core.merging import Marks, merges
-from memquorum.core.orders.erase import MEMORY
 from memquorum.core.policy import SaliencePolicy
 from memquorum.core.salience import Episode, Signals, Surroundings
 from memquorum.encoders.hashing import HashingEncoder
 from tests.builders import genesis
 from tests.builders.erasures import NAMESPACE, accepted, among, entitled, ordered, signed
 from tests.builders.published import kinds, publish
+from tests.builders.repetitions import CASES, A, told
+from tests.builders.replayed import replayed
 from tests.builders.shard import Shard, memory_id
-from tests.unit.core.journal.test_replay import replayed
 
 GENESIS = genesis.make(**entitled(signed=()))
-A = memory_id("a")
 MEMORY_MARKS = Marks("ada", "feed", 500_000, "billing,support", "DE,EU")
 APART: dict[str, dict[str, Any]] = {
     "subject": {"subject": "bob"},
@@ -149,71 +148,6 @@ def test_a_journal_that_merges_what_may_not_be_one_is_found_and_not_rebuilt(code
 
 
 # Erasing what says the same ------------------------------------------------------------------------------------------
-
-# first: agent and marks of `a`; then each of those that say it again; what is named; what goes.
-CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]], tuple[str, str], set[str]]] = {
-    "an echo that nobody else supports takes what it is an echo of": (
-        {}, {"b": {}}, (MEMORY, memory_id("b")), {"a", "b"},
-    ),
-    "and its other echoes": ({}, {"b": {}, "c": {}}, (MEMORY, memory_id("b")), {"a", "b", "c"}),
-    "an echo of another agent takes nothing": (
-        {"subject": "ada"}, {"b": {"subject": "ada", "agent": "reviewer"}}, (MEMORY, memory_id("b")), {"b"},
-    ),
-    "another agent's echo supports what an echo is of": (
-        {"subject": "ada"},
-        {"b": {"subject": "ada"}, "c": {"subject": "ada", "agent": "reviewer"}},
-        (MEMORY, memory_id("b")), {"b"},
-    ),
-    "an agent that erases itself takes nobody's word": (
-        {"subject": "ada"}, {"b": {"subject": "ada", "agent": "reviewer"}}, ("agent", "reviewer"), {"b"},
-    ),
-    "what was first said of nobody goes with what says of whom": (
-        {}, {"b": {"subject": "ada", "sensitivity_ppm": 1_000_000}}, ("subject", "ada"), {"a", "b"},
-    ),
-    "and with what says of whom and from where": (
-        {}, {"b": {"subject": "ada", "source": "mail"}}, ("source", "mail"), {"a", "b"},
-    ),
-    "also where what says of whom came first": (
-        {"subject": "ada"}, {"b": {}}, ("subject", "ada"), {"a", "b"},
-    ),
-    "what another agent said of nobody stays": (
-        {"agent": "reviewer", "subject": "reviewer"}, {"b": {"subject": "ada"}}, ("subject", "ada"), {"b"},
-    ),
-    "what is of somebody else stays": (
-        {"subject": "bob"}, {"b": {"subject": "ada"}}, ("subject", "ada"), {"b"},
-    ),
-    "what says of whom stays where what says nothing is named": (
-        {}, {"b": {"subject": "ada"}}, (MEMORY, A), {"a"},
-    ),
-    "whence it came says nothing of whom": (
-        {"source": "chat"}, {"b": {"subject": "ada"}}, ("subject", "ada"), {"a", "b"},
-    ),
-    "nor where what says of whom came first": (
-        {"subject": "ada", "source": "mail"}, {"b": {"source": "chat"}}, ("subject", "ada"), {"a", "b"},
-    ),
-    "what another agent said of nobody stays, from wherever": (
-        {"source": "chat", "agent": "reviewer", "subject": "reviewer"}, {"b": {"subject": "ada"}},
-        ("subject", "ada"), {"b"},
-    ),
-    "of what is named one by one each source supports its own": (
-        {"source": "chat"}, {"b": {"subject": "ada"}}, (MEMORY, memory_id("b")), {"b"},
-    ),
-    "from elsewhere stays": (
-        {"source": "feed"}, {"b": {"source": "mail"}}, ("source", "mail"), {"b"},
-    ),
-    "stricter gates go along": (
-        {"subject": "ada"}, {"b": {"subject": "ada", "sensitivity_ppm": 1_000_000}},
-        (MEMORY, memory_id("b")), {"a", "b"},
-    ),
-}  # fmt: skip
-
-
-def told(shard: Shard, first: dict[str, Any], again: dict[str, dict[str, Any]]) -> Shard:
-    shard.tick(1_000)
-    shard.episode("a", **first)
-    for name, said in again.items():
-        shard.episode(name, outcome="reinforced", reinforces=A, **said)
-    return shard
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -14,19 +14,7 @@ from hypothesis import strategies as st
 from memquorum.encoders import EncoderUnavailable
 from memquorum.encoders.folder import read
 from memquorum.encoders.torch import TorchEncoder, bucket_of, calls, rows_of
-
-
-def folder(place: Path, steps: list[tuple[str, str]] | None = None, **files: Any) -> Path:
-    """A folder with a config and weights that nobody could load; `files`: name without .json → what it holds."""
-    place.mkdir(parents=True, exist_ok=True)
-    (place / "config.json").write_text("{}")
-    (place / "model.safetensors").write_bytes(b"weights")
-    if steps is not None:
-        listed = [{"type": f"sentence_transformers.models.{kind}", "path": path} for kind, path in steps]
-        (place / "modules.json").write_text(json.dumps(listed))
-    for name, held in files.items():
-        (place / f"{name}.json").write_text(json.dumps(held))
-    return place
+from tests.builders.models import folder
 
 
 def pooled(place: Path, said: dict[str, Any]) -> Path:

@@ -13,7 +13,7 @@ from infra import commands, reencode, roles, supervisor
 from infra.settings import Settings, SettingsError, load
 from memquorum.encoders import torch
 from memquorum.encoders.hashing import HashingEncoder
-from tests.unit.encoders.test_model_folder import folder
+from tests.builders.models import folder
 
 
 def given(tmp_path: Path, **changes: str) -> Settings:

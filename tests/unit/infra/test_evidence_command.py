@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from infra import commands
 from infra.settings import Settings
 from memquorum.core.records import Misbehaved
+from tests.builders.accusations import GUILTY, INNOCENT
 from tests.builders.genesis import make, make_bytes
-from tests.unit.core.consensus.test_convict import GUILTY, INNOCENT
 from workers.audit import accusations
 from workers.audit.accusations import Report
 

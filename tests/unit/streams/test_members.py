@@ -16,9 +16,8 @@ from memquorum.ports import OrderVote
 from streams.members import Members
 from streams.nomination import Nomination
 from tests.builders.genesis import public_key, seed_of
-from tests.builders.shelf import Shelf
+from tests.builders.shelf import GENESIS, TICK, Shelf, arrival
 from tests.builders.votes import configuring, order, ordered, signed
-from tests.unit.streams.test_nomination import GENESIS, TICK, arrival
 
 
 @dataclass

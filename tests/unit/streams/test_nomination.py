@@ -7,32 +7,16 @@ from msgspec.structs import replace
 
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
-from memquorum.core.decay import span_ms
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import Crossing, DecayCrossed, NominationProposed, Standing
+from memquorum.core.records import DecayCrossed, NominationProposed
 from memquorum.core.vote.nomination import LATEST
-from memquorum.ports import Candidate, DueMemory, ShardStatus, StoreUnavailable
+from memquorum.ports import DueMemory, ShardStatus, StoreUnavailable
 from streams.nomination import Nomination
 from streams.stage import Arrival, Output
 from tests.builders import genesis as cluster
-from tests.builders.shelf import Shelf
+from tests.builders.shelf import GENESIS, NOW, OLD, POLICY, READY, SPAN, STANDING, TICK, Shelf, arrival
 
-NOW = 1_700_000_000_000
-POLICY = Policy(epoch=EpochPolicy(capacity=10))
-GENESIS = cluster.make(policy=POLICY)
 SEED = cluster.seed_of("service:nomination")
-SPAN = span_ms(POLICY)
-STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)
-OLD = Candidate("old", "n", "short-term", NOW - SPAN, NOW - SPAN, 400_000, early=False)
-READY = Candidate("ready", "n", "short-term", NOW - 60_000, NOW, 700_000, early=True)
-CROSSED = (Crossing("old", NOW - SPAN, 299_999),)
-TICK = DecayCrossed(1, NOW, accepted_offset=33, journal_seq=9, crossed=CROSSED, standing=STANDING)
-
-
-def arrival(codec: Codec, tick: DecayCrossed, *, partition: int | None = None) -> Arrival:
-    where = tick.shard if partition is None else partition
-    return Arrival(where, tick.journal_seq, codec.encode(tick), traceparent=f"00-{tick.journal_seq}")
 
 
 def shelf() -> Shelf:

@@ -2,47 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.consensus import rolling
-from memquorum.core.records import Checkpoint, ClockTicked, EpisodeAccepted, EpisodeScored
-from tests.builders import votes
-from tests.builders.published import DECIDED, GENESIS, LAST, Published, kinds, lively, publish
+from memquorum.core.records import ClockTicked
+from tests.builders.published import DECIDED, GENESIS, Published, kinds, lively, publish, word
 from tests.builders.shard import Shard
-
-
-def stream(public: Published, through: int) -> bytes:
-    """The hash of the accepted stream up to an offset, put together by hand."""
-    codec, found = public.rules.codec, rolling.beginning(GENESIS.cluster, 0)
-    scores: dict[int, bytes] = {}
-    for data in public.scored:
-        if data is not None:
-            scores.setdefault(codec.decode_as(EpisodeScored, data).accepted_offset, hashlib.sha256(data).digest())
-    for offset, data in enumerate(public.accepted[: through + 1]):
-        if data is not None:
-            score = scores.get(offset) if isinstance(codec.decode(data), EpisodeAccepted) else None
-            found = rolling.read(found, offset, hashlib.sha256(data).digest(), score)
-    return found
-
-
-def word(public: Published, member: int, seq: int, **changes: Any) -> bytes:
-    """A member's true checkpoint of a sequence, or one with something changed."""
-    changed = [change for change in (public.detail(DECIDED), public.detail(LAST)) if change.seq <= seq]
-    history, nomination = rolling.beginning(GENESIS.cluster, 0), None
-    for decided in changed:
-        pre_prepare = public.rules.codec.decode(public.rules.codec.decode(decided.pre_prepare).body)
-        nomination = public.rules.codec.decode(public.rules.codec.decode(pre_prepare.nomination).body)
-        history = rolling.decided(history, votes.proposal_digest(pre_prepare))
-    assert nomination is not None
-    at = nomination.accepted_offset
-    body = Checkpoint(GENESIS.cluster, 0, 0, seq, changed[-1].epoch, at, member, history, stream(public, at))
-    return votes.signed(public.rules.codec, GENESIS, f"member:{member}", replace(body, **changes))
 
 
 @pytest.fixture

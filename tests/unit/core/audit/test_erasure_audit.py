@@ -11,10 +11,10 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.records import Erased, OrderAccepted
 from tests.builders import genesis
+from tests.builders.erased import ALL, AT, GENESIS, D, filled, order
 from tests.builders.erasures import NAMESPACE, among, ordered, signed
 from tests.builders.published import Published, kinds, publish
 from tests.builders.shard import Shard
-from tests.unit.core.journal.test_erasing import ALL, AT, GENESIS, D, filled, order
 
 # Where things stand in the journal, counted from 0: filled has nine entries.
 ERASED, SECOND, LAST, LATE, AGAIN = 9, 10, 11, 12, 13

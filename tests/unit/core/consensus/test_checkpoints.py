@@ -15,7 +15,7 @@ from memquorum.core.consensus.slots import checkpoint_slot
 from memquorum.core.identity.messages import open_signed
 from memquorum.core.records import Checkpoint, Signed
 from memquorum.ports import SignedSlot
-from tests.unit.core.consensus.test_replica_core import CODEC, GENESIS, SAID, Core, commit, of, signed
+from tests.builders.core import CODEC, GENESIS, SAID, Core, commit, of, signed
 
 STREAM, OTHERS = b"r" * 32, b"o" * 32
 DECISIONS = rolling.decided(rolling.beginning(GENESIS.cluster, 0), SAID)

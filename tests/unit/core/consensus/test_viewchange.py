@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import permutations
-from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -17,52 +16,40 @@ from memquorum.core.consensus.transitions import Phase
 from memquorum.core.consensus.viewchange import check_new_view, check_view_change
 from memquorum.core.identity import membership
 from memquorum.core.identity.messages import digest
-from memquorum.core.records import Commit, NewView, Prepared, Signed, ViewChange
+from memquorum.core.records import Commit, Prepared, Signed
 from memquorum.ports import SignedSlot
-from tests.unit.core.consensus import test_replica_core as normal
-from tests.unit.core.consensus.test_replica_core import (
+from tests.builders.core import (
+    ASKING,
     BALLOTS,
     CODEC,
+    COMMITS,
     GENESIS,
     NOMINATION,
     OTHER,
+    OTHER_PRE_PREPARE,
     PRE_PREPARE,
     SAID,
+    Core,
+    ballot,
+    certificate,
     commit,
+    forged,
+    new_view,
+    nomination,
     of,
+    opinions,
     pre_prepare,
     prepare,
     proposed,
     sends,
     signed,
+    view_change,
 )
-
-COMMITS = tuple(commit(m, SAID) for m in (0, 2, 3))
-
-
-def certificate(view: int = 0, others: Sequence[int] = (1, 2), **changes: Any) -> bytes:
-    """Prepared by the primary of the view and others."""
-    primary = view % 4
-    body = CODEC.decode(CODEC.decode_as(Signed, PRE_PREPARE).body)
-    first = signed(f"member:{primary}", replace(body, view=view, member=primary, **changes))
-    return CODEC.encode(Prepared(first, tuple(prepare(m, proposed(first), view=view) for m in others)))
-
-
-def view_change(member: int, view: int = 1, seq: int = 1, **changes: Any) -> bytes:
-    record = ViewChange(GENESIS.cluster, 0, 0, view, seq, member, () if seq == 1 else COMMITS, None)
-    return signed(f"member:{member}", replace(record, **changes))
-
-
-def new_view(changes: Sequence[bytes], view: int = 1, member: int | None = None) -> bytes:
-    opener = view % 4 if member is None else member
-    return signed(f"member:{opener}", NewView(GENESIS.cluster, 0, 0, view, opener, tuple(changes)))
 
 
 def commit_of(member: int, shard: int) -> bytes:
     return signed(f"member:{member}", Commit(GENESIS.cluster, 0, shard, 0, 1, member, SAID))
 
-
-ASKING = [view_change(m) for m in (0, 2, 3)]
 
 # What holds -------------------------------------------------------------------------------------------------------
 
@@ -93,10 +80,6 @@ BAD_VIEW_CHANGES: dict[str, tuple[Callable[[], bytes], str]] = {
     "a forged proposal": (lambda: view_change(2, prepared=unsaid()), "signature"),
     "of a view below 0": (lambda: view_change(2, prepared=certificate(view=-4)), "not the primary of view -4"),
 }  # fmt: skip
-
-
-def forged(data: bytes) -> bytes:
-    return CODEC.encode(replace(CODEC.decode_as(Signed, data), signature=bytes(64)))
 
 
 def anothers() -> bytes:
@@ -177,7 +160,7 @@ def test_the_view_begins_where_the_foremost_is_and_forgets_what_is_decided() -> 
 # One core -----------------------------------------------------------------------------------------------------------
 
 
-def asked(core: normal.Core) -> normal.Core:
+def asked(core: Core) -> Core:
     """It waited in vain and asks for view 1."""
     core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
     assert core.core.phase == Phase.VIEW_CHANGING
@@ -185,43 +168,43 @@ def asked(core: normal.Core) -> normal.Core:
 
 
 def test_f_plus_one_who_ask_are_joined_and_fewer_are_not() -> None:
-    core = normal.Core()
+    core = Core()
     assert core.read(Message.VIEW_CHANGE, view_change(2, view=3)) == []
     found = core.read(Message.VIEW_CHANGE, view_change(3, view=7))
     assert sends(found) == [(Message.VIEW_CHANGE, "0/0/3/view-change", of(found, t.Send)[0].digest)]
 
 
 def test_an_older_word_takes_no_newer_one_back() -> None:
-    core = normal.Core()
+    core = Core()
     core.read(Message.VIEW_CHANGE, view_change(3, view=7), view_change(3, view=2))
     found = core.read(Message.VIEW_CHANGE, view_change(2, view=7))
     assert [s.slot for s in of(found, t.Send)] == ["0/0/7/view-change"]
 
 
 def test_another_shards_view_changes_move_nothing_here() -> None:
-    core = normal.Core()
+    core = Core()
     assert core.read(Message.VIEW_CHANGE, *(view_change(m, shard=1) for m in (1, 2, 3))) == []
 
 
 @pytest.mark.parametrize("data", [view_change(3), new_view(ASKING)], ids=["view change", "new view"])
 def test_who_did_not_sign_it_is_not_accused_of_it(data: bytes) -> None:
-    found = normal.Core(me=2).read(Message.VIEW_CHANGE, forged(data))
+    found = Core(me=2).read(Message.VIEW_CHANGE, forged(data))
     assert [n.note for n in of(found, t.Noted)] == []
 
 
 def test_who_asks_for_a_later_view_opens_no_earlier_one() -> None:
-    core = asked(normal.Core(me=1).nominated())
+    core = asked(Core(me=1).nominated())
     assert of(core.read(Message.VIEW_CHANGE, view_change(1), view_change(2), view_change(3, view=5)), t.Send) == []
 
 
 def test_who_asked_neither_prepares_nor_commits_in_the_view_it_left() -> None:
-    core = asked(normal.Core().nominated())
+    core = asked(Core().nominated())
     assert sends(core.read(Message.PRE_PREPARE, PRE_PREPARE)) == []
     assert sends(core.read(Message.PREPARE, prepare(2, SAID), prepare(3, SAID))) == []
 
 
 def test_what_it_left_may_still_be_decided_and_then_it_waits_on() -> None:
-    core = asked(normal.Core().nominated())
+    core = asked(Core().nominated())
     core.read(Message.PRE_PREPARE, PRE_PREPARE)
     found = core.read(Message.COMMIT, *COMMITS)
     assert [d.seq for d in of(found, t.Decided)] == [1]
@@ -229,7 +212,7 @@ def test_what_it_left_may_still_be_decided_and_then_it_waits_on() -> None:
 
 
 def test_it_reports_the_certificate_that_it_kept_with_its_commit() -> None:
-    core = normal.Core().pre_prepared()
+    core = Core().pre_prepared()
     found = core.read(Message.PREPARE, prepare(2, SAID), prepare(1, SAID))
     (kept,) = of(found, t.Keep)
     assert [type(e) for e in found if isinstance(e, t.Keep | t.Send)] == [t.Keep, t.Send]
@@ -240,7 +223,7 @@ def test_it_reports_the_certificate_that_it_kept_with_its_commit() -> None:
     assert report.prepared is not None
     assert report.prepared.digest == SAID
     # And after a crash that left nothing but the sign-state.
-    again = normal.Core(live=False)
+    again = Core(live=False)
     again.core.handle(t.Restarted({kept.slot: SignedSlot(kept.digest, kept.data)}))
     again.core.handle(t.CaughtUp())
     again.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
@@ -252,7 +235,7 @@ def test_it_reports_the_certificate_that_it_kept_with_its_commit() -> None:
 
 
 def test_the_next_primary_opens_its_view_with_q_who_ask_and_proposes_what_was_prepared() -> None:
-    core = asked(normal.Core(me=1).nominated())
+    core = asked(Core(me=1).nominated())
     mine = view_change(1)
     assert of(core.read(Message.VIEW_CHANGE, mine, view_change(2)), t.Send) == []
     found = core.read(Message.VIEW_CHANGE, view_change(3, prepared=certificate()))
@@ -266,7 +249,7 @@ def test_the_next_primary_opens_its_view_with_q_who_ask_and_proposes_what_was_pr
 
 
 def test_who_did_not_ask_enters_a_view_that_q_others_asked_for() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     found = core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
     assert [e.view for e in of(found, t.Entered)] == [1]
     assert (core.core.view, core.core.phase) == (1, Phase.IDLE)
@@ -275,7 +258,7 @@ def test_who_did_not_ask_enters_a_view_that_q_others_asked_for() -> None:
 
 
 def test_a_proposal_for_the_next_view_waits_until_that_is_open() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     body = CODEC.decode(CODEC.decode_as(Signed, PRE_PREPARE).body)
     assert core.read(Message.PRE_PREPARE, signed("member:1", replace(body, view=1, member=1))) == []
     found = core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
@@ -283,12 +266,10 @@ def test_a_proposal_for_the_next_view_waits_until_that_is_open() -> None:
 
 
 def test_a_primary_that_begins_with_another_proposal_is_left_at_once_and_proven_a_liar() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     opened = new_view([view_change(0), view_change(1), view_change(3, prepared=certificate())])
     core.read(Message.VIEW_CHANGE, opened)
-    other = signed(
-        "member:1", replace(CODEC.decode(CODEC.decode_as(Signed, normal.OTHER_PRE_PREPARE).body), view=1, member=1)
-    )
+    other = signed("member:1", replace(CODEC.decode(CODEC.decode_as(Signed, OTHER_PRE_PREPARE).body), view=1, member=1))
     found = core.read(Message.PRE_PREPARE, other)
     assert [(n.note, n.originals) for n in of(found, t.Noted)] == [(Note.INVALID, (other, opened))]
     assert [s.slot for s in of(found, t.Send)] == ["0/0/2/view-change"]
@@ -298,7 +279,7 @@ def test_a_primary_that_begins_with_another_proposal_is_left_at_once_and_proven_
 
 
 def test_a_proposal_of_a_view_that_was_left_is_held_against_who_was_its_primary() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
     bad = pre_prepare(NOMINATION, BALLOTS[:2])
     core.read(Message.PRE_PREPARE, bad)
@@ -307,14 +288,14 @@ def test_a_proposal_of_a_view_that_was_left_is_held_against_who_was_its_primary(
 
 
 def test_the_time_limit_doubles_from_view_to_view_until_something_is_decided() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     limits: list[int] = []
     for view in (1, 2, 3):
         core.read(Message.VIEW_CHANGE, *(view_change(m, view=view) for m in (0, 1, 3)))
         found = core.core.handle(t.TimerFired(Timer.VIEW_CHANGE, 1, view))
         assert [s.slot for s in of(found, t.Send)] == [f"0/0/{view + 1}/view-change"]
         limits += [s.ms for s in of(core.read(Message.VIEW_CHANGE, view_change(2, view=view + 1)), t.SetTimer)]
-    again = normal.Core(me=2)
+    again = Core(me=2)
     for view in (1, 2, 3):
         found = again.read(Message.VIEW_CHANGE, *(view_change(m, view=view) for m in (0, 1, 3)))
         limits += [s.ms for s in of(found, t.SetTimer) if s.timer == Timer.VIEW_CHANGE]
@@ -322,16 +303,16 @@ def test_the_time_limit_doubles_from_view_to_view_until_something_is_decided() -
 
 
 def test_views_never_go_back_over_a_restart() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     (kept,) = of(core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)])), t.Keep)
     (ask,) = of(core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0)), t.Send) or [None]
     assert ask is None  # a timer of the view before
     remembered = {kept.slot: SignedSlot(kept.digest, kept.data)}
-    again = normal.Core(me=2, live=False)
+    again = Core(me=2, live=False)
     again.core.handle(t.Restarted(remembered))
     assert (again.core.view, again.core.phase) == (1, Phase.IDLE)
     said = view_change(2, view=4)
-    third = normal.Core(me=2, live=False)
+    third = Core(me=2, live=False)
     third.core.handle(
         t.Restarted(remembered | {"0/0/4/view-change": SignedSlot(digest(CODEC.decode_as(Signed, said).body), said)})
     )
@@ -344,7 +325,7 @@ def test_views_never_go_back_over_a_restart() -> None:
 
 
 def test_two_view_changes_of_one_member_for_one_view_are_evidence() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     first, second = view_change(3), view_change(3, prepared=certificate())
     core.read(Message.VIEW_CHANGE, first)
     (noted,) = of(core.read(Message.VIEW_CHANGE, second), t.Noted)
@@ -352,7 +333,7 @@ def test_two_view_changes_of_one_member_for_one_view_are_evidence() -> None:
 
 
 def test_a_view_change_that_does_not_hold_is_noted_and_hides_no_other() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     bad = view_change(3, view=2, seq=9, commits=())
     (noted,) = of(core.read(Message.VIEW_CHANGE, bad), t.Noted)
     assert (noted.note, noted.member, noted.originals) == (Note.INVALID, 3, (bad,))
@@ -362,15 +343,15 @@ def test_a_view_change_that_does_not_hold_is_noted_and_hides_no_other() -> None:
 
 def test_a_ballot_is_cast_while_another_primary_is_waited_for() -> None:
     """Else N−f ballots might never come together, and the others would never miss the primary."""
-    core = normal.Core(me=2)
+    core = Core(me=2)
     core.read(Message.VIEW_CHANGE, view_change(3), view_change(0))
     (need,) = of(core.read(Message.NOMINATION, NOMINATION), t.NeedBallot)
-    found = core.core.handle(t.BallotReady(need.nominated.digest, normal.opinions()))
+    found = core.core.handle(t.BallotReady(need.nominated.digest, opinions()))
     assert [s.message for s in of(found, t.Send)] == [Message.BALLOT]
 
 
 def test_a_primary_whose_proposal_does_not_hold_is_left_at_once() -> None:
-    found = normal.Core().read(Message.PRE_PREPARE, pre_prepare(NOMINATION, BALLOTS[:2]))
+    found = Core().read(Message.PRE_PREPARE, pre_prepare(NOMINATION, BALLOTS[:2]))
     assert [s.message for s in of(found, t.Send)] == [Message.VIEW_CHANGE]
 
 
@@ -380,7 +361,7 @@ def test_a_primary_whose_proposal_does_not_hold_is_left_at_once() -> None:
 @pytest.mark.parametrize("view", [1, 5])
 def test_who_missed_a_decision_takes_it_from_a_view_change_of_any_view(view: int) -> None:
     """A liar's second commit may have been counted by others only: what they have left is proven by who goes on."""
-    core = normal.Core()
+    core = Core()
     core.read(Message.PRE_PREPARE, PRE_PREPARE)
     found = core.read(Message.VIEW_CHANGE, view_change(2, view=view, seq=2))
     (decided,) = of(found, t.Decided)
@@ -391,7 +372,7 @@ def test_who_missed_a_decision_takes_it_from_a_view_change_of_any_view(view: int
 
 def test_a_decision_is_taken_from_within_a_new_view_of_long_ago() -> None:
     entered = new_view([view_change(m, view=2) for m in (0, 2, 3)], view=2)
-    core = normal.Core(live=False)
+    core = Core(live=False)
     core.core.handle(t.Restarted({"0/0/2/entered": SignedSlot(b"d" * 32, entered)}))
     core.core.handle(t.CaughtUp())
     assert core.core.view == 2
@@ -405,14 +386,14 @@ def test_a_decision_is_taken_from_within_a_new_view_of_long_ago() -> None:
 
 def test_the_decision_before_a_view_that_was_entered_is_known_after_a_restart() -> None:
     entered = new_view([view_change(m, view=2, seq=2) for m in (0, 2, 3)], view=2)
-    core = normal.Core(live=False)
+    core = Core(live=False)
     core.core.handle(t.Restarted({"0/0/2/entered": SignedSlot(b"d" * 32, entered)}))
     (decided,) = of(core.read(Message.PRE_PREPARE, PRE_PREPARE), t.Decided)
     assert decided.commits == COMMITS
 
 
 def test_a_decision_that_is_not_proven_is_not_taken() -> None:
-    core = normal.Core()
+    core = Core()
     core.read(Message.PRE_PREPARE, PRE_PREPARE)
     for commits in (COMMITS[:2], (*COMMITS[:2], forged(commit(3, SAID))), (*COMMITS[:2], b"rubbish")):
         assert of(core.read(Message.VIEW_CHANGE, view_change(2, seq=2, commits=commits)), t.Decided) == []
@@ -420,7 +401,7 @@ def test_a_decision_that_is_not_proven_is_not_taken() -> None:
 
 
 def test_two_new_views_of_one_primary_for_one_view_are_evidence() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     first, second = (new_view([view_change(m) for m in members]) for members in ((0, 1, 3), (0, 2, 3)))
     core.read(Message.VIEW_CHANGE, first)
     assert of(core.read(Message.VIEW_CHANGE, first), t.Noted) == []
@@ -433,9 +414,9 @@ def test_two_new_views_of_one_primary_for_one_view_are_evidence() -> None:
 def test_who_proposes_in_a_view_that_another_opened_is_left_and_not_accused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The one that opened it may have shown it another new view."""
     monkeypatch.setattr(membership, "TURN", 1)
-    core = normal.Core(me=3, progress=t.Progress(2, 2, COMMITS))
-    nominated = normal.nomination(2)
-    ballots = [normal.ballot(m, nominated, 2) for m in range(4)]
+    core = Core(me=3, progress=t.Progress(2, 2, COMMITS))
+    nominated = nomination(2)
+    ballots = [ballot(m, nominated, 2) for m in range(4)]
     body = CODEC.decode(CODEC.decode_as(Signed, pre_prepare(nominated, ballots, seq=2, member=1)).body)
     first = signed("member:1", body)
     proof = CODEC.encode(Prepared(first, tuple(prepare(m, proposed(first), seq=2) for m in (0, 2))))
@@ -449,7 +430,7 @@ def test_who_proposes_in_a_view_that_another_opened_is_left_and_not_accused(monk
 
 def test_who_has_not_voted_misses_the_proposal_too() -> None:
     """N−f ballots are here, its own is not: the time of the primary runs all the same."""
-    core = normal.Core(me=2).nominated()
+    core = Core(me=2).nominated()
     assert of(core.read(Message.BALLOT, BALLOTS[0], BALLOTS[1]), t.SetTimer) == []
     assert [s.timer for s in of(core.read(Message.BALLOT, BALLOTS[3]), t.SetTimer)] == [Timer.REQUEST]
     found = core.core.handle(t.TimerFired(Timer.REQUEST, 1, 0))
@@ -459,7 +440,7 @@ def test_who_has_not_voted_misses_the_proposal_too() -> None:
 @pytest.mark.parametrize(("me", "kept"), [(1, []), (2, ["began", "entered"])], ids=["lost", "first life"])
 def test_who_may_have_lost_its_sign_state_keeps_no_view_in_it_before_it_speaks(me: int, kept: list[str]) -> None:
     """A crash while it is silent must find the sign-state as empty as it was, and be silent again."""
-    core = normal.Core(me=me, live=False)
+    core = Core(me=me, live=False)
     core.core.handle(t.Restarted({}, fresh=True))
     opened = new_view([view_change(m) for m in (0, 2, 3)])  # it is signed by member 1
     assert not of(core.read(Message.VIEW_CHANGE, opened), t.Keep)
@@ -468,7 +449,7 @@ def test_who_may_have_lost_its_sign_state_keeps_no_view_in_it_before_it_speaks(m
 
 
 def test_who_opens_a_view_that_is_not_its_own_is_proven_a_liar() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     opened = new_view([view_change(m) for m in (0, 1, 3)], member=3)
     found = core.read(Message.VIEW_CHANGE, opened)
     assert [(n.note, n.message, n.member, n.originals) for n in of(found, t.Noted)] == [
@@ -483,13 +464,13 @@ def test_who_opens_a_view_that_is_not_its_own_is_proven_a_liar() -> None:
     ids=["proven", "asked"],
 )
 def test_what_is_of_another_shard_is_not_held(said: bytes) -> None:
-    core = normal.Core()
+    core = Core()
     assert core.read(Message.VIEW_CHANGE, said) == []
     assert core.core.low_water(Message.VIEW_CHANGE) is None
 
 
 def test_a_decision_that_is_behind_is_not_held() -> None:
-    core = normal.Core()
+    core = Core()
     core.decided()
     core.read(Message.VIEW_CHANGE, new_view([view_change(m, view=3, seq=2) for m in (0, 2, 3)], view=3))
     core.read(Message.VIEW_CHANGE, view_change(2, seq=2))  # of a view that was left
@@ -497,7 +478,7 @@ def test_a_decision_that_is_behind_is_not_held() -> None:
 
 
 def test_who_asked_for_a_view_that_was_entered_is_not_held_any_more() -> None:
-    core = normal.Core(me=2)
+    core = Core(me=2)
     core.read(Message.VIEW_CHANGE, view_change(0), view_change(3))
     core.read(Message.VIEW_CHANGE, new_view([view_change(m) for m in (0, 1, 3)]))
     assert core.core.view == 1

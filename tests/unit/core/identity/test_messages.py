@@ -9,7 +9,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.identity.messages import BadMessage, digest, open_signed, sign, verify
 from memquorum.core.records import Commit, JournalHead, Prepare, Signed
 from tests.builders.genesis import make, seed_of
-from tests.schema.test_records import CURRENT
+from tests.schema.samples import CURRENT
 
 CODEC = Codec(CURRENT.values())
 GENESIS = make()

@@ -16,44 +16,19 @@ from memquorum.core.journal import links
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.replay import Replay
 from memquorum.core.journal.rows import ErasureRow, Rows
-from memquorum.core.policy import ForgetPolicy, Policy
-from memquorum.core.records import Erased, OrderAccepted, Stored
+from memquorum.core.records import Erased, Stored
 from tests.builders import genesis, votes
+from tests.builders.erased import ALL, AT, GENESIS, A, B, C, D, filled, order
 from tests.builders.erasures import NAMESPACE, ORDER, accepted, among, entitled, ordered, signed
 from tests.builders.genesis import seed_of
 from tests.builders.shard import Shard, memory_id
 
-GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
-A, B, C, D = (memory_id(name) for name in "abcd")
-AT = 5_000
 NOW = 1_750_000_000_000
 
 
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
     return Shard(codec, GENESIS)
-
-
-def order(codec: Codec, selector: str = "subject", value: str = "ada", at: int = AT, **changes: Any) -> OrderAccepted:
-    said = ordered(GENESIS, selector, value, **changes)
-    return accepted(said, signed(codec, GENESIS, said), at)
-
-
-def filled(shard: Shard) -> Shard:
-    """Of ada: A, long-term; B, sealed; an echo of A; what was dropped. C is made of A, D of nothing of hers."""
-    shard.tick(1_000)
-    for name in "ab":
-        shard.episode(name, subject="ada", source="handbook.pdf")
-    shard.episode("echo", outcome="reinforced", reinforces=A, subject="ada", source="handbook.pdf")
-    shard.episode("faint", outcome="below_threshold", subject="ada")
-    shard.episode("c", derives_from=(A, memory_id("nowhere")))
-    shard.episode("d")
-    shard.tick(1_100)
-    shard.decide([votes.proposal(A, "promote"), votes.proposal(B, "forget")])
-    return shard
-
-
-ALL = {"a": "long-term", "b": "sealed", "c": "short-term", "echo": "reinforced", "faint": "dropped"}
 
 
 def test_what_it_names_is_gone_and_nothing_else(shard: Shard, codec: Codec) -> None:

@@ -12,15 +12,14 @@ from memquorum import topics
 from memquorum.core import sealing
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.commit import applying
 from memquorum.core.journal.replay import CannotReplay, Replay, open_embedding
-from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.journal.rows import Rows
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import MemoryReencoded, Reencoded
 from memquorum.core.retrieval.tail import Tail
 from tests.builders import genesis, votes
 from tests.builders.published import publish
-from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.builders.shard import NAMESPACE, Shard, anew, memory_id
 
 A, B = memory_id("a"), memory_id("b")
 
@@ -28,15 +27,6 @@ A, B = memory_id("a"), memory_id("b")
 @pytest.fixture
 def shard(codec: Codec) -> Shard:
     return Shard(codec, genesis.make())
-
-
-def anew(shard: Shard, memory: str, offset: int, encoder: str = "bert/1", **changed: str | int) -> Change | None:
-    """An embedding by the encoder, made of the memory as it is now, comes at an offset of its topic."""
-    seq = shard.rows.memories[memory].seq if memory in shard.rows.memories else 0
-    record = MemoryReencoded(memory, NAMESPACE, "hashing", encoder, b"sealed", seq)
-    place = applying.Place(topics.REENCODED, 0, offset)
-    change = applying.apply_reencoded(shard.rules, shard.rows, place, replace(record, **changed))
-    return None if change is None else shard._absorb(change)
 
 
 def test_it_takes_the_place_of_the_one_that_was_there(shard: Shard) -> None:

@@ -15,11 +15,10 @@ from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content
-from memquorum.core.journal.rows import Event, Memory, Strength
-from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, Stored
 from tests.builders import votes
 from tests.builders.published import GENESIS, LATE, A, B, C, D, Published, lively, publish
+from tests.builders.replayed import replayed
 from tests.builders.shard import NAMESPACE, Shard, accepted, memory_id, scored
 
 SECOND = next(f"n{i}" for i in range(99) if shard_of(f"n{i}", GENESIS.shards) == 0)
@@ -33,44 +32,6 @@ def shard(codec: Codec) -> Shard:
 @pytest.fixture
 def public(shard: Shard) -> Published:
     return publish(shard)
-
-
-class Made:
-    """A store as the nets of a replay leave it."""
-
-    def __init__(self) -> None:
-        self.memories: dict[str, Memory] = {}
-        self.strengths: dict[str, Strength] = {}
-        self.events: list[Event] = []
-        self.contents: set[str] = set()
-        self.entries = 0
-
-    def write(self, net: Net) -> None:
-        for memory in net.new_memories:
-            assert memory.id not in self.memories
-            self.memories[memory.id] = memory
-        for memory in net.changed_memories:
-            assert memory.id in self.memories
-            self.memories[memory.id] = memory
-        self.strengths |= {s.memory_id: s for s in (*net.new_strengths, *net.changed_strengths)}
-        self.contents |= set(net.revealed)
-        for removed in net.removed:
-            del self.strengths[removed]
-            self.contents.remove(removed)
-        self.events += net.events
-        self.entries += len(net.journal)
-
-
-def replayed(public: Published, cuts: list[int], namespace: str | None = None) -> tuple[Made, Replay]:
-    """The whole journal, in batches that end at the cuts."""
-    replay, made = Replay(public.rules, 0, namespace), Made()
-    reads = [replay.read(data) for data in public.entries]
-    ends = [*sorted({c for c in cuts if 0 < c < len(reads)}), len(reads)]
-    for start, end in zip([0, *ends], ends, strict=False):
-        step = replay.take(reads[start:end])
-        assert {s.memory_id for s in step.sealed} == set(step.net.revealed)
-        made.write(step.net)
-    return made, replay
 
 
 @settings(max_examples=40, deadline=None)

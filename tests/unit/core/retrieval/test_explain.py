@@ -8,19 +8,17 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
-from memquorum.core.caps import NOTHING, Quota
+from memquorum.core.caps import Quota
 from memquorum.core.journal.rows import Protection
 from memquorum.core.orders import uses
 from memquorum.core.policy import number
-from memquorum.core.records import Accessed, Decided, Restored, Stored
+from memquorum.core.records import Accessed, Restored
 from memquorum.core.retrieval import explain, telling
-from memquorum.core.retrieval.explain import Account, DecisionFacts, Facts, Noted, Waiting
-from memquorum.schema_files import load_codec
+from memquorum.core.retrieval.explain import Account, Waiting
+from tests.builders.facts import CODEC, facts
 from tests.builders.published import GENESIS, A, B, C, D, lively
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 from tests.builders.votes import proposal
-
-CODEC = load_codec()
 
 
 @pytest.fixture(scope="module")
@@ -35,40 +33,6 @@ def alive() -> Shard:
     made.episode("a", at=500)
     made.tick(1_000)
     return made
-
-
-def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
-    """What `db/explain_rows.py` would load."""
-    notes, decisions, repetitions = [], [], 0
-    for change in shard.changes:
-        entry, detail = change.entry, codec.decode(change.entry.detail)
-        if entry.memory_id == wanted and entry.effect == "repeated":
-            repetitions += 1
-        elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed):
-            notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
-        if isinstance(detail, Decided):
-            for at, result in enumerate(detail.results):
-                if result.memory_ids == (wanted,):
-                    decisions.append(
-                        DecisionFacts(
-                            entry.shard, detail.epoch, at, result.outcome, result.reason, entry.seq,
-                            detail.pre_prepare, detail.commits,
-                        )
-                    )  # fmt: skip
-    rows = shard.rows
-    return Facts(
-        memory_id=wanted,
-        shard=rows.state.shard,
-        namespace=NAMESPACE,
-        memory=rows.memories.get(wanted),
-        strength=rows.strengths.get(wanted),
-        notes=tuple(notes),
-        repetitions=repetitions,
-        decisions=tuple(decisions),
-        as_of=rows.state.as_of,
-        last_epoch=rows.state.last_epoch,
-        quota=shard.quotas.get(NAMESPACE, NOTHING),
-    )
 
 
 def told(shard: Shard, wanted: str) -> tuple[Account, str]:

@@ -16,8 +16,7 @@ from memquorum.core.retrieval.tail import Tail
 from memquorum.core.vote.kinds import FORGET, PROMOTE
 from tests.builders import erasures, protections, votes
 from tests.builders import genesis as cluster
-from tests.builders.shard import Shard, memory_id
-from tests.unit.core.journal.test_reencoding import anew
+from tests.builders.shard import Shard, anew, memory_id
 
 GENESIS = cluster.make()
 A, B = memory_id("a"), memory_id("b")

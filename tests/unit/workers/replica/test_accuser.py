@@ -12,9 +12,9 @@ from memquorum.core.identity.messages import open_signed, sign
 from memquorum.core.records import Misbehaved
 from memquorum.telemetry import metrics
 from memquorum.telemetry.metrics import Meters
+from tests.builders.accusations import LATER
+from tests.builders.core import BALLOTS, CODEC, GENESIS, NOMINATION, OTHER, SAID, commit, pre_prepare, prepare
 from tests.builders.genesis import seed_of
-from tests.unit.core.consensus.test_convict import BALLOTS, CODEC, GENESIS, LATER, NOMINATION, OTHER, SAID
-from tests.unit.core.consensus.test_replica_core import commit, pre_prepare, prepare
 from workers.replica import accuser
 from workers.replica.accuser import Accuser
 

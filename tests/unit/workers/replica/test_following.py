@@ -11,7 +11,7 @@ from memquorum import topics
 from memquorum.core.audit.chain import Record
 from memquorum.core.consensus import events as t
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
-from tests.unit.workers.replica.test_seat import CODEC, Table, decision_on
+from tests.builders.table import CODEC, Table, decision_on
 from workers.replica import catchup
 from workers.replica.seat import LOGS
 

@@ -18,8 +18,7 @@ from memquorum.core.orders.restore import REQUEST
 from memquorum.core.policy import PPM, ForgetPolicy, Policy
 from memquorum.core.retrieval.forgetting import Used, standing
 from memquorum.core.retrieval.restoring import Resting, decided
-from tests.builders.served import GENESIS, HERS, ORDER, THEIRS, Served, client_of, make, stored
-from tests.unit.workers.retrieval.test_restore_endpoint import bearer
+from tests.builders.served import GENESIS, HERS, ORDER, THEIRS, Served, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
 ASKED = {"namespace": "greenhouse", "memory_ids": [HERS, THEIRS]}

@@ -13,7 +13,7 @@ from memquorum.core import access
 from memquorum.core.avro import Codec
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.retrieval.restoring import Resting, decided
-from tests.builders.served import GENESIS, ORDER, THEIRS, Served, client_of, make, stored
+from tests.builders.served import GENESIS, ORDER, THEIRS, Served, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
 DAY = 86_400_000
@@ -102,13 +102,6 @@ def test_what_no_request_may_say_is_refused(
 ) -> None:
     answer = client.post("/restore", json=body)
     assert (answer.status_code, answer.json()["field"], service.sent) == (400, field, [])
-
-
-def bearer(number: int, right: str) -> dict[str, str]:
-    told, _ = access.make(
-        bytes([number] * 6), bytes([number] * 32), name="k", namespaces=["*"], rights=[right], now_ms=1
-    )
-    return {"Authorization": f"Bearer {told}"}
 
 
 def test_it_takes_the_right_to_forget(tmp_path: Path, codec: Codec) -> None:

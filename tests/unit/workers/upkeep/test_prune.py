@@ -12,9 +12,8 @@ from memquorum.core.audit.chain import Record
 from memquorum.core.avro import Codec
 from memquorum.core.records import Checkpoint, Commit, Decided, NominationProposed
 from tests.builders import votes
-from tests.builders.published import DECIDED, GENESIS, LAST, Published, lively, publish
+from tests.builders.published import DECIDED, GENESIS, LAST, Published, lively, publish, word
 from tests.builders.shard import Shard
-from tests.unit.core.audit.test_agreed import word
 from workers.upkeep import prune
 
 

@@ -23,8 +23,8 @@ from memquorum.core.vote.grounds import RULES, MemberContext, MemoryFacts
 from memquorum.core.vote.kinds import DEMOTE, FORGET, KINDS, LETS_GO, PROMOTE
 from memquorum.ports import Candidate, DueMemory
 from tests.builders import genesis, votes
+from tests.builders.facts import facts
 from tests.builders.shard import Shard, memory_id
-from tests.unit.core.retrieval.test_explain import facts
 
 POLICY = Policy(forget=ForgetPolicy(grace_ms=500), epoch=EpochPolicy(capacity=10, proposals_max=8))
 SLOW = of_tier(POLICY, LONG_TERM)

@@ -1,0 +1,46 @@
+"""What the store knows of a memory, without a store."""
+
+from __future__ import annotations
+
+from memquorum.core.avro import Codec
+from memquorum.core.caps import NOTHING
+from memquorum.core.records import Accessed, Decided, Stored
+from memquorum.core.retrieval.explain import DecisionFacts, Facts, Noted
+from memquorum.schema_files import load_codec
+from tests.builders.shard import NAMESPACE, Shard
+
+CODEC = load_codec()
+
+
+def facts(shard: Shard, wanted: str, codec: Codec = CODEC) -> Facts:
+    """What `db/explain_rows.py` would load."""
+    notes, decisions, repetitions = [], [], 0
+    for change in shard.changes:
+        entry, detail = change.entry, codec.decode(change.entry.detail)
+        if entry.memory_id == wanted and entry.effect == "repeated":
+            repetitions += 1
+        elif entry.memory_id == wanted and isinstance(detail, Stored | Accessed):
+            notes.append(Noted(entry.seq, entry.as_of, entry.effect, entry.event_id, change.appended.hash, detail))
+        if isinstance(detail, Decided):
+            for at, result in enumerate(detail.results):
+                if result.memory_ids == (wanted,):
+                    decisions.append(
+                        DecisionFacts(
+                            entry.shard, detail.epoch, at, result.outcome, result.reason, entry.seq,
+                            detail.pre_prepare, detail.commits,
+                        )
+                    )  # fmt: skip
+    rows = shard.rows
+    return Facts(
+        memory_id=wanted,
+        shard=rows.state.shard,
+        namespace=NAMESPACE,
+        memory=rows.memories.get(wanted),
+        strength=rows.strengths.get(wanted),
+        notes=tuple(notes),
+        repetitions=repetitions,
+        decisions=tuple(decisions),
+        as_of=rows.state.as_of,
+        last_epoch=rows.state.last_epoch,
+        quota=shard.quotas.get(NAMESPACE, NOTHING),
+    )
