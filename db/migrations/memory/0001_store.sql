@@ -83,10 +83,8 @@ CREATE TABLE strength (
     touched      bigint  NOT NULL, -- accepted offset of the last episode or access that touched it
     accesses     integer NOT NULL DEFAULT 0,
     reinforced   integer NOT NULL DEFAULT 0,
-    forget_kept  integer NOT NULL DEFAULT 0, -- times a nomination to forget ended in keep since the last access
-    forget_rest  bigint  NOT NULL DEFAULT 0, -- not nominated to be forgotten before this epoch
-    promote_kept integer NOT NULL DEFAULT 0,
-    promote_rest bigint  NOT NULL DEFAULT 0
+    kept         jsonb   NOT NULL DEFAULT '{}', -- by kind of proposal, how often in a row it was kept
+    rest         jsonb   NOT NULL DEFAULT '{}'  -- by kind, the first epoch that may propose it again
 );
 CREATE INDEX strength_due ON strength (shard, due_at, memory_id);
 CREATE INDEX strength_promotable ON strength (shard, salience_ppm DESC, memory_id) WHERE tier = 'short-term';

@@ -1,18 +1,3 @@
--- What a memory rests for stands by the name of the kind of proposal, not in a pair of columns for each kind.
-ALTER TABLE strength ALTER COLUMN forget_kept DROP DEFAULT, ALTER COLUMN forget_rest DROP DEFAULT;
-ALTER TABLE strength
-    ALTER COLUMN forget_kept TYPE jsonb USING jsonb_strip_nulls(
-        jsonb_build_object('forget', nullif(forget_kept, 0), 'promote', nullif(promote_kept, 0))
-    ),
-    ALTER COLUMN forget_rest TYPE jsonb USING jsonb_strip_nulls(
-        jsonb_build_object('forget', nullif(forget_rest, 0), 'promote', nullif(promote_rest, 0))
-    );
-ALTER TABLE strength RENAME COLUMN forget_kept TO kept;
-ALTER TABLE strength RENAME COLUMN forget_rest TO rest;
-ALTER TABLE strength
-    ALTER COLUMN kept SET DEFAULT '{}', ALTER COLUMN rest SET DEFAULT '{}',
-    DROP COLUMN promote_kept, DROP COLUMN promote_rest;
-
 -- A proposal may name several memories: a row for each.
 ALTER TABLE outcome DROP CONSTRAINT outcome_pkey, ADD PRIMARY KEY (shard, epoch, position, memory_id);
 
