@@ -17,7 +17,7 @@ from memquorum.core.consensus.events import Message, Note
 from memquorum.core.consensus.evidence import BadEvidence, Rule, UnknownRelease, Verdict, charge, convict, describe
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Misbehaved, Prepare, Signed
-from tests.builders.accusations import GUILTY, INNOCENT, OBLIGED, charged, of_view
+from tests.builders.accusations import GUILTY, INNOCENT, LATER, OBLIGED, charged, of_view
 from tests.builders.core import (
     BALLOTS,
     CODEC,
