@@ -28,8 +28,7 @@ _FETCH = 1_000
 _VECTOR_HEAD = 4
 
 # How many columns of `kept_memories` each class takes.
-_MEMORY = 24
-_STRENGTH = 14
+_MEMORY, _STRENGTH = len(Memory.__struct_fields__), len(Strength.__struct_fields__)
 
 _AUDITED = {
     "journal": "audit_journal",
