@@ -256,7 +256,7 @@ def test_forged_and_thin_certificates_decide_nothing(
     pre_prepare, commits = votes.decision(codec, GENESIS, wanted, as_of=10_000, accepted_offset=1)
     flow.certificate(0, pre_prepare, commits[:2])  # one too few
     flow.certificate(0, None, [commits[0]] * 3)  # the same member again
-    flow.certificate(0, None, [commits[2][:-1] + b"?"])  # an altered body
+    flow.certificate(0, None, [commits[2][:-1] + bytes([commits[2][-1] ^ 1])])  # an altered body
     other, _ = votes.decision(codec, GENESIS, wanted, votes.nobody, as_of=10_000, accepted_offset=1)
     flow.certificate(0, other, [])  # a pre-prepare that nobody commits to
     flow.tick(0, 10_001)

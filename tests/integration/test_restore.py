@@ -120,13 +120,13 @@ def test_what_was_forgotten_comes_back_whole_and_a_rebuild_agrees(
     flow.episodes(SHARD, ["echo"], outcome="reinforced", reinforces=a, salience=700_000)
     flow.access(SHARD, a, 1_500)
     flow.tick(SHARD, 2_000)
-    flow.decide(SHARD, [flow.proposal(SHARD, "a", "promote")], as_of=2_000)
+    flow.decide(SHARD, [flow.proposal(SHARD, "a", "promote")], votes.nobody, as_of=2_000)
     flow.flush()
     await_seq(databases, SHARD, 8, worker)
     reencode(flow, databases, "b")
     await_seq(databases, SHARD, 9, worker)
     before = stored(databases)
-    assert (before[a][0], before[b][1], before[a][4:]) == ("long-term", "ones", (1, 1, 700_000))
+    assert (before[a][0], before[b][1], before[a][4:]) == ("short-term", "ones", (1, 1, 700_000))
 
     forget(flow, "a", "b", "c", at=5_000)
     await_seq(databases, SHARD, 11, worker)
@@ -139,7 +139,7 @@ def test_what_was_forgotten_comes_back_whole_and_a_rebuild_agrees(
         "SELECT m.tier, sealed_until, touched, last_access FROM memory m JOIN strength s ON s.memory_id = m.id "
         "WHERE m.id = %s", a,
     )  # fmt: skip
-    assert (tier, until, touched, last) == ("long-term", None, flow.offset[SHARD] - 1, 6_000)
+    assert (tier, until, touched, last) == ("short-term", None, flow.offset[SHARD] - 1, 6_000)
     assert set(vault.open([a, b, c])) == {a, b, c}
     whole(flow, databases, vault, postgres)
 
