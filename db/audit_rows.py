@@ -20,6 +20,7 @@ from memquorum import topics
 from memquorum.core.audit.witness import Row, Store
 from memquorum.core.journal.digest import Kept, StateDigest, state_digest
 from memquorum.core.journal.rows import Memory, ShardState, Strength
+from memquorum.core.journal.tables import TABLES
 from memquorum.ports import StoreUnavailable
 
 # Rows fetched at a time: some tables hold whole certificates in a row.
@@ -28,36 +29,13 @@ _FETCH = 1_000
 _VECTOR_HEAD = 4
 
 # How many columns of `kept_memories` each class takes.
-_MEMORY, _STRENGTH = len(Memory.__struct_fields__), len(Strength.__struct_fields__)
+_MEMORY = len(Memory.__struct_fields__)
+_STRENGTH = len(Strength.__struct_fields__)
 
-_AUDITED = {
-    "journal": "audit_journal",
-    "event": "audit_event",
-    "decision": "audit_decision",
-    "outcome": "audit_outcome",
-    "ballot": "audit_ballot",
-    "memory": "audit_memory",
-    "strength": "audit_strength",
-    "content": "audit_content",
-    "embedding": "audit_embedding",
-    "dropped": "audit_dropped",
-    "provenance": "audit_provenance",
-    "erased": "audit_erased",
-    "erasure": "audit_erasure",
-    "living": "audit_living",
-    "let_go": "audit_let_go",
-    "protection": "audit_protection",
-    "answered": "audit_answered",
-}
-
-
-# What follows from the journal beside the memories, of which the state digest is taken. Of content and embeddings the
-# digest has what they hold, and these their other columns.
-SUMMED = (
-    *("journal", "event", "decision", "outcome", "ballot", "content", "embedding", "dropped", "provenance", "erased"),
-    *("erasure", "living", "let_go", "protection", "answered"),
-)
-DIGESTED = ("memory", "strength", "content", "embedding")
+# What memories hold, beside the tables that the journal makes.
+CONTENTS = ("content", "embedding")
+# What the state digest is taken of. Of content and embeddings it has what they hold, and the sums their other columns.
+DIGESTED = ("memory", "strength", *CONTENTS)
 STANDING = ("shard",)
 UNCOMPARED: Mapping[str, str] = MappingProxyType(
     {
@@ -65,8 +43,16 @@ UNCOMPARED: Mapping[str, str] = MappingProxyType(
         "cursor": "says where the worker goes on to read; a rebuild has used up less, and it reads the rest again",
     }
 )
-# A head is a signature beside the chain; a rebuild has none.
-_UNSUMMED = frozenset({("erasure", "head")})
+
+
+def audited() -> tuple[str, ...]:
+    """The tables that an audit reads."""
+    return (*(table.name for table in TABLES.values()), *CONTENTS)
+
+
+def summed() -> tuple[str, ...]:
+    """Those of which two databases compare sums."""
+    return tuple(name for name in audited() if name not in DIGESTED or name in CONTENTS)
 
 
 class Summed(Struct, frozen=True):
@@ -98,7 +84,7 @@ class Snapshot:
         wanted = {"shard": shard}
         with self._connection.cursor(row_factory=dict_row) as cursor:
             standing = cursor.execute(QUERIES["audit_shard"], wanted | {"accepted": topics.ACCEPTED}).fetchone()
-        return Store(shard=standing, **{table: self._rows(name, wanted) for table, name in _AUDITED.items()})
+        return Store(standing, {name: self._rows(f"audit_{name}", wanted) for name in audited()})
 
     def strays(self, shards: int) -> list[tuple[str, int]]:
         """(table, shard) of rows that belong to no shard of the cluster, one of each table."""
@@ -133,11 +119,11 @@ class Snapshot:
         return state_digest(self.kept(namespace))
 
     def tables(self, namespace: str | None = None) -> dict[tuple[int, str], Summed]:
-        """The tables of SUMMED, shard by shard: of everything, or of what is one namespace's where rows have one."""
+        """The sums of the tables, shard by shard: of everything, or of what is one namespace's where rows have one."""
         return {
             (shard, table): self._summed(table, {"shard": shard, "namespace": namespace})
             for shard in self.standing()
-            for table in SUMMED
+            for table in summed()
         }
 
     def knows(self, namespace: str) -> bool:
@@ -146,9 +132,10 @@ class Snapshot:
         return bool(row and row[0])
 
     def _summed(self, table: str, wanted: dict[str, Any]) -> Summed:
-        rows = sql.SQL(QUERIES[_AUDITED[table]])
+        rows = sql.SQL(QUERIES[f"audit_{table}"])
         named = self._connection.execute(sql.SQL(QUERIES["rows_named"]).format(rows=rows), wanted).description or []
-        names = [column.name for column in named if (table, column.name) not in _UNSUMMED]
+        uncompared = [name for one in TABLES.values() if one.name == table for name in one.uncompared]
+        names = [column.name for column in named if column.name not in uncompared]
         which = "rows_of_a_namespace" if "namespace" in names else "rows_of_any_namespace"
         statement = sql.SQL(QUERIES["rows_summed"]).format(
             rows=rows,

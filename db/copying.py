@@ -6,7 +6,7 @@ pgvector sends it: columns of those types take them from a value of type `bytea`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from types import MappingProxyType
@@ -19,45 +19,15 @@ from numpy.typing import NDArray
 from psycopg.types.string import BytesBinaryDumper
 
 from db.queries import QUERIES
-from memquorum.core.journal.rows import (
-    DecisionRow,
-    Dropped,
-    ErasedRow,
-    Event,
-    LetGo,
-    Memory,
-    OutcomeRow,
-    Provenance,
-    Strength,
+from memquorum.core.journal.rows import DecisionRow
+from memquorum.core.journal.tables import TABLES, Kind, Table, types
+
+Row = Sequence[Any]
+
+# Content and embeddings are no rows of the journal's.
+_CONTENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"content_copy": ("bytea", "text", "text"), "embedding_copy": ("bytea", "text", "bytea", "text")}
 )
-from memquorum.core.records import JournalAppended, JournalEntry
-
-_TYPES: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "memory_copy": (
-            *("bytea", "int4", *["text"] * 7, "int8", "int4", "bytea", "text", "bool", "int4", *["int8"] * 3, "text",
-              "text", "int4", "text", "text", "int8"),
-        ),
-        "content_copy": ("bytea", "text", "text"),
-        "embedding_copy": ("bytea", "text", "bytea", "text"),
-        "strength_copy": ("bytea", "int4", "text", "int4", *["int8"] * 4, "int4", "int4", "jsonb", "jsonb"),
-        "event_copy": ("text", "text", "int4", "text", "bytea", "int8", *["text"] * 4),
-        "dropped_copy": ("bytea", "int4", "text", "int8"),
-        "provenance_copy": ("int4", "int8", "text", "bytea", "bytea", "bool", "bool", "text"),
-        "erased_copy": ("bytea", "int4", "int8", "text", "text"),
-        "let_go_copy": ("int4", "text", *["int8"] * 4),
-        "journal_copy": (
-            *("int4", "int8", "int8", "text", "text", "text", "bytea", "text", "int4", "int8"),
-            *("bytea", "bytea", "bytea"),
-        ),
-        "decision_copy": (
-            *("int4", *["int8"] * 3, "int4", "int8", "text", "bytea", "bytea", "bytea[]", "int8"),
-        ),
-        "outcome_copy": ("int4", "int8", "int4", "bytea", *["text"] * 3, "int4", "int8", "int8"),
-    }
-)  # fmt: skip
-
-Row = tuple[Any, ...]
 
 # What COPY's binary format begins and ends with, and what is the same in every row of `ballot_copy`.
 _SIGNATURE, _TRAILER = b"PGCOPY\n\xff\r\n\0" + bytes(8), b"\xff\xff"
@@ -79,10 +49,46 @@ def copy(connection: psycopg.Connection, name: str, rows: Iterable[Row]) -> None
     # For a column of type bytea psycopg takes the dumper that was registered last: DB-API's, which is Python.
     cursor.adapters.register_dumper(bytes, BytesBinaryDumper)
     with cursor.copy(QUERIES[name]) as out:
-        out.set_types(_TYPES[name])
+        out.set_types(_types(name))
         out.write_row(first)
         for row in iterator:
             out.write_row(row)
+
+
+def copy_rows(connection: psycopg.Connection, table: Table, rows: Iterable[Struct]) -> None:
+    """Writes new rows of a table."""
+    copy(connection, f"{table.name}_copy", map(_taker(table.rows), rows))
+
+
+def raw(row: Struct) -> Row:
+    """A row's columns as COPY takes them, in the order of the statement."""
+    return _taker(type(row))(row)
+
+
+def _types(name: str) -> Sequence[str]:
+    if name in _CONTENTS:
+        return _CONTENTS[name]
+    (table,) = (table for table in TABLES.values() if f"{table.name}_copy" == name)
+    of = types(table.rows)
+    return ["bytea" if of[column] == "uuid" else of[column] for column in table.columns]
+
+
+@cache
+def _taker(kind: Kind) -> Callable[[Struct], Row]:
+    table, of = TABLES[kind], types(kind)
+    take = attrgetter(*table.columns)
+    ids = [at for at, name in enumerate(table.columns) if of[name] == "uuid"]
+    lists = [at for at, name in enumerate(table.columns) if of[name].endswith("[]")]
+
+    def taken(row: Struct) -> Row:
+        values = list(take(row))
+        for at in ids:
+            values[at] = None if values[at] is None else raw_id(values[at])
+        for at in lists:
+            values[at] = list(values[at])
+        return values
+
+    return taken
 
 
 def raw_id(memory_id: str) -> bytes:
@@ -93,74 +99,6 @@ def raw_id(memory_id: str) -> bytes:
 def raw_vector(vector: NDArray[np.floating[Any]]) -> bytes:
     """A vector of shape (d,) as pgvector sends a halfvec: d, two bytes without meaning, float16s; big-endian."""
     return len(vector).to_bytes(2, "big") + b"\0\0" + vector.astype(">f2").tobytes()
-
-
-def _columns(kind: type[Struct], without: tuple[str, ...] = ()) -> Callable[[Any], Row]:
-    """A row's fields as a tuple, in the order of the class, which is that of the COPY statements."""
-    return attrgetter(*(name for name in kind.__struct_fields__ if name not in without))
-
-
-_MEMORY = _columns(Memory, without=("id",))
-_STRENGTH = _columns(Strength, without=("memory_id",))
-_EVENT = attrgetter("namespace", "event_id", "shard", "outcome")
-_OUTCOME = _columns(OutcomeRow, without=("position", "memory_id"))
-_ENTRY = attrgetter("shard", "seq", "as_of", "effect", "event_id", "namespace")
-_SOURCE = attrgetter("source_topic", "source_partition", "source_offset")
-
-
-def memory(row: Memory) -> Row:
-    """A row of `memory_copy`."""
-    return (raw_id(row.id), *_MEMORY(row))
-
-
-def strength(row: Strength) -> Row:
-    """A row of `strength_copy`."""
-    return (raw_id(row.memory_id), *_STRENGTH(row))
-
-
-def event(row: Event) -> Row:
-    """A row of `event_copy`."""
-    return *_EVENT(row), raw_id(row.memory_id), row.seq, row.agent, row.subject, row.source, row.session
-
-
-def dropped(row: Dropped) -> Row:
-    """A row of `dropped_copy`."""
-    return raw_id(row.memory_id), row.shard, row.namespace, row.destroy_at
-
-
-def provenance(row: Provenance) -> Row:
-    """A row of `provenance_copy`."""
-    ids = raw_id(row.child), raw_id(row.parent)
-    return row.shard, row.seq, row.namespace, *ids, row.echo, row.follows, row.agent
-
-
-def erased(row: ErasedRow) -> Row:
-    """A row of `erased_copy`."""
-    return raw_id(row.memory_id), row.shard, row.seq, row.namespace, row.was
-
-
-def let_go(row: LetGo) -> Row:
-    """A row of `let_go_copy`."""
-    return row.shard, row.namespace, row.epoch, row.as_of, row.forgotten, row.held_back
-
-
-def journal(entry: JournalEntry, link: JournalAppended) -> Row:
-    """A row of `journal_copy`."""
-    memory_id = None if entry.memory_id is None else raw_id(entry.memory_id)
-    return (*_ENTRY(entry), memory_id, *_SOURCE(entry), link.entry, link.previous_hash, link.hash)
-
-
-def decision(row: DecisionRow) -> Row:
-    """A row of `decision_copy`."""
-    return (
-        row.shard, row.epoch, row.seq, row.view, row.config, row.as_of, row.trigger, row.digest, row.pre_prepare,
-        list(row.commits), row.journal_seq,
-    )  # fmt: skip
-
-
-def outcomes(row: DecisionRow) -> Iterable[Row]:
-    """A decision's rows of `outcome_copy`."""
-    return ((row.shard, row.epoch, o.position, raw_id(o.memory_id), *_OUTCOME(o)) for o in row.outcomes)
 
 
 def copy_ballots(connection: psycopg.Connection, decisions: Iterable[DecisionRow]) -> None:

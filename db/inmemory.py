@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from db import due
 from db.due import Due, Echo
 from db.inmemory_vault import InMemoryVault
-from db.store import Clear, Published, Start, check_standing
+from db.standing import Clear, Published, Start, check_standing
 from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
@@ -33,6 +33,7 @@ from memquorum.core.journal.rows import (
     Guarded,
     Keys,
     LetGo,
+    Living,
     Memory,
     Protection,
     Provenance,
@@ -40,6 +41,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
+from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.workset import Net
 from memquorum.core.merging import Marks
@@ -73,22 +75,31 @@ class InMemoryStore:
 
     def __init__(self) -> None:
         self.states: dict[int, ShardState] = {}
-        self.memories: dict[str, Memory] = {}
-        self.strengths: dict[str, Strength] = {}
-        self.events: dict[EventKey, Event] = {}
         self.contents: dict[str, Clear] = {}
-        self.dropped: dict[str, Dropped] = {}
         self.entries: dict[int, list[tuple[JournalEntry, JournalAppended]]] = {}
-        self.decisions: list[DecisionRow] = []
-        self.provenance: dict[tuple[str, str, str], Provenance] = {}
-        self.erased: dict[str, ErasedRow] = {}
-        self.erasures: dict[tuple[int, int], ErasureRow] = {}
-        self.orders: dict[tuple[int, bytes], Answered] = {}
-        self.living: Counter[str] = Counter()
-        self.let_go: list[LetGo] = []
-        self.protected: dict[tuple[str, str], Protection] = {}
+        # By table, its rows by their keys; those that are asked for have a name.
+        self.rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
+        self.memories: dict[str, Memory] = self.rows[Memory]
+        self.strengths: dict[str, Strength] = self.rows[Strength]
+        self.events: dict[EventKey, Event] = self.rows[Event]
+        self.dropped: dict[str, Dropped] = self.rows[Dropped]
+        self.provenance: dict[tuple[str, str, str], Provenance] = self.rows[Provenance]
+        self.erased: dict[str, ErasedRow] = self.rows[ErasedRow]
+        self.erasures: dict[tuple[int, int], ErasureRow] = self.rows[ErasureRow]
+        self.protected: dict[tuple[str, str], Protection] = self.rows[Protection]
+        self.answers: dict[tuple[int, bytes], Answered] = self.rows[Answered]
         self._cursors: dict[int, dict[str, int]] = {}
         self._published: dict[int, int] = {}
+
+    @property
+    def decisions(self) -> list[DecisionRow]:
+        """What was decided, in the order in which it came."""
+        return list(self.rows[DecisionRow].values())
+
+    def alive(self, namespace: str) -> int:
+        """How many memories of a namespace are alive."""
+        found: Living | None = self.rows[Living].get(namespace)
+        return 0 if found is None else found.alive
 
     def start(self, cluster: bytes, shards: int) -> dict[int, Start]:
         """Where every shard stands; makes those that are missing."""
@@ -138,8 +149,10 @@ class InMemoryStore:
         """Where namespaces stand, of (namespace, time after which what was forgotten counts)."""
         return {
             name: Quota(
-                self.living[name],
-                tuple((o.as_of, o.forgotten) for o in self.let_go if o.namespace == name and o.as_of > since),
+                self.alive(name),
+                tuple(
+                    (o.as_of, o.forgotten) for o in self.rows[LetGo].values() if o.namespace == name and o.as_of > since
+                ),
             )
             for name, since in asked
         }
@@ -150,7 +163,7 @@ class InMemoryStore:
 
     def answered(self, shard: int, orders: Collection[bytes]) -> set[bytes]:
         """Finds those of the orders, by their digests, that were answered."""
-        return {digest for digest in orders if (shard, digest) in self.orders}
+        return {digest for digest in orders if (shard, digest) in self.answers}
 
     def guarded(self, namespaces: Collection[str]) -> dict[str, Guarded]:
         """How much is protected in namespaces."""
@@ -268,37 +281,23 @@ class InMemoryStore:
         """Makes one shard's changes."""
         shard = net.after.shard
         self.states[shard] = net.after
-        self.memories |= {m.id: m for m in (*net.new_memories, *net.changed_memories)}
-        self.strengths |= {s.memory_id: s for s in (*net.new_strengths, *net.changed_strengths)}
-        self.events |= {(e.namespace, e.event_id): e for e in (*net.events, *net.changed_events)}
+        for kind, held in self.rows.items():
+            for key in net.gone[kind]:
+                held.pop(key, None)
+            for row in net.of(kind):
+                table = TABLES[kind]
+                key = table.key_of(row)
+                held[key] = table.plus(held[key], row) if table.adds and key in held else row
+        for memory_id in net.gone[Strength]:
+            self.contents.pop(memory_id, None)
         self.contents |= {i: contents[i] for i in net.revealed if i in contents}
         for memory_id in net.reencoded:
             if memory_id in vectors and memory_id in self.contents:
                 self.contents[memory_id] = replace(self.contents[memory_id], vector=vectors[memory_id])
-        for memory_id in net.removed:
-            del self.strengths[memory_id]
-            self.contents.pop(memory_id, None)
-        for memory_id in net.undropped:
-            self.dropped.pop(memory_id, None)
-        self.dropped |= {d.memory_id: d for d in net.dropped}
-        for memory_id in net.destroyed:
-            self.dropped.pop(memory_id, None)
-        self.provenance |= {(p.namespace, p.parent, p.child): p for p in net.provenance}
-        self.living.update(net.living)
-        self.let_go += net.let_go
-        for key in net.unprotected:
-            self.protected.pop(key, None)
-        self.protected |= {(one.memory_id, one.kind): one for one in net.protected}
-        self.erased |= {e.memory_id: e for e in net.erased}
-        for part in net.erasures:
-            before = self.erasures.get((shard, part.first_seq))
-            self.erasures[shard, part.first_seq] = part if before is None else before.with_part(part)
         for order_id, epoch in net.attested:
             named = [key for key, one in self.erasures.items() if key[0] == shard and one.order_id == order_id]
             self.erasures |= {key: replace(self.erasures[key], epoch=epoch) for key in named}
-        self.orders |= {(shard, one.digest): one for one in net.answered}
         self.entries.setdefault(shard, []).extend(net.journal)
-        self.decisions.extend(net.decisions)
         known = self._cursors.setdefault(shard, {})
         moved = net.cursors | {topic: offset for (k, topic), offset in cursors.items() if k == shard}
         known |= {topic: max(offset, known.get(topic, 0)) for topic, offset in moved.items()}
@@ -331,7 +330,7 @@ class InMemoryLiving:
 
     def counted(self, namespaces: Collection[str]) -> Counted:
         """How many memories are alive; see the port."""
-        return Counted({name: self._store.living[name] for name in namespaces}, self._store.applied(topics.ACCEPTED))
+        return Counted({name: self._store.alive(name) for name in namespaces}, self._store.applied(topics.ACCEPTED))
 
 
 class InMemorySchedule:

@@ -287,7 +287,9 @@ COPY dropped (memory_id, shard, namespace, destroy_at) FROM STDIN (FORMAT BINARY
 
 -- :name dropped_delete
 -- Those whose keys are destroyed, or that are tried again.
-DELETE FROM dropped WHERE memory_id = ANY(%(ids)s::uuid[])
+DELETE FROM dropped d
+USING json_to_recordset(%(rows)s) AS n (memory_id uuid)
+WHERE d.memory_id = n.memory_id
 
 -- :name provenance_copy
 -- What episodes were made of, and which memories they repeated.
@@ -299,7 +301,7 @@ COPY erased (memory_id, shard, seq, namespace, was) FROM STDIN (FORMAT BINARY)
 
 -- :name living_upsert
 -- How many more memories of a namespace are alive, or fewer.
-INSERT INTO living (shard, namespace, alive) VALUES (%(shard)s, %(namespace)s, %(more)s)
+INSERT INTO living (shard, namespace, alive) VALUES (%(shard)s, %(namespace)s, %(alive)s)
 ON CONFLICT (namespace) DO UPDATE SET alive = living.alive + excluded.alive
 
 -- :name living_counted
@@ -325,15 +327,26 @@ LEFT JOIN LATERAL (
     WHERE let_go.namespace = w.namespace AND let_go.as_of > w.since AND let_go.forgotten > 0
 ) g ON true
 
--- :name protection_insert
--- An order to protect that stands from here on.
-INSERT INTO protection (memory_id, kind, shard, seq, namespace, order_id, signer, ordered_by, reference, accepted_at)
-VALUES (%(memory_id)s, %(kind)s, %(shard)s, %(seq)s, %(namespace)s, %(order_id)s, %(signer)s, %(ordered_by)s,
-    %(reference)s, %(accepted_at)s)
+-- :name protection_copy
+-- Orders to protect that stand from here on.
+COPY protection (memory_id, kind, shard, seq, namespace, order_id, signer, ordered_by, reference, accepted_at)
+    FROM STDIN (FORMAT BINARY)
+
+-- :name protection_update
+-- Those whose place another has taken.
+UPDATE protection p
+SET shard = n.shard, seq = n.seq, namespace = n.namespace, order_id = n.order_id, signer = n.signer,
+    ordered_by = n.ordered_by, reference = n.reference, accepted_at = n.accepted_at
+FROM json_to_recordset(%(rows)s) AS n (
+    memory_id uuid, kind text, shard integer, seq bigint, namespace text, order_id uuid, signer text, ordered_by text,
+    reference text, accepted_at bigint)
+WHERE p.memory_id = n.memory_id AND p.kind = n.kind
 
 -- :name protection_delete
--- One that stands no more, or another takes its place.
-DELETE FROM protection WHERE memory_id = %(memory_id)s::uuid AND kind = %(kind)s
+-- Those that stand no more.
+DELETE FROM protection p
+USING json_to_recordset(%(rows)s) AS n (memory_id uuid, kind text)
+WHERE p.memory_id = n.memory_id AND p.kind = n.kind
 
 -- :name needed
 -- The memories that a goal needs, each with the order that says so.
@@ -367,10 +380,9 @@ GROUP BY s.shard, p.namespace, p.kind
 HAVING max(p.accepted_at) <= s.as_of - %(after)s
 ORDER BY s.shard, p.namespace COLLATE "C", p.kind COLLATE "C"
 
--- :name answered_insert
--- An order that was answered: it applies once.
-INSERT INTO answered (shard, digest, seq, namespace, effect)
-VALUES (%(shard)s, %(digest)s, %(seq)s, %(namespace)s, %(effect)s)
+-- :name answered_copy
+-- Orders that were answered: each applies once.
+COPY answered (shard, digest, seq, namespace, effect) FROM STDIN (FORMAT BINARY)
 
 -- :name answered
 -- Of orders, those that were answered.
@@ -576,7 +588,9 @@ DELETE FROM embedding WHERE memory_id = ANY(%(ids)s::uuid[])
 
 -- :name strength_delete
 -- Nor strength: it is alive that has one.
-DELETE FROM strength WHERE memory_id = ANY(%(ids)s::uuid[])
+DELETE FROM strength s
+USING json_to_recordset(%(rows)s) AS n (memory_id uuid)
+WHERE s.memory_id = n.memory_id
 
 -- :name journal_notify
 -- Wakes whoever waits for the journal: '<shard>:<seq>'.

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 import psycopg
-from msgspec import Struct
 from numpy.typing import NDArray
 from psycopg.types.json import Json
 
@@ -24,12 +22,14 @@ from db.arrays import uuids
 from db.connection import WRITER, Link
 from db.due import Due, Echo
 from db.queries import QUERIES
+from db.standing import Clear, ForeignStore, Published, Start, check_standing
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import destroyed
 from memquorum.core.journal.rows import (
+    DecisionRow,
     Event,
     GoalDue,
     Guarded,
@@ -40,7 +40,7 @@ from memquorum.core.journal.rows import (
     ShardState,
     Strength,
 )
-from memquorum.core.journal.tombstones import Tombstone
+from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.workset import Net
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasedEpisode, JournalAppended, JournalEntry
@@ -49,50 +49,7 @@ from memquorum.ports import StoreUnavailable
 # How many decisions of a shard are remembered to tell a contradicting certificate by.
 DECIDED_DEPTH = 64
 
-# Of a memory: its commitment is bytes, which no JSON holds.
-_CHANGING = ("id", "tier", "encoder", "confidence_ppm", "changed", "sealed_until", "seq", "asks_after")
 _NONE: Mapping[str, NDArray[np.float32]] = MappingProxyType({})
-
-
-class Fenced(RuntimeError):
-    """Somebody else writes to this database. The message says what was found.
-
-    Whoever is started again reads where the shard stands now and goes on from there, so this is no reason to stay down:
-    a worker that was killed may have had its last transaction applied after its successor looked.
-    """
-
-
-class ForeignStore(Fenced):
-    """The database was begun by another genesis file: nothing that starts again makes it fit."""
-
-
-class Start(Struct, frozen=True):
-    """Where a writer takes a shard up: its state, the next offset of each source, the journal known to be published,
-    the digests of its latest decisions by their sequence, the decisions that changed its configuration, in their order,
-    each as (pre-prepare, commits), and the orders to erase that were carried out."""
-
-    state: ShardState
-    cursors: Mapping[str, int]
-    published: int
-    decided: Mapping[int, bytes]
-    configured: Sequence[tuple[bytes, tuple[bytes, ...]]] = ()
-    tombstones: Sequence[Tombstone] = ()
-
-
-class Clear(Struct, frozen=True, eq=False):
-    """A memory's content and embedding in the clear; the vector has shape (d,) and is stored as float16."""
-
-    text: str
-    vector: NDArray[np.float32]
-
-
-class Published(Struct, frozen=True):
-    """A journal entry as its topic has it, with what a head or a header needs."""
-
-    seq: int
-    event_id: str
-    as_of: int
-    link: JournalAppended
 
 
 class PostgresStore:
@@ -238,39 +195,19 @@ class Transaction:
         `cursors`: the next offset of (shard, topic), beside those that the nets bring. `vectors`: the latest embedding
         of every memory that a batch re-encodes and that can be opened.
         """
-        # Before what is dropped anew is inserted.
-        if undropped := [memory_id for net in nets for memory_id in net.undropped]:
-            self._connection.execute(QUERIES["dropped_delete"], {"ids": uuids(undropped)})
+        connection = self._connection
+        # What goes makes room for what comes in its place.
+        self._delete(nets)
         self._insert(nets, contents)
         self._embed(nets, contents, vectors)
-        connection = self._connection
         with connection.pipeline():
-            changed = [m for net in nets for m in net.changed_memories]
-            stronger = [s for net in nets for s in net.changed_strengths]
-            removed = [memory_id for net in nets for memory_id in net.removed]
-            if changed:
-                connection.execute(QUERIES["memory_update"], {"rows": Json(_parameters(changed, _CHANGING))})
-            if retried := [event for net in nets for event in net.changed_events]:
-                connection.execute(QUERIES["event_update"], {"rows": Json(_parameters(retried))})
-            if stronger:
-                connection.execute(QUERIES["strength_update"], {"rows": Json(_parameters(stronger))})
-            if removed:
-                gone = uuids(removed)
-                connection.execute(QUERIES["content_delete"], {"ids": gone})
-                connection.execute(QUERIES["embedding_delete"], {"ids": gone})
-                connection.execute(QUERIES["strength_delete"], {"ids": gone})
-            destroyed = [memory_id for net in nets for memory_id in net.destroyed]
-            if destroyed:
-                connection.execute(QUERIES["dropped_delete"], {"ids": uuids(destroyed)})
-            _many(connection, "erasure_upsert", _parameters([one for net in nets for one in net.erasures]))
-            living = [(net.after.shard, *one) for net in nets for one in net.living.items()]
-            _many(connection, "living_upsert", [{"shard": k, "namespace": n, "more": m} for k, n, m in living])
-            turned = [
-                key for net in nets for key in (*net.unprotected, *((p.memory_id, p.kind) for p in net.protected))
-            ]
-            _many(connection, "protection_delete", [{"memory_id": i, "kind": kind} for i, kind in turned])
-            _many(connection, "protection_insert", _parameters([one for net in nets for one in net.protected]))
-            _many(connection, "answered_insert", _parameters([one for net in nets for one in net.answered]))
+            for table in TABLES.values():
+                if changed := [row for net in nets for row in net.changed[table.rows]]:
+                    rows = _parameters(changed, (*table.key, *table.changes))
+                    connection.execute(QUERIES[f"{table.name}_update"], {"rows": Json(rows)})
+                if table.adds:
+                    rows = _parameters([row for net in nets for row in net.new[table.rows]])
+                    _many(connection, f"{table.name}_upsert", rows)
             attested = [(net.after.shard, *one) for net in nets for one in net.attested]
             _many(connection, "erasure_attested", [{"shard": k, "order_id": i, "epoch": e} for k, i, e in attested])
             _many(connection, "shard_update", _parameters([net.after for net in nets]))
@@ -283,38 +220,37 @@ class Transaction:
             for net in nets:
                 connection.execute(QUERIES["journal_notify"], {"payload": f"{net.after.shard}:{net.after.seq}"})
 
+    def _delete(self, nets: Sequence[Net]) -> None:
+        for table in TABLES.values():
+            keys = [key for net in nets for key in net.gone[table.rows]]
+            if keys:
+                several = keys if len(table.key) > 1 else [(key,) for key in keys]
+                rows = [dict(zip(table.key, key, strict=True)) for key in several]
+                self._connection.execute(QUERIES[f"{table.name}_delete"], {"rows": Json(rows)})
+        if removed := uuids(memory_id for net in nets for memory_id in net.gone[Strength]):
+            self._connection.execute(QUERIES["content_delete"], {"ids": removed})
+            self._connection.execute(QUERIES["embedding_delete"], {"ids": removed})
+
     def _insert(self, nets: Sequence[Net], contents: Mapping[str, Clear]) -> None:
+        for table in TABLES.values():
+            if not table.adds:
+                copying.copy_rows(self._connection, table, (row for net in nets for row in net.new[table.rows]))
+        copying.copy_ballots(self._connection, [row for net in nets for row in net.new[DecisionRow]])
         revealed = [(i, contents[i]) for net in nets for i in net.revealed if i in contents]
-        decisions = [d for net in nets for d in net.decisions]
-        copy = partial(copying.copy, self._connection)
-        copy("memory_copy", (copying.memory(m) for net in nets for m in net.new_memories))
-        namespaces = _namespaces(nets)
-        copy("content_copy", ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed))
-        copy("strength_copy", (copying.strength(s) for net in nets for s in net.new_strengths))
-        copy("event_copy", (copying.event(e) for net in nets for e in net.events))
-        copy("dropped_copy", (copying.dropped(d) for net in nets for d in net.dropped))
-        copy("provenance_copy", (copying.provenance(p) for net in nets for p in net.provenance))
-        copy("let_go_copy", (copying.let_go(one) for net in nets for one in net.let_go))
-        copy("erased_copy", (copying.erased(e) for net in nets for e in net.erased))
-        copy("journal_copy", (copying.journal(entry, link) for net in nets for entry, link in net.journal))
-        copy("decision_copy", map(copying.decision, decisions))
-        copy("outcome_copy", (row for d in decisions for row in copying.outcomes(d)))
-        copying.copy_ballots(self._connection, decisions)
+        namespaces = {memory.id: memory.namespace for net in nets for memory in net.of(Memory)}
+        rows = ((copying.raw_id(i), clear.text, namespaces[i]) for i, clear in revealed)
+        copying.copy(self._connection, "content_copy", rows)
 
     def _embed(
         self, nets: Sequence[Net], contents: Mapping[str, Clear], vectors: Mapping[str, NDArray[np.float32]]
     ) -> None:
-        of = {m.id: (m.namespace, m.encoder) for net in nets for m in (*net.new_memories, *net.changed_memories)}
+        of = {m.id: (m.namespace, m.encoder) for net in nets for m in net.of(Memory)}
         first = {i: contents[i].vector for net in nets for i in net.revealed if i in contents}
         latest = {i: vectors[i] for net in nets for i in net.reencoded if i in vectors}
         if replaced := [i for i in latest if i not in first]:
             self._connection.execute(QUERIES["embedding_delete"], {"ids": replaced})
         rows = ((copying.raw_id(i), of[i][0], copying.raw_vector(v), of[i][1]) for i, v in (first | latest).items())
         copying.copy(self._connection, "embedding_copy", rows)
-
-
-def _namespaces(nets: Sequence[Net]) -> dict[str, str]:
-    return {m.id: m.namespace for net in nets for m in (*net.new_memories, *net.changed_memories)}
 
 
 def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> dict[int, Rows]:
@@ -388,16 +324,6 @@ def _answered(connection: psycopg.Connection, orders: Mapping[int, Iterable[byte
     for shard, digest in connection.execute(QUERIES["answered"], named):
         found[shard].add(digest)
     return found
-
-
-def check_standing(expected: ShardState, found: ShardState | None) -> None:
-    """Raises Fenced unless the shard stands where its writer left it."""
-    if found != expected:
-        where = f"sequence {found.seq}" if found else "nowhere"
-        raise Fenced(
-            f"shard {expected.shard} stands at {where}, and this worker left it at sequence {expected.seq}: another "
-            "commit worker writes to this database. One of the two has to stop; this one does"
-        )
 
 
 def _many(connection: psycopg.Connection, name: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from db.connection import KEYDESTROYER, KEYMAKER, KEYREADER
-from db.store import ForeignStore
+from db.standing import ForeignStore
 from infra import apikeys, fleet, genesis, keeping
 from infra.command import command
 from infra.settings import Settings, SettingsError
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 
 # What ends a process for good: it, or someone, has contradicted what stands written, its database is another cluster's,
 # or has lost what was in it. A supervisor leaves it down. A worker that was fenced by a second one starts again: see
-# db.store.Fenced.
+# db.standing.Fenced.
 CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, ForeignStore, StoreLost)
 
 

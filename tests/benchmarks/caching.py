@@ -23,6 +23,7 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 from pgvector import HalfVector
+from psycopg.types.json import Json
 
 from db import copying
 from db.queries import QUERIES
@@ -320,7 +321,8 @@ def _forget(connection: psycopg.Connection, memory: str, seq: int) -> None:
     """What the commit worker's transaction does to a memory that is forgotten, without journal and certificate."""
     with connection.transaction():
         connection.execute("UPDATE memory SET tier = 'sealed', seq = %s WHERE id = %s", [seq, memory])
-        for name in ("content_delete", "embedding_delete", "strength_delete"):
+        for name in ("content_delete", "embedding_delete"):
             connection.execute(QUERIES[name], {"ids": [memory]})
+        connection.execute(QUERIES["strength_delete"], {"rows": Json([{"memory_id": memory}])})
         connection.execute("UPDATE shard SET seq = %s WHERE shard = %s", [seq, _SHARD])
         connection.execute(QUERIES["journal_notify"], {"payload": f"{_SHARD}:{seq}"})

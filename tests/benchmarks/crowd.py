@@ -88,7 +88,7 @@ def fill(dsn: str, people: Crowd, namespaces: Sequence[str]) -> None:
     with psycopg.connect(dsn, autocommit=True) as connection:
         put = partial(copying.copy, connection)
         put("memory_copy", (
-            copying.memory(Memory(
+            copying.raw(Memory(
                 m, 0, spaces[i], "ada", "ada", f"s{i // len(namespaces) // 20}", None, f"e{i}", tiers[i], START + i,
                 len(people.texts[i]), bytes(32), people.encoder, False, None, START, None, i,
             ))

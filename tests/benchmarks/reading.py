@@ -147,7 +147,7 @@ class Store:
         raw, name = list(map(copying.raw_id, ids)), self._encoder.name
         with psycopg.connect(self._dsn, autocommit=True) as connection:
             copying.copy(connection, "memory_copy", (
-                copying.memory(Memory(
+                copying.raw(Memory(
                     m, 0, talk.name, "ann", "ann", talk.sessions[at], None, f"e{at}", "short-term", 1_000 * at,
                     len(talk.turns[at]), bytes(32), name, False, None, 0, None, at,
                 )) for at, m in enumerate(ids)

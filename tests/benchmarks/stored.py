@@ -39,7 +39,7 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
         put = partial(copying.copy, connection)
         numbered = list(enumerate(zip(map(copying.raw_id, found), tiers, strict=True)))
         put("memory_copy", (
-            copying.memory(Memory(
+            copying.raw(Memory(
                 m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
                 False, None, START, None, i - count,
             )) for i, (m, tier) in enumerate(zip(found, tiers, strict=True))

@@ -19,7 +19,17 @@ from memquorum.core.consensus import rolling
 from memquorum.core.identity import messages
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.links import entry_hash, genesis_hash
-from memquorum.core.journal.rows import Change, DecisionRow
+from memquorum.core.journal.rows import (
+    Answered,
+    Change,
+    DecisionRow,
+    Dropped,
+    ErasedRow,
+    ErasureRow,
+    Event,
+    LetGo,
+    Provenance,
+)
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
     Checkpoint,
@@ -89,9 +99,8 @@ class Published(Struct):
         return verify_shard(self.rules, 0, **sources, store=self.store() if store else None, words=said)
 
     def store(self) -> Store:
-        tables = dict(self.tables)
-        shard = tables.pop("shard")
-        return Store(shard=shard[0] if shard else None, **tables)  # type: ignore[arg-type]
+        shard, *_ = [*self.tables["shard"], None]
+        return Store(shard, self.tables)
 
     def link(self, at: int) -> JournalAppended:
         return self.rules.codec.decode_as(JournalAppended, self.entries[at])
@@ -156,28 +165,24 @@ def _in_force(shard: Shard, ends: Sequence[Change]) -> Iterator[tuple[Rules, Cha
             yield replace(shard.rules, genesis=genesis), change
 
 
-def _decision(row: DecisionRow) -> dict[str, Any]:
-    bare = asdict(replace(row, outcomes=(), ballots=()))
-    return _without(bare, "outcomes", "ballots") | {"commits": list(row.commits)}
-
-
 def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
     rows = shard.rows
     alive = sorted(rows.strengths)
-    decisions = [c.decision for c in shard.changes if c.decision is not None]
-    outcomes = [(d, o) for d in decisions for o in d.outcomes]
+    decisions = [d for c in shard.changes for d in c.of(DecisionRow)]
     held = [(i, rows.memories[i]) for i in alive]
-    events = [c.event for c in shard.changes if c.event is not None]
+    events = [e for c in shard.changes for e in c.of(Event)]
+    net = shard.work.net()
     return {
         "shard": [asdict(rows.state) | {"accepted": _applied(shard)}],
         "journal": [_journal_row(change) for change in shard.changes],
         # What failed and was tried again has one row, of its last outcome.
         "event": sorted(map(asdict, {(e.namespace, e.event_id): e for e in events}.values()), key=lambda e: e["seq"]),
-        "decision": [_decision(d) for d in decisions],
-        "outcome": [asdict(o) | {"shard": 0, "epoch": d.epoch} for d, o in outcomes],
+        "decision": [_without(asdict(d), "outcomes", "ballots") | {"commits": list(d.commits)} for d in decisions],
+        "outcome": [asdict(o) for d in decisions for o in d.outcomes],
         "ballot": [
-            asdict(b) | {"shard": 0, "epoch": d.epoch, "position": o.position, "terms": list(b.terms)}
-            for d, o in outcomes
+            asdict(b) | {"terms": list(b.terms)}
+            for d in decisions
+            for o in d.outcomes
             for b in d.ballots_on(o.position)
         ],
         "memory": [asdict(rows.memories[i]) for i in sorted(rows.memories)],
@@ -187,18 +192,18 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
             {"memory_id": i, "namespace": rows.memories[i].namespace, "encoder": rows.memories[i].encoder}
             for i in alive
         ],
-        "provenance": [asdict(p) for c in shard.changes for p in sorted(c.provenance, key=lambda p: p.parent)],
-        "erased": [asdict(e) for c in shard.changes for e in sorted(c.erased, key=lambda e: e.memory_id)],
-        "erasure": [asdict(e) for e in shard.work.net().erasures],
+        "provenance": [asdict(p) for c in shard.changes for p in sorted(c.of(Provenance), key=lambda p: p.parent)],
+        "erased": [asdict(e) for c in shard.changes for e in sorted(c.of(ErasedRow), key=lambda e: e.memory_id)],
+        "erasure": [asdict(e) for e in net.of(ErasureRow)],
         "living": [
             {"shard": 0, "namespace": name, "alive": quota.living}
             for name, quota in sorted(shard.quotas.items())
             if quota.living
         ],
-        "let_go": [asdict(one) for c in shard.changes for one in c.let_go],
+        "let_go": [asdict(one) for c in shard.changes for one in c.of(LetGo)],
         "protection": [asdict(one) for _, one in sorted(shard.rows.protected.items())],
-        "answered": [asdict(c.answered) for c in shard.changes if c.answered is not None],
-        "dropped": [asdict(d) for d in sorted(shard.work.net().dropped, key=lambda d: d.memory_id)],
+        "answered": [asdict(one) for c in shard.changes for one in c.of(Answered)],
+        "dropped": [asdict(d) for d in sorted(net.of(Dropped), key=lambda d: d.memory_id)],
     }
 
 

@@ -17,7 +17,7 @@ from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change, Rows
+from memquorum.core.journal.rows import Change, ErasureRow, LetGo, Rows
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import uses
@@ -93,7 +93,7 @@ class Shard:
     def quotas(self) -> dict[str, Quota]:
         """Where each namespace stands."""
         living = Counter(self.rows.memories[memory_id].namespace for memory_id in self.rows.strengths)
-        took = [one for change in self.changes for one in change.let_go]
+        took = [one for change in self.changes for one in change.of(LetGo)]
         return {
             name: Quota(living[name], tuple((one.as_of, one.forgotten) for one in took if one.namespace == name))
             for name in living.keys() | {one.namespace for one in took}
@@ -191,7 +191,7 @@ class Shard:
                 self.rules, self.rows, place, record, part=part, residue_until=record.accepted_at + 1_000
             )
             done.append(self._absorb(change))
-        for one in self.work.net().erasures:
+        for one in self.work.net().of(ErasureRow):
             self.tombstones.add(Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at))
         return done
 

@@ -12,7 +12,8 @@ import pytest
 from db.inmemory import InMemoryNeighbourhoods, InMemorySchedule, InMemoryStore
 from db.neighbourhoods import PostgresNeighbourhoods
 from db.schedule import PostgresSchedule
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.rows import Keys, Rows

@@ -14,7 +14,7 @@ from db.due import Due
 from db.store import Fenced, ForeignStore, PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import DecisionRow, Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.ports import StoreUnavailable
 from tests.builders import genesis, votes
@@ -54,7 +54,7 @@ def test_what_is_written_is_what_is_loaded(world: World, shard: Shard) -> None:
     standing = again.store.start(GENESIS.cluster, GENESIS.shards)
     assert standing[0].state == shard.rows.state
     assert standing[0].cursors == {topics.ACCEPTED: 5}
-    assert standing[0].decided == {1: shard.changes[-1].decision.digest}  # type: ignore[union-attr]
+    assert standing[0].decided == {1: shard.changes[-1].one(DecisionRow).digest}  # type: ignore[union-attr]
     assert standing[1].cursors == {}
 
 

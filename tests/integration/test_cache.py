@@ -14,7 +14,8 @@ import pytest
 from msgspec.structs import replace
 from starlette.testclient import TestClient
 
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys
 from memquorum.core.records import ErasedEpisode

@@ -99,7 +99,7 @@ def made_of(dsn: str, *links: tuple[str, str, bool]) -> None:
             Provenance(0, at, SPACE, memory_id(SPACE, c), memory_id(SPACE, p), e, True, "mira")
             for at, (c, p, e) in enumerate(links)
         ]
-        copying.copy(connection, "provenance_copy", map(copying.provenance, rows))
+        copying.copy(connection, "provenance_copy", map(copying.raw, rows))
 
 
 async def test_what_a_memory_was_made_of_and_what_was_made_of_it(reads: Reads, databases: tuple[str, str]) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from infra import commands, hold
 from infra.settings import Settings
 from memquorum.core.avro import Codec

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import psycopg
 import pytest
+from psycopg.types.json import Json
 
 from db.preview_rows import moment
 from db.queries import QUERIES
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from infra.forget import look
 from memquorum.core.avro import Codec
 from memquorum.core.decay import span_ms
@@ -48,7 +50,8 @@ def test_it_tells_what_is_due_and_changes_nothing(store: str, tmp_path: Path) ->
         (found,) = look(read, GENESIS, GENESIS.policy, None, 0)
         assert look(read, GENESIS, GENESIS.policy, "elsewhere", 0) == []
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
-            read._connection.execute(QUERIES["protection_delete"], {"memory_id": memory_id("m0"), "kind": "pin"})
+            pin = {"memory_id": memory_id("m0"), "kind": "pin"}
+            read._connection.execute(QUERIES["protection_delete"], {"rows": Json([pin])})
     assert (found.namespace, found.living, found.due) == (NAMESPACE, 12, 12)
     assert (found.protected, found.resting, found.judged) == (1, 1, 10)
     # One of 13 went today: three may in a day.

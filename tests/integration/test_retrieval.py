@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from pgvector import HalfVector
 from starlette.testclient import TestClient
 
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Keys

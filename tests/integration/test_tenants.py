@@ -22,7 +22,8 @@ from starlette.testclient import TestClient
 from db.pool import Pool
 from db.queries import QUERIES
 from db.reads import Reads
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from memquorum.core import access, ids
 from memquorum.core.access import Keys, Sight
 from memquorum.core.api.answers import Explained, Shown

@@ -18,7 +18,7 @@ from memquorum.core.commit import applying, ordering
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.naming import PART_MOST
-from memquorum.core.journal.rows import Keys, ShardState
+from memquorum.core.journal.rows import ErasureRow, Keys, ShardState
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.erase import ERASURE
@@ -102,4 +102,5 @@ class Erasing:
     def _with_heads(self, net: Net, genesis: Genesis) -> Net:
         """Puts with each order the signed head where its entries end: what proves, with them, that they are
         journalled."""
-        return replace(net, erasures=tuple(replace(one, head=self._head(net.after, genesis)) for one in net.erasures))
+        told = tuple(replace(one, head=self._head(net.after, genesis)) for one in net.of(ErasureRow))
+        return replace(net, new={**net.new, ErasureRow: told})

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from msgspec.structs import replace
 
-from db.store import Clear, Start
+from db.standing import Clear, Start
 from memquorum import topics
 from memquorum.core import caps, ids, sealing
 from memquorum.core.avro import Codec, DecodeError
@@ -20,7 +20,7 @@ from memquorum.core.commit.spine import Item, Spine
 from memquorum.core.consensus.certificate import follow
 from memquorum.core.journal.decisions import OutOfTurn
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change, Keys, Rows
+from memquorum.core.journal.rows import Change, ErasureRow, Keys, Rows
 from memquorum.core.journal.tombstones import Tombstone, Tombstones
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.orders.table import ORDERS
@@ -254,7 +254,7 @@ class Line:
     def applied(self, batch: Batch, net: Net) -> None:
         """The batch is in the store."""
         self.state = net.after
-        for one in net.erasures:
+        for one in net.of(ErasureRow):
             order = Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at)
             self.tombstones.add(order)
         if batch.items:

@@ -8,7 +8,8 @@ from contextlib import ExitStack
 
 from confluent_kafka import KafkaException
 
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.journal.recall import Recalled, recall
 from memquorum.core.journal.replay import CannotReplay, Sealed, SealedAnew

@@ -22,7 +22,8 @@ from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, TopicPartition
 
-from db.store import Clear, Fenced, PostgresStore
+from db.standing import Clear, Fenced
+from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit.assembly import DigestConflict
@@ -30,7 +31,7 @@ from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
 from memquorum.core.journal.effects import Rules
-from memquorum.core.journal.rows import Change
+from memquorum.core.journal.rows import Change, DecisionRow, ErasedRow, Event, LetGo
 from memquorum.core.journal.workset import Net
 from memquorum.core.records import EpisodeAccepted
 from memquorum.ports import Follows, StoreUnavailable, VaultBehind, VaultUnavailable, Vector
@@ -323,8 +324,8 @@ class _Session:
                 for shard, line in lines.items()
             }
             # What an order keeps out has no grace time: the vault first here too.
-            if through := {shard: net.after.seq for shard, net in nets.items() if net.erased}:
-                self._destroyer.destroy([one.memory_id for net in nets.values() for one in net.erased], through)
+            if through := {shard: net.after.seq for shard, net in nets.items() if net.of(ErasedRow)}:
+                self._destroyer.destroy([one.memory_id for net in nets.values() for one in net.of(ErasedRow)], through)
             cursors: dict[tuple[int, str], int] = {}
             for shard, batch in batches.items():
                 cursors |= lines[shard].cursors(batch)
@@ -359,13 +360,13 @@ class _Session:
         self._applied.update(effects)
         for effect, count in effects.items():
             meters.journalled.labels(effect).inc(count)
-        events = (change.event for change, item in batch.changes if item and isinstance(item.record, EpisodeAccepted))
-        for outcome, count in Counter(event.outcome for event in events if event is not None).items():
+        told = (change for change, item in batch.changes if item and isinstance(item.record, EpisodeAccepted))
+        for outcome, count in Counter(event.outcome for change in told for event in change.of(Event)).items():
             meters.episodes.labels(outcome).inc(count)
-        for decision in (change.decision for change, _ in batch.changes if change.decision is not None):
+        for decision in (row for change, _ in batch.changes for row in change.of(DecisionRow)):
             for ended, count in Counter((o.kind, o.outcome) for o in decision.outcomes).items():
                 meters.decisions.labels(*ended).inc(count)
-        for one in (took for change, _ in batch.changes for took in change.let_go if took.held_back):
+        for one in (took for change, _ in batch.changes for took in change.of(LetGo) if took.held_back):
             meters.held_back.labels(str(one.shard)).inc(one.held_back)
             log.error(
                 "shard %d, epoch %d: the cap of namespace %r has kept %d memories that the votes let go",

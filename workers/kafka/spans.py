@@ -37,8 +37,9 @@ def applied(tracing: Tracing, change: Change, item: Item | None, parents: tuple[
     """
     if not tracing.on:
         return _passing(tracing, item)
-    if change.decision is not None:
-        return _decided(tracing, change, change.decision, parents, since_ns)
+    decision = change.one(DecisionRow)
+    if decision is not None:
+        return _decided(tracing, change, decision, parents, since_ns)
     if item is None:
         return NOTHING
     shard, scored = change.entry.shard, item.scored

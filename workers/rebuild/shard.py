@@ -13,7 +13,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TypeVar
 
-from db.store import Clear, PostgresStore
+from db.standing import Clear
+from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity.membership import Genesis
@@ -28,7 +29,7 @@ from memquorum.core.journal.replay import (
     open_content,
     open_embedding,
 )
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import Keys, Memory
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, MemoryReencoded
 from memquorum.ports import Vault, Vector
 from workers.audit.auditor import PATIENCE_S
@@ -179,7 +180,7 @@ def _rebuild_shard(replay: Replay, links: Iterable[Read], contents: Contents, st
         clear, vectors = contents.of(step.sealed), contents.anew(step.anew)
         with store.transaction({step.net.before: Keys()}) as transaction:
             transaction.write([step.net], clear, {}, vectors)
-        done += Counts(len(batch), len(step.net.new_memories), len(clear))
+        done += Counts(len(batch), len(step.net.new[Memory]), len(clear))
     # It comes from the topic: nothing of it is to be published.
     store.published({replay.state.shard: replay.state.seq})
     return done

@@ -16,7 +16,19 @@ from memquorum.core import ids
 from memquorum.core.audit.findings import Impossible, Kind
 from memquorum.core.journal.effects import ERASED, REPEATED, Rules
 from memquorum.core.journal.naming import DROPPED, REINFORCED, Kin, matches
-from memquorum.core.journal.rows import Change, Dropped, ErasureRow, EventKey, Memory, Protection
+from memquorum.core.journal.rows import (
+    Change,
+    DecisionRow,
+    Dropped,
+    ErasedRow,
+    ErasureRow,
+    Event,
+    EventKey,
+    Memory,
+    Protection,
+    Provenance,
+)
+from memquorum.core.journal.tables import TABLES
 from memquorum.core.journal.tombstones import Episode, Tombstone, Tombstones
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.erase import ERASURE, MEMORY
@@ -112,26 +124,24 @@ class Erasures:
 
     def absorb(self, change: Change, detail: object) -> None:
         """An entry's change was made."""
-        entry = change.entry
-        self.erased.update((one.namespace, one.memory_id) for one in change.erased)
-        if isinstance(detail, Stored) and change.event is not None:
-            own = ids.memory_id(change.event.namespace, entry.event_id)
-            if not change.erased:
-                self._ids.setdefault(change.event.namespace, []).append(own)
-            if entry.effect != "stored" and not change.erased:
+        entry, event, erased = change.entry, change.one(Event), change.of(ErasedRow)
+        self.erased.update((one.namespace, one.memory_id) for one in erased)
+        if isinstance(detail, Stored) and event is not None:
+            own = ids.memory_id(event.namespace, entry.event_id)
+            if not erased:
+                self._ids.setdefault(event.namespace, []).append(own)
+            if entry.effect != "stored" and not erased:
                 self._said[own] = detail.agent, detail.subject, detail.source
-        for made in change.provenance:
+        for made in change.of(Provenance):
             self._kin.setdefault(made.namespace, Kin()).add(made)
-        if change.erasure is not None:
-            one = change.erasure
-            known = self.orders.get(one.first_seq)
-            self.orders[one.first_seq] = one if known is None else known.with_part(one)
+        for one in change.of(ErasureRow):
+            known, table = self.orders.get(one.first_seq), TABLES[ErasureRow]
+            self.orders[one.first_seq] = one if known is None else table.plus(known, one)
             self.tombstones.add(Tombstone(one.namespace, one.order_id, one.selector, one.value, one.accepted_at))
 
-        if change.attested is not None and change.decision is not None:
-            epoch = change.decision.epoch
+        for decision in change.of(DecisionRow):
             named = [seq for seq, one in self.orders.items() if one.order_id == change.attested]
-            self.orders |= {seq: replace(self.orders[seq], epoch=epoch) for seq in named}
+            self.orders |= {seq: replace(self.orders[seq], epoch=decision.epoch) for seq in named}
 
     def _order(self, entry: JournalEntry, detail: Erased | Withheld) -> ErasureOrdered:
         try:

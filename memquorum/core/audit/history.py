@@ -32,7 +32,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, links, repetitions
 from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, order_in, perform
 from memquorum.core.journal.restores import asks as use_asks
-from memquorum.core.journal.rows import Change, Dropped, Memory, Rows, Strength
+from memquorum.core.journal.rows import Answered, Change, Dropped, Event, LetGo, Memory, Rows, Strength
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.records import (
     Accessed,
@@ -333,31 +333,27 @@ class History:
     def _make(self, change: Change, detail: Any) -> None:
         self.state = change.state
         self.restores.absorb(change, detail, self.strengths)
-        for memory in change.memories:
+        for memory in change.of(Memory):
             self.memories[memory.id] = self._compact(memory)
-        for strength in change.strengths:
+        for strength in change.of(Strength):
             self._count(strength.memory_id, +(strength.memory_id not in self.strengths))
             self.strengths[strength.memory_id] = strength
-        for memory_id in change.removed:
+        for memory_id in change.ended(Strength):
             self._count(memory_id, -(self.strengths.pop(memory_id, None) is not None))
-        for one in change.let_go:
+        for one in change.of(LetGo):
             known = self.quotas.get(one.namespace, caps.NOTHING)
             self.quotas[one.namespace] = caps.gone(known, one.as_of, one.forgotten, self._rules.genesis.policy.caps)
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
-        if change.answered is not None:
-            self._answered.add(change.answered.digest)
-        self.dropped.pop(change.undropped or "", None)
-        if change.dropped is not None:
-            self.dropped[change.dropped.memory_id] = change.dropped
-        for memory_id in change.destroyed:
+        self._answered.update(one.digest for one in change.of(Answered))
+        for memory_id in change.ended(Dropped):
             self.dropped.pop(memory_id, None)
-        if change.event is not None:
-            self._events[_event_digest(entry)] = change.event.outcome == FAILED
+        self.dropped |= {one.memory_id: one for one in change.of(Dropped)}
+        for event in change.of(Event):
+            self._events[_event_digest(entry)] = event.outcome == FAILED
             if entry.effect == "reinforced":
-                own = ids.memory_id(change.event.namespace, change.event.event_id)
-                self._echoes[own] = change.event.memory_id
+                self._echoes[ids.memory_id(event.namespace, event.event_id)] = event.memory_id
         if isinstance(detail, (Ticked, ClockTicked)) and self._newer_tick(entry):
             self._tick_offsets.append(entry.source_offset)
             self._tick_times.append(entry.as_of)

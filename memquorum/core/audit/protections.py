@@ -67,12 +67,12 @@ class Protections:
 
     def absorb(self, change: Change) -> None:
         """An entry's change was made."""
-        for key in change.unprotected:
+        for key in change.ended(Protection):
             ended = self.standing.pop(key, None)
             if ended is not None:
                 self._count(ended, -1)
             self._kinds.get(key[0], set()).discard(key[1])
-        for one in change.protected:
+        for one in change.of(Protection):
             if (one.memory_id, one.kind) not in self.standing:
                 self._count(one, +1)
             self.standing[one.memory_id, one.kind] = one

@@ -58,7 +58,7 @@ class Restores:
             self._lies[change.revealed] = detail.accepted_offset, detail.scored_offset, -1
         if change.reencoded is not None and change.reencoded in self._lies:
             self._lies[change.reencoded] = (*self._lies[change.reencoded][:2], change.entry.source_offset)
-        for memory in change.memories:
+        for memory in change.of(Memory):
             lost = strengths.get(memory.id)
             if memory.tier == SEALED and lost is not None:
                 self._resting[memory.id] = (lost.salience_ppm, lost.accesses, lost.reinforced)

@@ -153,17 +153,18 @@ def do_decided(
     if checked.nomination.order is None:
         # An epoch about an order was none about memories: that one is as due as before.
         state = replace(state, interactions=0, last_epoch_at=checked.nomination.as_of)
-    return replace(
-        change,
+    decision = _row(change, detail, checked)
+    return change.plus(
+        *done.memories,
+        *done.strengths,
+        decision,
+        *decision.outcomes,
+        *_let_go(change, detail, checked),
+        gone=tuple((Strength, memory_id) for memory_id in done.removed),
         state=state,
-        memories=tuple(done.memories),
-        strengths=tuple(done.strengths),
-        removed=tuple(done.removed),
-        decision=_row(change, detail, checked),
         configures=checked.configures,
         attested=attested,
         restored=detail.restored,
-        let_go=_let_go(change, detail, checked),
     )
 
 
@@ -270,6 +271,8 @@ def _row(change: Change, detail: Decided, checked: Checked) -> DecisionRow:
         journal_seq=change.entry.seq,
         outcomes=tuple(
             OutcomeRow(
+                shard=body.shard,
+                epoch=detail.epoch,
                 position=at,
                 memory_id=memory_id,
                 kind=result.kind,

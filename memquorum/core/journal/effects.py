@@ -150,7 +150,7 @@ def _answering(codec: Codec, rows: Rows, change: Change, detail: Any) -> Change:
         raise erasures.NotTheOrder(f"order {entry.event_id} was {told}")
     if entry.effect == REPEATED or further:
         return change
-    return replace(change, answered=Answered(entry.shard, digest, entry.seq, entry.namespace or "", entry.effect))
+    return change.plus(Answered(entry.shard, digest, entry.seq, entry.namespace or "", entry.effect))
 
 
 def _cursors(entry: JournalEntry) -> tuple[tuple[str, int], ...]:
@@ -175,9 +175,9 @@ def _event(entry: JournalEntry, outcome: str, said: Stored | None = None) -> Eve
     return Event(*event, said.agent, said.subject, said.source, said.session)
 
 
-def _undropped(entry: JournalEntry, detail: Stored) -> str | None:
+def _undropped(entry: JournalEntry, detail: Stored) -> tuple[tuple[type[Dropped], str], ...]:
     """The episode that is tried again: what was to become of it because it had failed does not any more."""
-    return ids.memory_id(entry.namespace or "", entry.event_id) if detail.retry else None
+    return ((Dropped, ids.memory_id(entry.namespace or "", entry.event_id)),) if detail.retry else ()
 
 
 def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
@@ -222,15 +222,14 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         due_at=due_at(memory.created, rules.genesis.policy),
         touched=detail.accepted_offset,
     )
-    return replace(
-        change,
+    return change.plus(
+        memory,
+        strength,
+        _event(entry, "stored", detail),
+        *repetitions.provenance(rows, entry, detail),
         state=replace(change.state, interactions=change.state.interactions + 1, alive=change.state.alive + 1),
-        memories=(memory,),
-        strengths=(strength,),
         revealed=memory.id,
-        event=_event(entry, "stored", detail),
-        undropped=_undropped(entry, detail),
-        provenance=repetitions.provenance(rows, entry, detail),
+        gone=_undropped(entry, detail),
     )
 
 
@@ -243,13 +242,12 @@ def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> 
         reinforced=strength.reinforced + 1,
         salience_ppm=max(strength.salience_ppm, detail.salience_ppm),
     )
-    return replace(
-        change,
+    return change.plus(
+        stronger,
+        _event(change.entry, "reinforced", detail),
+        *repetitions.provenance(rows, change.entry, detail),
         state=_interaction(change.state),
-        strengths=(stronger,),
-        event=_event(change.entry, "reinforced", detail),
-        undropped=_undropped(change.entry, detail),
-        provenance=repetitions.provenance(rows, change.entry, detail),
+        gone=_undropped(change.entry, detail),
     )
 
 
@@ -258,35 +256,28 @@ def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
     dead letter; what is kept out, not at all."""
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
-    change = replace(
-        change,
-        undropped=_undropped(entry, detail),
-        state=_interaction(change.state),
-        event=_event(entry, detail.outcome, detail),
-    )
+    event, gone = _event(entry, detail.outcome, detail), _undropped(entry, detail)
+    change = change.plus(event, state=_interaction(change.state), gone=gone)
     if detail.outcome == ERASED:
-        return replace(change, erased=erasures.kept_out(entry))
+        return change.plus(erasures.kept_out(entry))
     # As long as there may be a letter that brings back what failed, it can be opened.
     grace_ms = rules.genesis.policy.forget.grace_ms
     kept_ms = max(grace_ms, KEPT_MS) if detail.outcome == FAILED else grace_ms
     # Before its first tick a shard's time is 0.
     destroy_at = max(entry.as_of, detail.occurred_at) + kept_ms
-    return replace(
-        change,
-        dropped=Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at),
-        provenance=repetitions.provenance(rows, entry, detail),
-    )
+    dropped = Dropped(entry.memory_id, entry.shard, entry.namespace, destroy_at)
+    return change.plus(dropped, *repetitions.provenance(rows, entry, detail))
 
 
 def _do_accessed(rules: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
-    change = replace(change, state=_interaction(change.state), event=_event(change.entry, "accessed"))
+    change = change.plus(_event(change.entry, "accessed"), state=_interaction(change.state))
     if not detail.applied:
         return change
     strength = rows.strengths[change.entry.memory_id or ""]
     read = replace(
         _touched(rules, strength, detail.accessed_at, change.entry.source_offset), accesses=strength.accesses + 1
     )
-    return replace(change, strengths=(read,))
+    return change.plus(read)
 
 
 def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
@@ -297,7 +288,7 @@ def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
         raise KeyError("a memory that rests sealed and was not used since the vote, as far as the shard knew")
     # Before its first tick a shard's time is 0.
     state = replace(_interaction(change.state), asked_at=max(entry.as_of, 1))
-    return replace(change, state=state, event=_event(entry, "accessed"), memories=(replace(memory, asks_after=None),))
+    return change.plus(_event(entry, "accessed"), replace(memory, asks_after=None), state=state)
 
 
 def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength:
@@ -332,7 +323,7 @@ def _do_destroyed(_: Rules, rows: Rows, change: Change, detail: Destroyed) -> Ch
         for memory_id in detail.memory_ids
         if memory_id in rows.memories and rows.memories[memory_id].tier == SEALED
     )
-    return replace(change, memories=gone, destroyed=detail.memory_ids)
+    return change.plus(*gone, gone=tuple((Dropped, memory_id) for memory_id in detail.memory_ids))
 
 
 def _do_erased(rules: Rules, rows: Rows, change: Change, detail: Erased) -> Change:
@@ -363,7 +354,7 @@ def _do_reencoded(_: Rules, rows: Rows, change: Change, detail: Reencoded) -> Ch
     if memory.id not in rows.strengths or memory.encoder != detail.previous:
         raise KeyError(f"a memory that is alive, encoded by {detail.previous}")
     changed = replace(memory, encoder=detail.encoder, seq=change.entry.seq)
-    return replace(change, memories=(changed,), reencoded=memory.id)
+    return change.plus(changed, reencoded=memory.id)
 
 
 class Effect(Struct, frozen=True):

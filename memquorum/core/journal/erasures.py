@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.naming import LATE
-from memquorum.core.journal.rows import Change, ErasedRow, ErasureRow, Rows
+from memquorum.core.journal.rows import Change, Dropped, ErasedRow, ErasureRow, Protection, Rows, Strength
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import Erased, JournalEntry
@@ -65,28 +65,26 @@ def do_erased(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail
         episodes=len(detail.episodes),
         residue_until=detail.residue_until,
     )
-    return replace(
-        change,
+    taken = {one.memory_id for one in detail.episodes}
+    return change.plus(
+        *gone,
+        *erased,
+        row,
         state=replace(
             change.state,
             alive=change.state.alive - len(removed),
             unattested=change.state.unattested + (detail.part == detail.parts - 1),
         ),
-        memories=gone,
-        removed=removed,
-        destroyed=tuple(one.memory_id for one in detail.episodes),
-        erased=erased,
-        erasure=row,
-        unprotected=_unheld(rows, {one.memory_id for one in detail.episodes}),
+        gone=(
+            *((Strength, memory_id) for memory_id in removed),
+            *((Dropped, one.memory_id) for one in detail.episodes),
+            # What protected them: pins and goals. What is held is not erased.
+            *((Protection, key) for key in sorted(rows.protected) if key[0] in taken and key[1] != HOLD),
+        ),
     )
 
 
-def _unheld(rows: Rows, erased: set[str]) -> tuple[tuple[str, str], ...]:
-    """What protected the erased: pins and goals. What is held is not erased."""
-    return tuple(sorted(key for key in rows.protected if key[0] in erased and key[1] != HOLD))
-
-
-def kept_out(entry: JournalEntry) -> tuple[ErasedRow, ...]:
+def kept_out(entry: JournalEntry) -> ErasedRow:
     """The row of an episode that came after the order that names it; its entry names its own memory id."""
     assert entry.namespace is not None and entry.memory_id is not None
-    return (ErasedRow(entry.memory_id, entry.shard, entry.seq, entry.namespace, LATE),)
+    return ErasedRow(entry.memory_id, entry.shard, entry.seq, entry.namespace, LATE)

@@ -80,7 +80,7 @@ def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     if not applies(rows, signed.signer, order):
         raise NotTheOrder(f"order {order.order_id} to {order.action} {order.memory_id} changes nothing there")
     if order.action in ENDS:
-        return replace(change, unprotected=((order.memory_id, kind_of(order)),))
+        return replace(change, gone=((Protection, (order.memory_id, kind_of(order))),))
     row = Protection(
         order.memory_id, kind_of(order), entry.shard, entry.seq, order.namespace, order.order_id, signed.signer,
         order.ordered_by, order.reference, detail.accepted_at,
@@ -88,7 +88,7 @@ def do_protected(codec: Codec, genesis: Genesis, rows: Rows, change: Change, det
     strength = rows.strengths.get(order.memory_id)
     # As a use does, it voids a decision to forget that was nominated before it, here and in the members' views.
     touched = () if strength is None else (replace(strength, touched=entry.source_offset),)
-    return replace(change, protected=(row,), strengths=touched)
+    return change.plus(row, *touched)
 
 
 def do_lapsed(genesis: Genesis, rows: Rows, change: Change, detail: Lapsed) -> Change:
@@ -101,7 +101,7 @@ def do_lapsed(genesis: Genesis, rows: Rows, change: Change, detail: Lapsed) -> C
         raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} needs not all that it lapses of")
     if any(one.accepted_at > min(before, detail.used_at) for one in mine):
         raise NotTheOrder(f"{detail.kind} in {change.entry.namespace!r} was spoken of after {before}")
-    return replace(change, unprotected=keys)
+    return replace(change, gone=tuple((Protection, key) for key in keys))
 
 
 def do_withheld(codec: Codec, genesis: Genesis, rows: Rows, change: Change, detail: Withheld) -> Change:

@@ -8,7 +8,7 @@ that what was found there is what was accepted.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,21 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules, needs, perform
-from memquorum.core.journal.rows import Keys, Memory, Protection, Rows, ShardState, Strength
+from memquorum.core.journal.rows import (
+    Answered,
+    DecisionRow,
+    Event,
+    EventKey,
+    JournalRow,
+    Keys,
+    Memory,
+    OutcomeRow,
+    Protection,
+    Rows,
+    ShardState,
+    Strength,
+)
+from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.journal.workset import Net, Workset
 from memquorum.core.records import (
     EpisodeAccepted,
@@ -33,6 +47,7 @@ from memquorum.core.records import (
     Restored,
     Stored,
 )
+from memquorum.core.salience import FAILED
 
 
 class CannotReplay(ValueError):
@@ -96,7 +111,12 @@ class Replay:
         self._memories: dict[str, Memory] = {}
         self._strengths: dict[str, Strength] = {}
         self._protected: dict[tuple[str, str], Protection] = {}
+        self._held: dict[Kind, dict[Any, Any]] = {
+            Memory: self._memories, Strength: self._strengths, Protection: self._protected
+        }  # fmt: skip
         self._answered: set[bytes] = set()
+        # What failed may be tried again: then its row changes. All other events decide nothing any more.
+        self._failed: dict[EventKey, Event] = {}
 
     @property
     def codec(self) -> Codec:
@@ -143,7 +163,7 @@ class Replay:
         return Step(net, tuple(kept.values()), tuple(anew[memory_id] for memory_id in net.reencoded))
 
     def _rows(self, batch: Sequence[Read]) -> Rows:
-        """The rows that the links touch; events decide nothing any more once an entry is written."""
+        """The rows that the links touch."""
         wanted = Keys()
         for read in batch:
             wanted |= needs(self._rules.codec, read.entry, read.detail)
@@ -151,20 +171,20 @@ class Replay:
         strengths = {i: self._strengths[i] for i in memories if i in self._strengths}
         protected = {key: one for key, one in self._protected.items() if key[0] in wanted.protected}
         answered = self._answered & wanted.orders
-        return Rows(self.state, memories, strengths, protected=protected, answered=answered)
+        events = {key: self._failed[key] for key in wanted.events if key in self._failed}
+        return Rows(self.state, memories, strengths, events, protected=protected, answered=answered)
 
     def _keep(self, net: Net) -> None:
         self.state = net.after
-        for memory in (*net.new_memories, *net.changed_memories):
-            self._memories[memory.id] = memory
-        for strength in (*net.new_strengths, *net.changed_strengths):
-            self._strengths[strength.memory_id] = strength
-        for memory_id in net.removed:
-            del self._strengths[memory_id]
-        for key in net.unprotected:
-            self._protected.pop(key, None)
-        self._answered.update(one.digest for one in net.answered)
-        self._protected |= {(one.memory_id, one.kind): one for one in net.protected}
+        for kind, held in self._held.items():
+            for key in net.gone[kind]:
+                held.pop(key, None)
+            held |= {TABLES[kind].key_of(row): row for row in net.of(kind)}
+        self._answered.update(one.digest for one in net.of(Answered))
+        for event in net.of(Event):
+            self._failed.pop((event.namespace, event.event_id), None)
+            if event.outcome == FAILED:
+                self._failed[event.namespace, event.event_id] = event
 
     def _narrowed(self, net: Net) -> Net:
         if self._namespace is None:
@@ -173,24 +193,24 @@ class Replay:
         def mine(memory_id: str) -> bool:
             return self._memories[memory_id].namespace == self._namespace
 
+        def narrowed(rows: Mapping[Kind, tuple[Any, ...]]) -> dict[Kind, tuple[Any, ...]]:
+            # The journal and its decisions speak of several namespaces, or of none.
+            whole = (JournalRow, DecisionRow, OutcomeRow)
+            return {
+                kind: of if kind in whole else tuple(
+                    row for row in of
+                    if (mine(row.memory_id) if kind is Strength else row.namespace == self._namespace)
+                )
+                for kind, of in rows.items()
+            }  # fmt: skip
+
         return replace(
             net,
-            new_memories=tuple(m for m in net.new_memories if mine(m.id)),
-            changed_memories=tuple(m for m in net.changed_memories if mine(m.id)),
-            new_strengths=tuple(s for s in net.new_strengths if mine(s.memory_id)),
-            changed_strengths=tuple(s for s in net.changed_strengths if mine(s.memory_id)),
-            removed=tuple(i for i in net.removed if mine(i)),
+            new=narrowed(net.new),
+            changed=narrowed(net.changed),
+            gone={**net.gone, Strength: tuple(i for i in net.gone[Strength] if mine(i))},
             revealed=tuple(i for i in net.revealed if mine(i)),
             reencoded=tuple(i for i in net.reencoded if mine(i)),
-            events=tuple(e for e in net.events if e.namespace == self._namespace),
-            dropped=tuple(d for d in net.dropped if d.namespace == self._namespace),
-            provenance=tuple(p for p in net.provenance if p.namespace == self._namespace),
-            erased=tuple(e for e in net.erased if e.namespace == self._namespace),
-            erasures=tuple(e for e in net.erasures if e.namespace == self._namespace),
-            let_go=tuple(one for one in net.let_go if one.namespace == self._namespace),
-            protected=tuple(one for one in net.protected if one.namespace == self._namespace),
-            answered=tuple(one for one in net.answered if one.namespace == self._namespace),
-            living={name: count for name, count in net.living.items() if name == self._namespace},
         )
 
 

@@ -1,12 +1,13 @@
 """What the store keeps, as frozen rows: the state that the rules of `commit` read and change.
 
-Field for field the tables of `db/schema.sql`, without what only a database needs. Times are milliseconds since the
-epoch, scores millionths, ids canonical UUID text.
+Field for field the tables of `db/schema.sql`, without what only a database needs; `tables` declares what holds for
+each. Times are milliseconds since the epoch, scores millionths, ids canonical UUID text.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -16,6 +17,12 @@ from memquorum.core.facets import EPISODIC
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
 from memquorum.core.vote.columns import Ballot
+
+Uuid = Annotated[str, "uuid"]
+Int4 = Annotated[int, "int4"]
+"""A number that takes four bytes in the store; any other takes eight."""
+
+R = TypeVar("R", bound=Struct)
 
 
 class ShardState(Struct, frozen=True):
@@ -47,8 +54,8 @@ class ShardState(Struct, frozen=True):
 class Memory(Struct, frozen=True):
     """A memory's own row; it outlives its content. From `type` on: what holds for its use (`core.facets`)."""
 
-    id: str
-    shard: int
+    id: Uuid
+    shard: Int4
     namespace: str
     agent: str
     subject: str
@@ -57,17 +64,17 @@ class Memory(Struct, frozen=True):
     event_id: str
     tier: str
     created: int
-    characters: int
+    characters: Int4
     commitment: bytes
     encoder: str
     early: bool
-    confidence_ppm: int | None
+    confidence_ppm: Int4 | None
     changed: int
     sealed_until: int | None
     seq: int
     source: str | None = None
     type: str = EPISODIC
-    sensitivity_ppm: int = 0
+    sensitivity_ppm: Int4 = 0
     purposes: str | None = None
     jurisdictions: str = ""
     asks_after: int | None = None
@@ -78,16 +85,16 @@ class Memory(Struct, frozen=True):
 class Strength(Struct, frozen=True):
     """What changes often. There is one exactly as long as the memory is alive."""
 
-    memory_id: str
-    shard: int
+    memory_id: Uuid
+    shard: Int4
     tier: str
-    salience_ppm: int
+    salience_ppm: Int4
     created: int
     last_access: int
     due_at: int
     touched: int
-    accesses: int = 0
-    reinforced: int = 0
+    accesses: Int4 = 0
+    reinforced: Int4 = 0
     kept: Mapping[str, int] = field(default_factory=dict)
     """By kind of proposal, how often in a row it was kept (core/journal/resting)."""
     rest: Mapping[str, int] = field(default_factory=dict)
@@ -103,9 +110,9 @@ class Event(Struct, frozen=True):
 
     namespace: str
     event_id: str
-    shard: int
+    shard: Int4
     outcome: str
-    memory_id: str
+    memory_id: Uuid
     seq: int
     agent: str | None = None
     subject: str | None = None
@@ -117,11 +124,11 @@ class Provenance(Struct, frozen=True):
     """An episode was made of a memory, or (`echo`) said it again; `child` is the episode's own memory id, `agent` who
     said it. `follows`: it goes where the parent goes. Not so what only says it again and is a memory of its own."""
 
-    shard: int
+    shard: Int4
     seq: int
     namespace: str
-    child: str
-    parent: str
+    child: Uuid
+    parent: Uuid
     echo: bool
     follows: bool
     agent: str
@@ -130,8 +137,8 @@ class Provenance(Struct, frozen=True):
 class ErasedRow(Struct, frozen=True):
     """An episode whose key was destroyed by an order, by its own memory id; or (`was` late) that came after one."""
 
-    memory_id: str
-    shard: int
+    memory_id: Uuid
+    shard: Int4
     seq: int
     namespace: str
     was: str
@@ -145,9 +152,9 @@ class ErasureRow(Struct, frozen=True):
     attested it. `ordered`: the Signed as it was received.
     """
 
-    shard: int
+    shard: Int4
     namespace: str
-    order_id: str
+    order_id: Uuid
     selector: str
     value: str
     signer: str
@@ -165,18 +172,14 @@ class ErasureRow(Struct, frozen=True):
     epoch: int | None = None
     head: bytes | None = None
 
-    def with_part(self, part: ErasureRow) -> ErasureRow:
-        """The order with the counts of another of its entries."""
-        return replace(self, memories=self.memories + part.memories, episodes=self.episodes + part.episodes)
-
 
 class Dropped(Struct, frozen=True):
     """An episode that became no memory: its sealed copy can be opened until its key is destroyed, from `destroy_at`.
 
     There is one exactly until then."""
 
-    memory_id: str
-    shard: int
+    memory_id: Uuid
+    shard: Int4
     namespace: str
     destroy_at: int
 
@@ -184,21 +187,26 @@ class Dropped(Struct, frozen=True):
 class BallotRow(Struct, frozen=True):
     """One member's opinion on one proposal."""
 
-    member: int
+    shard: Int4
+    epoch: int
+    position: Int4
+    member: Int4
     yes: bool
-    score_ppm: int
+    score_ppm: Int4
     terms: tuple[int, ...]
 
 
 class OutcomeRow(Struct, frozen=True):
     """How one proposal ended, `yes` ballots of `weight_ppm` where `needed_ppm` was needed."""
 
-    position: int
-    memory_id: str
+    shard: Int4
+    epoch: int
+    position: Int4
+    memory_id: Uuid
     kind: str
     outcome: str
     reason: str
-    yes: int
+    yes: Int4
     weight_ppm: int
     needed_ppm: int
 
@@ -206,11 +214,11 @@ class OutcomeRow(Struct, frozen=True):
 class DecisionRow(Struct, frozen=True):
     """A decided epoch with its certificate, its outcomes and the ballots that they follow from."""
 
-    shard: int
+    shard: Int4
     epoch: int
     seq: int
     view: int
-    config: int
+    config: Int4
     as_of: int
     trigger: str
     digest: bytes
@@ -223,14 +231,23 @@ class DecisionRow(Struct, frozen=True):
     def ballots_on(self, position: int) -> tuple[BallotRow, ...]:
         """The ballots on one proposal, in the order of their members."""
         said = ((b.member, b.opinions[position]) for b in self.ballots)
-        return tuple(BallotRow(member, o.yes, o.score_ppm, o.terms) for member, o in said)
+        place = self.shard, self.epoch, position
+        return tuple(BallotRow(*place, member, o.yes, o.score_ppm, o.terms) for member, o in said)
+
+
+class Living(Struct, frozen=True):
+    """How many memories of a namespace are alive; of a batch, how many more, or fewer."""
+
+    shard: Int4
+    namespace: str
+    alive: int
 
 
 class LetGo(Struct, frozen=True):
     """What a decision took of a namespace: how many memories were forgotten at the shard's time `as_of`, and how many
     its cap held back (core/caps)."""
 
-    shard: int
+    shard: Int4
     namespace: str
     epoch: int
     as_of: int
@@ -241,12 +258,12 @@ class LetGo(Struct, frozen=True):
 class Protection(Struct, frozen=True):
     """An order that protects a memory and stands: of its `kind`, pin, hold or a goal's, there is at most one."""
 
-    memory_id: str
+    memory_id: Uuid
     kind: str
-    shard: int
+    shard: Int4
     seq: int
     namespace: str
-    order_id: str
+    order_id: Uuid
     signer: str
     ordered_by: str
     reference: str | None
@@ -274,11 +291,37 @@ class Answered(Struct, frozen=True):
     """An order, or a request, that was answered, by its digest (`core.orders.order_digest`); it applies once. `effect`:
     how, by the journal entry `seq`, an erasure by its first one."""
 
-    shard: int
+    shard: Int4
     digest: bytes
     seq: int
     namespace: str
     effect: str
+
+
+class JournalRow(Struct, frozen=True):
+    """An entry of the journal: its bytes, its place in the chain, and the columns that repeat the entry for SQL."""
+
+    shard: Int4
+    seq: int
+    as_of: int
+    effect: str
+    event_id: str
+    namespace: str | None
+    memory_id: Uuid | None
+    source_topic: str
+    source_partition: Int4
+    source_offset: int
+    entry: bytes
+    previous_hash: bytes
+    hash: bytes
+
+    @classmethod
+    def of(cls, entry: JournalEntry, link: JournalAppended) -> JournalRow:
+        """The row of an entry with its place."""
+        return cls(
+            entry.shard, entry.seq, entry.as_of, entry.effect, entry.event_id, entry.namespace, entry.memory_id,
+            entry.source_topic, entry.source_partition, entry.source_offset, link.entry, link.previous_hash, link.hash,
+        )  # fmt: skip
 
 
 EventKey = tuple[str, str]
@@ -333,40 +376,40 @@ class Keys(Struct, frozen=True):
 class Change(Struct, frozen=True):
     """What one journal entry does to its shard.
 
-    `memories` and `strengths` hold the rows as they are afterwards. `removed`: memories that lose content, embedding
-    and strength. `revealed`: the memory whose content and embedding are stored now; `restored`: those that come back
-    with theirs. `reencoded`: the memory whose embedding is replaced. `dropped`: the episode that became no memory;
-    `undropped`: the one that had failed, and was dropped, and is tried again: `event` takes the place of its first.
-    `destroyed`: the ids whose keys are gone. `provenance`: what the episode was made of. `erased`: the episodes that an
-    order took, or kept out; `erasure`: that order, with the counts of this entry alone.
-    `cursors`: the next offset to read of each source that the entry used up. `configures`: by whom the shard's next
-    decisions are taken, where the entry changes that. `attested`: the order to erase that the members
-    found genuine. `let_go`: what a decision took of each namespace.
-    `protected`: orders to protect that stand from here on; `unprotected`: (memory id, kind) of those that do no more.
-    `answered`: the order that the entry answers.
+    `rows`: of any table (`tables`), as they are afterwards. `gone`: those that are there no more, each by its class and
+    its key; where a row of the same key comes in their place, they go first. A memory whose strength goes loses content
+    and embedding with it.
+
+    `revealed`: the memory whose content and embedding are stored now; `restored`: those that come back with theirs.
+    `reencoded`: the memory whose embedding is replaced. `attested`: the order to erase that the members found genuine.
+    `configures`: by whom the shard's next decisions are taken, where the entry changes that. `cursors`: the next offset
+    to read of each source that the entry used up.
     """
 
     entry: JournalEntry
     appended: JournalAppended
     state: ShardState
-    memories: tuple[Memory, ...] = ()
-    strengths: tuple[Strength, ...] = ()
-    removed: tuple[str, ...] = ()
+    rows: tuple[Struct, ...] = ()
+    gone: tuple[tuple[type[Struct], Any], ...] = ()
     revealed: str | None = None
     reencoded: str | None = None
-    event: Event | None = None
-    dropped: Dropped | None = None
-    undropped: str | None = None
-    destroyed: tuple[str, ...] = ()
-    provenance: tuple[Provenance, ...] = ()
-    erased: tuple[ErasedRow, ...] = ()
-    erasure: ErasureRow | None = None
-    decision: DecisionRow | None = None
-    cursors: tuple[tuple[str, int], ...] = ()
-    configures: Genesis | None = None
-    attested: str | None = None
     restored: tuple[Restored, ...] = ()
-    let_go: tuple[LetGo, ...] = ()
-    protected: tuple[Protection, ...] = ()
-    unprotected: tuple[tuple[str, str], ...] = ()
-    answered: Answered | None = None
+    attested: str | None = None
+    configures: Genesis | None = None
+    cursors: tuple[tuple[str, int], ...] = ()
+
+    def of(self, kind: type[R]) -> tuple[R, ...]:
+        """Its rows of one table."""
+        return tuple(row for row in self.rows if type(row) is kind)
+
+    def one(self, kind: type[R]) -> R | None:
+        """Its row of a table of which an entry makes one at most."""
+        return next(iter(self.of(kind)), None)
+
+    def ended(self, kind: type[Struct]) -> tuple[Any, ...]:
+        """The keys of the rows of one table that are there no more."""
+        return tuple(key for of, key in self.gone if of is kind)
+
+    def plus(self, *rows: Struct, **fields: Any) -> Change:
+        """The change with more rows, and with other values of its fields."""
+        return replace(self, rows=(*self.rows, *rows), **fields)

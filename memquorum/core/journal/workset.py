@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -11,64 +13,50 @@ from memquorum.core.journal.rows import (
     Answered,
     Change,
     DecisionRow,
-    Dropped,
     ErasedRow,
-    ErasureRow,
     Event,
     EventKey,
     Guarded,
-    LetGo,
+    JournalRow,
+    Living,
     Memory,
     Protection,
-    Provenance,
+    R,
     Rows,
     ShardState,
     Strength,
 )
+from memquorum.core.journal.tables import TABLES, Kind
 from memquorum.core.records import JournalAppended, JournalEntry
 
 
 class Net(Struct, frozen=True):
     """What a batch leaves to be written for one shard.
 
-    `before` is the state that the batch began at: whoever writes finds the shard exactly there. A memory that came and
-    went within the batch has its row, and no strength, content or embedding. `removed`: memories whose strength,
-    content and embedding were stored before the batch. `reencoded`: memories whose embedding was replaced.
-    `events` are new; `changed_events` take the place of those that had failed, and `undropped` are the ids of these:
-    they may have been dropped before the batch.
-    `destroyed`: ids whose keys were destroyed, and which may have been dropped before the batch. `erasures`: orders,
-    with the counts of this batch's entries alone. `attested`: of orders, the epochs in which the members attested them.
-    `let_go`: what its decisions took of each namespace; `living`: by namespace, how many more memories are alive.
-    `protected`, `unprotected`: the orders to protect that stand now and did not before, and those that do no more.
-    `answered`: the orders that were.
+    `before` is the state that the batch began at: whoever writes finds the shard exactly there. By the classes of their
+    tables, `new` rows, those that `changed`, and the keys of those that are `gone`; the last are taken away first: of a
+    table whose rows are not loaded a new row may take the place of one that was stored. A memory that came and went
+    within the batch has its row, and no strength, content or embedding.
+
+    `revealed`: memories whose content and embedding are stored now. `reencoded`: those whose embedding was replaced.
+    `attested`: of orders to erase, the epochs in which the members attested them. `journal`: the entries, each with its
+    place in the chain. `cursors`: the next offset to read, by topic.
     """
 
     before: ShardState
     after: ShardState
-    new_memories: tuple[Memory, ...]
-    changed_memories: tuple[Memory, ...]
-    new_strengths: tuple[Strength, ...]
-    changed_strengths: tuple[Strength, ...]
-    removed: tuple[str, ...]
+    new: Mapping[Kind, tuple[Any, ...]]
+    changed: Mapping[Kind, tuple[Any, ...]]
+    gone: Mapping[Kind, tuple[Any, ...]]
     revealed: tuple[str, ...]
     reencoded: tuple[str, ...]
-    events: tuple[Event, ...]
-    changed_events: tuple[Event, ...]
-    journal: tuple[tuple[JournalEntry, JournalAppended], ...]
-    decisions: tuple[DecisionRow, ...]
-    dropped: tuple[Dropped, ...]
-    undropped: tuple[str, ...]
-    destroyed: tuple[str, ...]
-    provenance: tuple[Provenance, ...]
-    erased: tuple[ErasedRow, ...]
-    erasures: tuple[ErasureRow, ...]
     attested: tuple[tuple[str, int], ...]
-    let_go: tuple[LetGo, ...]
-    protected: tuple[Protection, ...]
-    unprotected: tuple[tuple[str, str], ...]
-    answered: tuple[Answered, ...]
-    living: dict[str, int]
+    journal: tuple[tuple[JournalEntry, JournalAppended], ...]
     cursors: dict[str, int]
+
+    def of(self, kind: type[R]) -> tuple[R, ...]:
+        """The rows of one table that are new or changed."""
+        return (*self.new.get(kind, ()), *self.changed.get(kind, ()))
 
 
 class Workset:
@@ -81,27 +69,21 @@ class Workset:
         self._memories: dict[str, Memory] = dict(rows.memories)
         self._strengths: dict[str, Strength] = dict(rows.strengths)
         self._events: dict[EventKey, Event] = dict(rows.events)
-        self._touched_memories: dict[str, None] = {}
-        self._touched_strengths: dict[str, None] = {}
+        self._protected: dict[tuple[str, str], Protection] = dict(rows.protected)
+        # By table, the rows by their keys; the keys of those that a change brought or took; and of those that it took.
+        self._rows: dict[Kind, dict[Any, Any]] = {kind: {} for kind in TABLES}
+        self._rows |= {
+            Memory: self._memories, Strength: self._strengths, Event: self._events, Protection: self._protected
+        }  # fmt: skip
+        self._touched: dict[Kind, dict[Any, None]] = {kind: {} for kind in TABLES}
+        self._gone: dict[Kind, dict[Any, None]] = {kind: {} for kind in TABLES}
         self._revealed: dict[str, None] = {}
         self._reencoded: dict[str, None] = {}
-        self._touched_events: dict[EventKey, None] = {}
-        self._journal: list[tuple[JournalEntry, JournalAppended]] = []
-        self._decisions: list[DecisionRow] = []
-        self._dropped: dict[str, Dropped] = {}
-        self._undropped: dict[str, None] = {}
-        self._destroyed: dict[str, None] = {}
-        self._provenance: list[Provenance] = []
-        self._erased: list[ErasedRow] = []
-        self._erased_ids: set[EventKey] = set(rows.erased)
-        self._erasures: dict[int, ErasureRow] = {}
         self._attested: list[tuple[str, int]] = []
-        self._let_go: list[LetGo] = []
-        self._protected: dict[tuple[str, str], Protection] = dict(rows.protected)
+        self._journal: list[tuple[JournalEntry, JournalAppended]] = []
+        self._erased: set[EventKey] = set(rows.erased)
         self._guarded: dict[str, Guarded] = dict(rows.guarded)
-        self._turned: dict[tuple[str, str], None] = {}
-        self._answered: list[Answered] = []
-        self._digests: set[bytes] = set(rows.answered)
+        self._answered: set[bytes] = set(rows.answered)
         self._cursors: dict[str, int] = {}
 
     @property
@@ -112,53 +94,51 @@ class Workset:
             self._memories,
             self._strengths,
             self._events,
-            self._erased_ids,
+            self._erased,
             self._stored.quotas,
             self._protected,
-            self._digests,
+            self._answered,
             self._guarded,
         )
 
     def absorb(self, change: Change) -> None:
         """Makes the change."""
         self._state = change.state
-        for memory in change.memories:
-            self._memories[memory.id] = memory
-            self._touched_memories[memory.id] = None
-        for strength in change.strengths:
-            self._strengths[strength.memory_id] = strength
-            self._touched_strengths[strength.memory_id] = None
-        for memory_id in change.removed:
-            self._strengths.pop(memory_id, None)
-            self._touched_strengths[memory_id] = None
-            self._revealed.pop(memory_id, None)
-            self._reencoded.pop(memory_id, None)
-        self._absorb_content(change)
-        if change.event is not None:
-            key = change.event.namespace, change.event.event_id
-            self._events[key] = change.event
-            self._touched_events[key] = None
-        if change.decision is not None:
-            self._decisions.append(change.decision)
-        if change.undropped is not None:
-            self._dropped.pop(change.undropped, None)
-            self._undropped[change.undropped] = None
-        if change.dropped is not None:
-            self._dropped[change.dropped.memory_id] = change.dropped
-        for memory_id in change.destroyed:
-            if self._dropped.pop(memory_id, None) is None:
-                self._destroyed[memory_id] = None
-        self._provenance += change.provenance
-        self._let_go += change.let_go
-        if change.answered is not None:
-            self._answered.append(change.answered)
-            self._digests.add(change.answered.digest)
-        self._absorb_protection(change)
-        self._absorb_erasure(change)
+        for kind, key in change.gone:
+            self._take(kind, key)
+        for row in change.rows:
+            self._put(row)
+        self._put(JournalRow.of(change.entry, change.appended))
         self._journal.append((change.entry, change.appended))
+        self._absorb_content(change)
+        decision = change.one(DecisionRow)
+        if change.attested is not None and decision is not None:
+            self._attested.append((change.attested, decision.epoch))
         for topic, next_offset in change.cursors:
             # A cursor never moves back: a redo of old entries after newer ones would not be a journal's order.
             self._cursors[topic] = max(self._cursors.get(topic, 0), next_offset)
+
+    def _put(self, row: Any) -> None:
+        kind = type(row)
+        table, held = TABLES[kind], self._rows[kind]
+        key = table.key_of(row)
+        if kind is Protection and key not in held:
+            self._count(row, +1)
+        held[key] = table.plus(held[key], row) if table.adds and key in held else row
+        self._touched[kind][key] = None
+        if kind is ErasedRow:
+            self._erased.add((row.namespace, row.memory_id))
+        if kind is Answered:
+            self._answered.add(row.digest)
+
+    def _take(self, kind: Kind, key: Any) -> None:
+        ended = self._rows[kind].pop(key, None)
+        self._touched[kind][key] = self._gone[kind][key] = None
+        if kind is Protection and ended is not None:
+            self._count(ended, -1)
+        if kind is Strength:
+            self._revealed.pop(key, None)
+            self._reencoded.pop(key, None)
 
     def _absorb_content(self, change: Change) -> None:
         if change.revealed is not None:
@@ -170,74 +150,44 @@ class Workset:
             if told.reencoded_offset >= 0:
                 self._reencoded[told.memory_id] = None
 
-    def _absorb_protection(self, change: Change) -> None:
-        for key in change.unprotected:
-            ended = self._protected.pop(key, None)
-            self._turned[key] = None
-            if ended is not None:
-                self._count(ended, -1)
-        for one in change.protected:
-            if (one.memory_id, one.kind) not in self._protected:
-                self._count(one, +1)
-            self._protected[one.memory_id, one.kind] = one
-            self._turned[one.memory_id, one.kind] = None
-
     def _count(self, one: Protection, more: int) -> None:
         known = self._guarded.get(one.namespace, Guarded())
         self._guarded[one.namespace] = protections.counted(known, one.kind, more)
 
-    def _absorb_erasure(self, change: Change) -> None:
-        self._erased += change.erased
-        self._erased_ids.update((one.namespace, one.memory_id) for one in change.erased)
-        if change.attested is not None and change.decision is not None:
-            self._attested.append((change.attested, change.decision.epoch))
-        part = change.erasure
-        if part is None:
-            return
-        known = self._erasures.get(part.first_seq)
-        self._erasures[part.first_seq] = part if known is None else known.with_part(part)
-
     def net(self) -> Net:
         """What is to be written."""
-        memories = [self._memories[memory_id] for memory_id in self._touched_memories]
-        strengths = [self._strengths[i] for i in self._touched_strengths if i in self._strengths]
-        before = self._stored
-        new = tuple(s for s in strengths if s.memory_id not in before.strengths)
-        removed = tuple(i for i in self._touched_strengths if i not in self._strengths and i in before.strengths)
+        new, changed, gone = dict[Kind, tuple[Any, ...]](), dict[Kind, tuple[Any, ...]](), dict[Kind, tuple[Any, ...]]()
+        for kind, touched in self._touched.items():
+            held, before = self._rows[kind], self._before(kind)
+            there = [key for key in touched if key in held]
+            new[kind] = tuple(held[key] for key in there if key not in before)
+            changed[kind] = tuple(held[key] for key in there if key in before)
+            # Of rows that were not loaded nobody knows which of them were stored.
+            taken = (key for key in touched if key not in held and key in before)
+            gone[kind] = tuple(taken if TABLES[kind].loaded else self._gone[kind])
+        new[Living] = self._living(new[Strength], gone[Strength])
         return Net(
-            before=before.state,
+            before=self._stored.state,
             after=self._state,
-            new_memories=tuple(m for m in memories if m.id not in before.memories),
-            changed_memories=tuple(m for m in memories if m.id in before.memories),
-            new_strengths=new,
-            changed_strengths=tuple(s for s in strengths if s.memory_id in before.strengths),
-            removed=removed,
+            new=new,
+            changed=changed,
+            gone=gone,
             # What was forgotten and restored within the batch never left the store.
-            revealed=tuple(i for i in self._revealed if i not in before.strengths),
+            revealed=tuple(i for i in self._revealed if i not in self._stored.strengths),
             reencoded=tuple(self._reencoded),
-            events=tuple(self._events[key] for key in self._touched_events if key not in before.events),
-            changed_events=tuple(self._events[key] for key in self._touched_events if key in before.events),
-            journal=tuple(self._journal),
-            decisions=tuple(self._decisions),
-            dropped=tuple(self._dropped.values()),
-            undropped=tuple(self._undropped),
-            destroyed=tuple(self._destroyed),
-            provenance=tuple(self._provenance),
-            erased=tuple(self._erased),
-            erasures=tuple(self._erasures.values()),
             attested=tuple(self._attested),
-            let_go=tuple(self._let_go),
-            protected=tuple(self._protected[key] for key in self._turned if key in self._protected),
-            unprotected=tuple(key for key in self._turned if key not in self._protected),
-            answered=tuple(self._answered),
-            living=self._living([s.memory_id for s in new], removed),
+            journal=tuple(self._journal),
             cursors=dict(self._cursors),
         )
 
-    def _living(self, born: Iterable[str], ended: Iterable[str]) -> dict[str, int]:
-        found: dict[str, int] = {}
-        for ids, count in ((born, 1), (ended, -1)):
-            for memory_id in ids:
-                namespace = self._memories[memory_id].namespace
-                found[namespace] = found.get(namespace, 0) + count
-        return {namespace: count for namespace, count in found.items() if count}
+    def _before(self, kind: Kind) -> Mapping[Any, Any]:
+        stored = self._stored
+        loaded: Mapping[Kind, Mapping[Any, Any]] = {
+            Memory: stored.memories, Strength: stored.strengths, Event: stored.events, Protection: stored.protected
+        }  # fmt: skip
+        return loaded.get(kind, {})
+
+    def _living(self, born: tuple[Strength, ...], ended: tuple[str, ...]) -> tuple[Living, ...]:
+        found = Counter(self._memories[strength.memory_id].namespace for strength in born)
+        found.subtract(self._memories[memory_id].namespace for memory_id in ended)
+        return tuple(Living(self._state.shard, namespace, more) for namespace, more in found.items() if more)

@@ -16,7 +16,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.identity.membership import load
-from memquorum.core.journal.rows import LetGo
+from memquorum.core.journal.rows import LetGo, Strength
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import Crossing, DecayCrossed, Decided, Proposal, Standing
 from memquorum.core.vote import nomination
@@ -111,8 +111,8 @@ def test_a_decision_takes_no_more_than_the_cap_whatever_was_nominated_and_voted(
     change = shard.decide(proposals(*range(40)))
     assert sum(ends == ("forgotten", "quorum") for ends in ended(shard).values()) == 4
     assert sum(ends == ("kept", "cap") for ends in ended(shard).values()) == 36
-    assert change.let_go == (LetGo(0, NAMESPACE, 1, 10_000_000, 4, 36),)
-    assert (shard.rows.state.alive, len(change.removed)) == (36, 4)
+    assert change.of(LetGo) == (LetGo(0, NAMESPACE, 1, 10_000_000, 4, 36),)
+    assert (shard.rows.state.alive, len(change.ended(Strength))) == (36, 4)
     kept = shard.rows.strengths[next(i for i, ends in ended(shard).items() if ends[0] == "kept")]
     assert (kept.kept, kept.rest) == ({}, {})  # nobody wanted it kept: it does not rest
 
@@ -136,10 +136,10 @@ def test_the_day_counts_over_epochs_and_an_audit_asks_again(codec: Codec) -> Non
     shard = filled(codec, 40)
     for epoch in range(4):
         shard.decide(proposals(*range(epoch * 8, epoch * 8 + 8)))
-    assert [c.let_go[0].forgotten for c in shard.changes[-4:]] == [4, 3, 3, 0]  # 10 of 40 within the day
+    assert [c.of(LetGo)[0].forgotten for c in shard.changes[-4:]] == [4, 3, 3, 0]  # 10 of 40 within the day
     shard.tick(10_000_000 + DAY)
     shard.decide(proposals(*range(32, 40)))
-    assert shard.changes[-1].let_go[0].forgotten == 3
+    assert shard.changes[-1].of(LetGo)[0].forgotten == 3
     public = publish(shard)
     assert kinds(public.audit(store=True)) == []
     decided = public.detail(-1)
@@ -155,7 +155,7 @@ def test_an_erasure_is_no_forgetting_and_another_namespace_has_its_own_cap(codec
     shard.tick(10_000_001)
     theirs = votes.proposal(memory_id("x", other), "forget", namespace=other)
     shard.decide([*proposals(*range(10)), theirs])
-    assert {one.namespace: one.forgotten for one in shard.changes[-1].let_go} == {NAMESPACE: 3, other: 1}
+    assert {one.namespace: one.forgotten for one in shard.changes[-1].of(LetGo)} == {NAMESPACE: 3, other: 1}
 
 
 # Where they are nominated ---------------------------------------------------------------------------------------------

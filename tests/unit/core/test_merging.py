@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.journal.replay import CannotReplay
+from memquorum.core.journal.rows import Memory, Provenance
 from memquorum.core.merging import Marks, merges
 from memquorum.core.policy import SaliencePolicy
 from memquorum.core.salience import Episode, Signals, Surroundings
@@ -123,7 +124,7 @@ def test_whoever_applies_a_score_merges_no_more_than_may_become_one(codec: Codec
     assert shard.episode("same", outcome="reinforced", reinforces=A, **SAID).entry.effect == "reinforced"
     change = shard.episode("b", outcome="reinforced", reinforces=A, **(SAID | said))
     assert (change.entry.effect, change.entry.memory_id) == ("stored", memory_id("b"))
-    (made,) = change.provenance
+    (made,) = change.of(Provenance)
     assert (made.parent, made.echo, made.follows, made.agent) == (A, True, False, "planner")
     assert kinds(publish(shard).audit(store=True, accepted=True)) == []
 
@@ -133,7 +134,7 @@ def test_what_it_was_made_of_makes_it_stricter(codec: Codec) -> None:
     shard.episode("secret", sensitivity_ppm=1_000_000)
     shard.episode("a")
     made = shard.episode("b", outcome="reinforced", reinforces=A, derives_from=(memory_id("secret"),))
-    assert (made.entry.effect, made.memories[0].sensitivity_ppm) == ("stored", 1_000_000)
+    assert (made.entry.effect, made.of(Memory)[0].sensitivity_ppm) == ("stored", 1_000_000)
 
 
 def test_a_journal_that_merges_what_may_not_be_one_is_found_and_not_rebuilt(codec: Codec) -> None:

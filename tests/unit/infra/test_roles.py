@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from db.store import Fenced, ForeignStore
+from db.standing import Fenced, ForeignStore
 from infra import fleet, genesis, roles
 from infra.settings import Settings, SettingsError, load
 from memquorum.ports import SignConflict

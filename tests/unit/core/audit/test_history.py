@@ -17,6 +17,7 @@ from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.ids import shard_of
+from memquorum.core.journal.rows import Event
 from memquorum.core.policy import PPM
 from memquorum.core.records import (
     BallotCast,
@@ -461,7 +462,7 @@ def test_what_failed_has_a_row_until_it_is_tried_again(codec: Codec) -> None:
     gone, left, late = publish(shard), publish(shard), publish(shard)
     del gone.tables["event"][0]
     assert [(f.kind, f.seq) for f in gone.audit(store=True).findings] == [(Kind.ROW_MISSING, 2)]
-    events = [change.event for change in shard.changes if change.event is not None]
+    events = [change.one(Event) for change in shard.changes if change.one(Event) is not None]
     left.tables["event"].insert(0, asdict(events[0]))
     assert [(f.kind, f.seq) for f in left.audit(store=True).findings] == [(Kind.ROW_ADDED, 1)]
     late.tables["event"][-1:] = []

@@ -15,7 +15,7 @@ from memquorum.core.commit import applying
 from memquorum.core.decay import due_at
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import decisions, effects, links
-from memquorum.core.journal.rows import Dropped, Rows
+from memquorum.core.journal.rows import DecisionRow, Dropped, Event, Memory, Provenance, Rows, Strength
 from memquorum.core.journal.workset import Workset
 from memquorum.core.policy import EpochPolicy, ForgetPolicy, Policy
 from memquorum.core.records import (
@@ -52,8 +52,10 @@ def promote(*ids: str) -> list[votes.Proposal]:
 
 def outcomes(shard: Shard, change: effects.Change) -> list[tuple[str, str]]:
     detail = shard.rules.codec.decode_as(Decided, change.entry.detail)
-    assert change.decision is not None
-    assert [(o.outcome, o.reason) for o in change.decision.outcomes] == [(r.outcome, r.reason) for r in detail.results]
+    assert change.one(DecisionRow) is not None
+    assert [(o.outcome, o.reason) for o in change.one(DecisionRow).outcomes] == [
+        (r.outcome, r.reason) for r in detail.results
+    ]
     return [(r.outcome, r.reason) for r in detail.results]
 
 
@@ -103,7 +105,7 @@ def test_what_is_not_kept_is_journalled_with_its_reason(shard: Shard, arguments:
 def test_what_failed_keeps_its_key_as_long_as_its_letter_is_kept(shard: Shard) -> None:
     shard.tick(10_000)
     change = shard.episode("a", at=9_000, outcome="failed")
-    assert change.dropped == Dropped(A, 0, NAMESPACE, 10_000 + letters.KEPT_MS)
+    assert change.one(Dropped) == Dropped(A, 0, NAMESPACE, 10_000 + letters.KEPT_MS)
     (topic,) = [topic for topic in declared() if topic.name == topics.REFUSED]
     assert int(topic.config["retention.ms"]) == letters.KEPT_MS
 
@@ -120,11 +122,12 @@ def test_what_failed_is_tried_again_and_the_last_outcome_counts(shard: Shard, ou
     assert shard.rows.events[NAMESPACE, "a"].outcome == outcome
     assert shard.rows.events[NAMESPACE, "a"].seq == change.entry.seq
     net = shard.work.net()
-    assert [one.outcome for one in net.events] == ["stored", outcome]
-    assert net.undropped == (A,)
-    assert [one.memory_id for one in net.dropped] == ([] if outcome in ("stored", "reinforced") else [A])
+    assert [one.outcome for one in net.of(Event)] == ["stored", outcome]
+    assert net.gone[Dropped] == (A,)
+    assert [one.memory_id for one in net.of(Dropped)] == ([] if outcome in ("stored", "reinforced") else [A])
     # What it was made of is told once.
-    assert len({(one.parent, one.child) for one in net.provenance}) == len(net.provenance)
+    made = net.of(Provenance)
+    assert len({(one.parent, one.child) for one in made}) == len(made)
     again = shard.episode("a")
     assert again.entry.effect == ("stored" if outcome == "failed" else "repeated")
 
@@ -176,7 +179,7 @@ def test_an_access_to_nothing_is_noted(shard: Shard, namespace: str) -> None:
     target = memory_id("a", "other" if namespace == NAMESPACE else NAMESPACE)
     change = shard.access(target, 9_000, namespace=namespace)
     assert not shard.rules.codec.decode_as(Accessed, change.entry.detail).applied
-    assert change.strengths == ()
+    assert change.of(Strength) == ()
     assert shard.rows.strengths[target].last_access == 1_000
 
 
@@ -193,7 +196,7 @@ def test_a_repeated_event_changes_nothing_else(shard: Shard, second: str) -> Non
     assert (after.memories, after.strengths, after.events) == (before.memories, before.strengths, before.events)
     assert after.state == replace(before.state, seq=2, hash=change.appended.hash)
     assert change.cursors[0] == (topics.ACCEPTED, 2)
-    assert change.event is None and change.revealed is None
+    assert change.one(Event) is None and change.revealed is None
 
 
 def test_a_tick_moves_time_forward_only(shard: Shard) -> None:
@@ -212,10 +215,10 @@ def test_a_forgotten_memory_is_sealed_for_its_grace_time(shard: Shard) -> None:
     memory = shard.rows.memories[A]
     assert outcomes(shard, change) == [("forgotten", "quorum")]
     assert (memory.tier, memory.changed, memory.sealed_until, memory.seq) == ("sealed", 10_000, 10_500, 3)
-    assert change.removed == (A,) and A not in shard.rows.strengths
+    assert change.ended(Strength) == (A,) and A not in shard.rows.strengths
     state = shard.rows.state
     assert (state.last_epoch, state.last_epoch_at, state.decided_seq, state.interactions) == (1, 10_000, 1, 0)
-    row = change.decision
+    row = change.one(DecisionRow)
     assert row is not None
     assert (row.epoch, row.seq, row.journal_seq, row.trigger, len(row.commits)) == (1, 1, 3, "interval", 4)
     assert [b.member for b in row.ballots_on(0)] == [0, 1, 2, 3]
@@ -249,7 +252,7 @@ def test_a_promoted_memory_keeps_its_strength_and_gets_its_confidence(shard: Sha
     memory = shard.rows.memories[A]
     assert (memory.tier, memory.confidence_ppm, memory.seq) == ("long-term", 965_000, 3)
     assert shard.rows.strengths[A].tier == "long-term"
-    assert change.removed == ()
+    assert change.ended(Strength) == ()
 
 
 def test_what_was_touched_since_the_nomination_is_not_forgotten(shard: Shard) -> None:
@@ -290,9 +293,9 @@ def test_decisions_about_what_is_not_there_are_void(shard: Shard) -> None:
         ("voided", "unknown memory"),
         ("voided", "unknown memory"),
     ]
-    assert change.decision is not None
-    assert [o.memory_id for o in change.decision.outcomes] == [A, B]  # what is no UUID has no row
-    assert (change.memories, change.strengths, change.removed) == ((), (), ())
+    assert change.one(DecisionRow) is not None
+    assert [o.memory_id for o in change.one(DecisionRow).outcomes] == [A, B]  # what is no UUID has no row
+    assert (change.of(Memory), change.of(Strength), change.ended(Strength)) == ((), (), ())
 
 
 def test_a_memory_of_another_namespace_is_unknown(shard: Shard) -> None:
@@ -350,8 +353,8 @@ def test_a_decision_about_one_stored_in_the_same_batch_leaves_only_its_row(shard
     shard.tick(10_000)
     shard.decide(forget(A))
     net = shard.work.net()
-    assert [m.tier for m in net.new_memories] == ["sealed"]
-    assert (net.changed_memories, net.new_strengths, net.revealed, net.removed) == ((), (), (), ())
+    assert [m.tier for m in net.new[Memory]] == ["sealed"]
+    assert (net.changed[Memory], net.new[Strength], net.revealed, net.gone[Strength]) == ((), (), (), ())
     assert [e.seq for e, _ in net.journal] == [1, 2, 3]
     assert net.before.seq == 0 and net.after.seq == 3
     assert net.cursors == {topics.ACCEPTED: 2}
@@ -453,7 +456,7 @@ def test_laws_of_every_history(codec: Codec, steps: list[tuple]) -> None:  # typ
     assert set(shard.rows.strengths) == alive
     assert all(shard.rows.memories[i].tier == s.tier for i, s in shard.rows.strengths.items())
     assert set(shard.work.net().revealed) == alive
-    assert len(shard.work.net().events) == len(shard.rows.events)
+    assert len(shard.work.net().of(Event)) == len(shard.rows.events)
 
 
 def test_a_journal_that_does_not_fit_is_named(shard: Shard) -> None:

@@ -17,7 +17,7 @@ from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import open_any
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import Change
+from memquorum.core.journal.rows import Change, DecisionRow
 from memquorum.core.orders.members import order_id
 from memquorum.core.records import JournalHead, Signed
 from tests.builders.genesis import make, public_key
@@ -62,7 +62,7 @@ def test_an_order_changes_who_decides_and_nothing_about_memories(codec: Codec) -
     assert kept.configures is None and shard.rules.genesis is GENESIS
     done = carried_out(shard, "weight", member=2, weight_milli=1200)
     assert done.configures is not None and done.configures.begins == 3
-    assert [c.decision and c.decision.outcomes[0].outcome for c in (kept, done)] == ["kept", "configured"]
+    assert [d.outcomes[0].outcome for c in (kept, done) for d in c.of(DecisionRow)] == ["kept", "configured"]
     # An epoch about memories is as due as before.
     state = replace(done.state, seq=before.seq, hash=before.hash, last_epoch=0, decided_seq=0)
     assert state == before and shard.rows.strengths.keys() == {memory_id("a")}

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from db.inmemory import InMemoryStore
-from db.store import Clear
+from db.standing import Clear
 from db.view import View
 from memquorum import topics
 from memquorum.core import ids, intake
@@ -30,7 +30,7 @@ from memquorum.core.intake import Origin
 from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.recall import recall
 from memquorum.core.journal.replay import CannotReplay, Replay
-from memquorum.core.journal.rows import DecisionRow
+from memquorum.core.journal.rows import DecisionRow, ErasedRow, LetGo, Living
 from memquorum.core.journal.withheld import again
 from memquorum.core.orders.envelope import order_digest
 from memquorum.core.orders.protect import ENDS
@@ -101,7 +101,7 @@ class Cluster:
                 wanted = {self.line.state: batch.keys(self.codec, self.line.tombstones, self.line.since)}
                 with self.store.transaction(wanted) as transaction:
                     net = batch.apply(self.line.rules, transaction.rows[0], contents, {}, self.line.tombstones)
-                    self.destroyed += [one.memory_id for one in net.erased]
+                    self.destroyed += [one.memory_id for one in net.of(ErasedRow)]
                     transaction.write([net], contents, {})
             self.line.applied(batch, net)
             self.effects += [change.entry for change, _ in batch.changes]
@@ -124,8 +124,10 @@ class Cluster:
         rows = {
             "memories": store.memories, "strengths": store.strengths, "events": store.events,
             "dropped": store.dropped, "provenance": store.provenance, "erased": store.erased,
-            "erasures": list(store.erasures.values()), "living": dict(store.living), "let_go": store.let_go,
-            "protected": store.protected, "answered": store.orders, "decisions": store.decisions,
+            "erasures": list(store.erasures.values()),
+            "living": {name: row.alive for name, row in store.rows[Living].items() if row.alive},
+            "let_go": list(store.rows[LetGo].values()),
+            "protected": store.protected, "answered": store.answers, "decisions": store.decisions,
             "contents": sorted(store.contents), "destroyed": sorted(set(self.destroyed)),
             "state": replace(self.line.state, seq=0, hash=b""),
             "effects": [replace(entry, seq=entry.seq) for entry in kept],

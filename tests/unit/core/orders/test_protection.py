@@ -23,7 +23,7 @@ from memquorum.core.intake import Origin, Refusal
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.links import BrokenChain
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import Change, GoalDue, Keys
+from memquorum.core.journal.rows import Change, GoalDue, Keys, Protection
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.protect import PROTECTION
 from memquorum.core.policy import ForgetPolicy, Policy, ProtectionPolicy
@@ -201,7 +201,7 @@ def test_an_erasure_goes_over_a_pin_and_not_over_a_hold(shard: Shard, codec: Cod
     assert kinds(public.audit(store=True, accepted=True)) == []
     replay = Replay(shard.rules, 0)
     step = replay.take([replay.read(data) for data in public.entries])
-    assert (replay.state, step.net.protected) == (shard.rows.state, ())
+    assert (replay.state, step.net.of(Protection)) == (shard.rows.state, ())
 
 
 def test_an_audit_finds_what_was_erased_though_it_was_held_and_withheld_though_it_was_not(
@@ -402,13 +402,13 @@ class Kept:
 def test_a_goal_that_nobody_speaks_of_lapses_as_a_whole(codec: Codec, as_of: int, lapses: list[str]) -> None:
     kept = Kept(codec)
     changes = kept.tick(codec, as_of)
-    assert [sorted(i for i, _ in change.unprotected) for change in changes] == [sorted(lapses)] * bool(lapses)
+    assert [sorted(i for i, _ in change.ended(Protection)) for change in changes] == [sorted(lapses)] * bool(lapses)
     assert (C, "goal:reap") in kept.shard.rows.protected and len(kept.shard.rows.protected) == 3 - len(lapses)
     public = publish(kept.shard)
     assert kinds(public.audit(store=True, accepted=True)) == []
     replay = Replay(kept.shard.rules, 0)
     step = replay.take([replay.read(data) for data in public.entries])
-    assert {one.memory_id for one in step.net.protected} == {A, B, C} - set(lapses)
+    assert {one.memory_id for one in step.net.of(Protection)} == {A, B, C} - set(lapses)
     # Members come to the same, by the same ticks.
     view = View(Path(":memory:"), LAPSING.cluster, 1)
     walk = Walk(codec, view, LAPSING, me=1, shard=0)

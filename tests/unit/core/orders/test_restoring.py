@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from db.inmemory import InMemorySchedule, InMemoryStore
-from db.store import Clear
+from db.standing import Clear
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, check_nomination
@@ -17,7 +17,7 @@ from memquorum.core.decay import due_at
 from memquorum.core.intake import Origin, Refusal, accept
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.recall import recall
-from memquorum.core.journal.rows import Keys
+from memquorum.core.journal.rows import DecisionRow, Keys, Strength
 from memquorum.core.journal.workset import Workset
 from memquorum.core.orders import restore as orders
 from memquorum.core.orders.envelope import BadOrder
@@ -64,7 +64,7 @@ def shard(codec: Codec) -> Shard:
 
 
 def outcome(change: Any) -> list[tuple[str, str]]:
-    return [(o.outcome, o.reason) for o in change.decision.outcomes]
+    return [(o.outcome, o.reason) for o in change.one(DecisionRow).outcomes]
 
 
 def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec) -> None:
@@ -83,7 +83,7 @@ def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec)
     assert shard.rows.state.alive == alive + 1 and A in shard.work.net().revealed
     # An epoch about a request was none about memories: that one is as due as before.
     assert shard.rows.state.last_epoch_at == 1_000
-    assert shard.access(A, 1_300).strengths[0].accesses == 2
+    assert shard.access(A, 1_300).of(Strength)[0].accesses == 2
 
 
 def test_what_was_never_promoted_comes_back_to_short_term_memory(shard: Shard) -> None:
@@ -150,7 +150,7 @@ def test_what_is_alive_elsewhere_or_unknown_is_left_alone(shard: Shard) -> None:
     change = shard.restore(order, replace(KEPT, memory_id=alive))
     # Of what the asker does not have there is no row: it may be somebody else's.
     assert outcome(change) == [("voided", "not forgotten")]
-    assert [o.memory_id for o in change.decision.outcomes] == [alive]  # type: ignore[union-attr]
+    assert [o.memory_id for o in change.one(DecisionRow).outcomes] == [alive]  # type: ignore[union-attr]
 
 
 def test_it_can_be_forgotten_again_and_restored_again(shard: Shard) -> None:
@@ -198,7 +198,7 @@ def open_requests(shard: Shard, codec: Codec) -> list[tuple[OrderFound, RestoreO
 
 def test_a_use_that_comes_after_its_memory_was_forgotten_is_put_to_the_vote_once(shard: Shard, codec: Codec) -> None:
     asked = shard.access(A, 1_001)
-    assert asked.entry.effect == "asked" and not asked.strengths and shard.rows.state.asked_at == 1_000
+    assert asked.entry.effect == "asked" and not asked.of(Strength) and shard.rows.state.asked_at == 1_000
     assert shard.rows.memories[A].tier == "sealed" and A not in shard.rows.strengths
     # Whoever repeats it makes no further votes.
     assert [shard.access(A, at).entry.effect for at in (1_001, 1_400)] == ["accessed", "accessed"]
