@@ -227,9 +227,9 @@ class Transaction:
                 several = keys if len(table.key) > 1 else [(key,) for key in keys]
                 rows = [dict(zip(table.key, key, strict=True)) for key in several]
                 self._connection.execute(QUERIES[f"{table.name}_delete"], {"rows": Json(rows)})
-        if removed := uuids(memory_id for net in nets for memory_id in net.gone[Strength]):
-            self._connection.execute(QUERIES["content_delete"], {"ids": removed})
-            self._connection.execute(QUERIES["embedding_delete"], {"ids": removed})
+        if removed := [memory_id for net in nets for memory_id in net.gone[Strength]]:
+            self._connection.execute(QUERIES["content_delete"], {"ids": uuids(removed)})
+            self._connection.execute(QUERIES["embedding_delete"], {"ids": uuids(removed)})
 
     def _insert(self, nets: Sequence[Net], contents: Mapping[str, Clear]) -> None:
         for table in TABLES.values():

@@ -16,8 +16,8 @@ $$;
 
 -- The writer is the commit worker, and the rebuild. Logs are appended to; only state changes.
 GRANT SELECT, INSERT, UPDATE ON shard, cursor, event, memory, erasure, living TO memquorum_writer;
-GRANT SELECT, INSERT, UPDATE, DELETE ON strength TO memquorum_writer;
-GRANT SELECT, INSERT, DELETE ON content, embedding, dropped, protection TO memquorum_writer;
+GRANT SELECT, INSERT, UPDATE, DELETE ON strength, protection TO memquorum_writer;
+GRANT SELECT, INSERT, DELETE ON content, embedding, dropped TO memquorum_writer;
 GRANT SELECT, INSERT ON journal, decision, outcome, ballot, provenance, erased, let_go,
     answered TO memquorum_writer;
 GRANT SELECT ON audit_votes, audit_forgotten TO memquorum_writer;
