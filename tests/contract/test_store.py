@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from db import due
 from db.due import Due
-from db.store import Fenced, ForeignStore, PostgresStore
+from db.standing import Fenced, ForeignStore
+from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import DecisionRow, Keys
