@@ -11,7 +11,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
 from memquorum.core.consensus.certificate import check_decision
-from memquorum.core.journal.rows import EventKey, GoalDue, Guarded, Keys
+from memquorum.core.journal.rows import Answered, EventKey, GoalDue, Guarded, Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.core.records import ErasedEpisode, ErasureOrdered, OrderAccepted, OrderFound, Signed
 from memquorum.ports import Unattested
@@ -172,8 +172,7 @@ def test_what_is_protected_is_counted_and_a_goal_is_due_as_a_whole(world: World,
         record = protections.accepted(codec, action, memory_id(name), number, cluster=GENESIS.cluster, reference=goal)
         shard.protect(replace(record, accepted_at=at))
     shard.tick(6_500)
-    first = shard.changes[3].answered
-    assert first is not None
+    (first,) = shard.changes[3].of(Answered)
     world.flush(shard)
     due = GoalDue(NAMESPACE, "goal:sow", 5_500, tuple(sorted(map(memory_id, "ab"))))
     assert world.store.goals_due([0], 1_000, 10) == {0: due}

@@ -15,7 +15,7 @@ from db.standing import Fenced, ForeignStore
 from db.store import PostgresStore
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import DecisionRow, Keys
+from memquorum.core.journal.rows import DecisionRow, Dropped, Keys
 from memquorum.core.policy import ForgetPolicy, Policy
 from memquorum.ports import StoreUnavailable
 from tests.builders import genesis, votes
@@ -190,8 +190,8 @@ def test_what_failed_is_tried_again_in_one_batch_or_another(
     with world.reopen().store.transaction({shard.rows.state: everything(shard)}) as transaction:
         assert transaction.rows[0].events == shard.rows.events
         assert transaction.rows[0].events[NAMESPACE, "a"].outcome == outcome
-    assert first.dropped is not None
-    shard.tick(first.dropped.destroy_at)
+    (dropped,) = first.of(Dropped)
+    shard.tick(dropped.destroy_at)
     world.flush(shard)
     # The key of what came in is not due, and that of what did not is once.
     assert {k: found.ids for k, found in world.store.keys_due([0]).items()} == ({} if outcome == "stored" else {0: [A]})
