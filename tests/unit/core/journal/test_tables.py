@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from msgspec import Struct
 
-import db
 from db import copying
 from db.inmemory import InMemoryStore
+from db.migrate import MIGRATIONS
 from db.queries import QUERIES
 from memquorum.core.audit.findings import Findings, Kind
 from memquorum.core.audit.witness import Store, Witness
@@ -24,7 +23,7 @@ from memquorum.core.journal.workset import Workset
 from tests.builders.published import GENESIS
 from tests.builders.shard import NAMESPACE, Shard, memory_id
 
-SCHEMA = Path(db.__file__).with_name("schema.sql").read_text()
+SCHEMA = (MIGRATIONS / "memory" / "0001_schema.sql").read_text()
 _NAMES = {
     "uuid": "uuid", "integer": "int4", "bigint": "int8", "text": "text", "boolean": "bool", "bytea": "bytea",
     "bytea[]": "bytea[]", "bigint[]": "int8[]", "jsonb": "jsonb",

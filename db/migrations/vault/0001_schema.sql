@@ -1,3 +1,22 @@
+-- The vault: keys and nothing else, in a database and a backup of its own. Wrapped with AES-256-GCM by the key above.
+CREATE TABLE subject_key (
+    namespace text  NOT NULL,
+    subject   text  NOT NULL,
+    wrapped   bytea NOT NULL, -- by the master key
+    PRIMARY KEY (namespace, subject)
+);
+
+-- A destroyed key keeps its row, without the key, so that no late record makes it again.
+CREATE TABLE memory_key (
+    memory_id    uuid  PRIMARY KEY,
+    namespace    text  NOT NULL,
+    subject      text  NOT NULL,
+    wrapped      bytea,          -- by the subject's key; NULL once destroyed
+    made_at      timestamptz NOT NULL DEFAULT now(),
+    FOREIGN KEY (namespace, subject) REFERENCES subject_key (namespace, subject)
+);
+CREATE INDEX memory_key_of_letters ON memory_key (made_at) WHERE namespace = '!intake' AND wrapped IS NOT NULL;
+
 -- Who may do what with keys: `db/rights/vault.sql`. None of these removes the row that says that a key was destroyed.
 DO $$
 DECLARE
@@ -35,3 +54,10 @@ CREATE POLICY reads ON memory_key FOR SELECT
 CREATE POLICY makes ON memory_key FOR INSERT TO memquorum_vault, memquorum_keymaker WITH CHECK (true);
 CREATE POLICY destroys ON memory_key FOR UPDATE TO memquorum_vault, memquorum_keydestroyer USING (true);
 CREATE POLICY letters ON memory_key FOR UPDATE TO memquorum_keymaker USING (namespace = '!intake');
+
+-- How far each shard's journal was followed: every key that it calls destroyed up to this entry is destroyed here. A
+-- backup that is put back says less than the journal, and the commit worker destroys again what lies between.
+CREATE TABLE destruction (
+    shard integer PRIMARY KEY,
+    seq   bigint  NOT NULL -- journal sequence
+);

@@ -1,5 +1,4 @@
--- The whole schema of the database `memory`, as the migrations leave it: for reading. What is applied are the files in
--- `migrations/memory`; a test holds the two equal. Everything here but the vault's keys can be rebuilt from the topics.
+-- The database `memory`. Everything here can be rebuilt from the topics and the vault's keys.
 -- Times are milliseconds since the epoch, scores millionths (_ppm).
 CREATE EXTENSION IF NOT EXISTS vector;
 
