@@ -182,8 +182,8 @@ def _tables(shard: Shard) -> dict[str, list[dict[str, Any]]]:
         "ballot": [
             asdict(b) | {"terms": list(b.terms)}
             for d in decisions
-            for o in d.outcomes
-            for b in d.ballots_on(o.position)
+            for position in dict.fromkeys(o.position for o in d.outcomes)
+            for b in d.ballots_on(position)
         ],
         "memory": [asdict(rows.memories[i]) for i in sorted(rows.memories)],
         "strength": [asdict(rows.strengths[i]) for i in alive],

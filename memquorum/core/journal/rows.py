@@ -1,7 +1,7 @@
 """What the store keeps, as frozen rows: the state that the rules of `commit` read and change.
 
-Field for field the tables of `db/migrations/memory`, without what only a database needs; `tables` declares what holds for
-each. Times are milliseconds since the epoch, scores millionths, ids canonical UUID text.
+Field for field the tables of `db/migrations/memory`, without what only a database needs; `tables` declares what holds
+for each. Times are milliseconds since the epoch, scores millionths, ids canonical UUID text.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from memquorum.core import decay
 from memquorum.core.avro import Codec
 from memquorum.core.decay import crossings, due_at, of_tier, span_ms
+from memquorum.core.journal.rows import LetGo, Strength
 from memquorum.core.policy import DecayPolicy, EpochPolicy, ForgetPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import DecayCrossed, Decided, Standing
 from memquorum.core.retrieval.explain import explain
@@ -129,7 +130,7 @@ def test_one_honest_member_at_least_demotes(shard: Shard) -> None:
     )
     strength = shard.rows.strengths[A]
     assert (strength.tier, strength.due_at) == (SHORT_TERM, due_at(1_000, POLICY))
-    assert (change.removed, change.let_go, shard.rows.state.alive) == ((), (), alive)
+    assert (change.ended(Strength), change.of(LetGo), shard.rows.state.alive) == ((), (), alive)
     shard.decide([votes.proposal(A, "forget")])
     assert ended(shard) == [("forgotten", "quorum")]
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from db.copying import ballots
 from memquorum.core.avro import Codec
-from memquorum.core.journal.rows import Change
+from memquorum.core.journal.rows import Change, DecisionRow, LetGo, Memory, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.records import Decided, Proposal
 from memquorum.core.tiers import SEALED
@@ -72,14 +72,14 @@ def ended(shard: Shard, change: Change) -> list[tuple[tuple[str, ...], str, str]
 def test_each_memory_has_its_own_fate(shard: Shard) -> None:
     change = shard.decide([together(B, A), votes.proposal(C, "forget")])
     assert ended(shard, change) == [((B, A), "united", "quorum"), ((C,), "forgotten", "quorum")]
-    assert [m.id for m in change.memories] == list(change.removed) == [A, C]
+    assert [m.id for m in change.of(Memory)] == list(change.ended(Strength)) == [A, C]
     assert (shard.rows.memories[B].tier, shard.rows.memories[A].tier) == ("short-term", SEALED)
     assert shard.rows.state.alive == 1
-    assert [(one.namespace, one.forgotten) for one in change.let_go] == [(NAMESPACE, 3)]
+    assert [(one.namespace, one.forgotten) for one in change.of(LetGo)] == [(NAMESPACE, 3)]
 
 
 def test_there_is_a_row_for_each_memory_and_one_ballot_of_each_member(shard: Shard) -> None:
-    row = shard.decide([votes.proposal(C, "forget"), together(B, A)]).decision
+    row = shard.decide([votes.proposal(C, "forget"), together(B, A)]).one(DecisionRow)
     assert row is not None
     assert [(o.position, o.memory_id) for o in row.outcomes] == [(0, C), *((1, i) for i in sorted((A, B)))]
     assert len(row.ballots_on(1)) == 4
