@@ -19,18 +19,18 @@ class Made:
         self.entries = 0
 
     def write(self, net: Net) -> None:
-        for memory in net.new_memories:
+        for memory in net.new[Memory]:
             assert memory.id not in self.memories
             self.memories[memory.id] = memory
-        for memory in net.changed_memories:
+        for memory in net.changed[Memory]:
             assert memory.id in self.memories
             self.memories[memory.id] = memory
-        self.strengths |= {s.memory_id: s for s in (*net.new_strengths, *net.changed_strengths)}
+        self.strengths |= {s.memory_id: s for s in net.of(Strength)}
         self.contents |= set(net.revealed)
-        for removed in net.removed:
+        for removed in net.gone[Strength]:
             del self.strengths[removed]
             self.contents.remove(removed)
-        self.events += net.events
+        self.events += net.of(Event)
         self.entries += len(net.journal)
 
 

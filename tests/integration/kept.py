@@ -58,7 +58,7 @@ def put(dsn: str, told: list[Told]) -> list[str]:
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("INSERT INTO shard (shard, hash, as_of) VALUES (0, '', %s) ON CONFLICT DO NOTHING", [NOW])
         copying.copy(connection, "memory_copy", (
-            copying.memory(Memory(
+            copying.raw(Memory(
                 m, 0, t.namespace, t.agent, t.agent, t.session, None, f"e{at}", t.tier, 1_000 * at, len(t.text),
                 b"c" * 32, t.encoder, False, None, 0, None, at, None, t.type,
                 round(t.sensitivity * 1e6), t.purposes, t.jurisdictions,

@@ -15,7 +15,8 @@ from memquorum.core.intake import EpisodeIntent, Origin
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import ErasureRow, Rows
+from memquorum.core.journal.rows import Dropped, ErasedRow, ErasureRow, Memory, Provenance, Rows, Strength
+from memquorum.core.journal.tables import TABLES
 from memquorum.core.records import Erased, Stored
 from tests.builders import genesis, votes
 from tests.builders.erased import ALL, AT, GENESIS, A, B, C, D, filled, order
@@ -43,15 +44,15 @@ def test_what_it_names_is_gone_and_nothing_else(shard: Shard, codec: Codec) -> N
     assert tiers == {A: ("gone", None), B: ("gone", None), C: ("gone", None), D: ("short-term", None)}
     assert set(shard.rows.strengths) == {D}
     # B had no strength any more: it was sealed.
-    assert set(change.removed) == {A, C}
+    assert set(change.ended(Strength)) == {A, C}
     assert (shard.rows.state.alive, before.alive) == (1, 3)
     assert shard.rows.state.interactions == before.interactions
     assert (shard.rows.state.unattested, before.unattested) == (1, 0)
-    assert not shard.work.net().dropped
-    assert {one.was for one in change.erased} == set(ALL.values())
+    assert not shard.work.net().of(Dropped)
+    assert {one.was for one in change.of(ErasedRow)} == set(ALL.values())
     detail = codec.decode_as(Erased, entry.detail)
     assert (detail.part, detail.parts, detail.accepted_at, detail.residue_until) == (0, 1, AT, AT + 1_000)
-    assert change.erasure == ErasureRow(
+    assert change.one(ErasureRow) == ErasureRow(
         0, NAMESPACE, ORDER, "subject", "ada", "operator", "ada", "ticket-7", 5_000, record.order, AT,
         shard.offset, entry.seq, entry.seq, 3, 5, AT + 1_000,
     )  # fmt: skip
@@ -63,7 +64,7 @@ def test_an_order_of_many_has_entries_in_a_row_and_its_counts_add_up(shard: Shar
     parts = [codec.decode_as(Erased, change.entry.detail) for change in changes]
     assert [(part.part, part.parts, len(part.episodes)) for part in parts] == [(0, 3, 2), (1, 3, 2), (2, 3, 1)]
     assert [one.memory_id for part in parts for one in part.episodes] == sorted(memory_id(name) for name in ALL)
-    (row,) = shard.work.net().erasures
+    (row,) = shard.work.net().of(ErasureRow)
     assert (row.first_seq, row.last_seq) == (changes[0].entry.seq, changes[2].entry.seq)
     assert (row.memories, row.episodes) == (3, 5)
     assert shard.rows.state.unattested == 1
@@ -72,7 +73,10 @@ def test_an_order_of_many_has_entries_in_a_row_and_its_counts_add_up(shard: Shar
 def test_an_order_that_names_nothing_says_so(shard: Shard, codec: Codec) -> None:
     (change,) = shard.erase(order(codec), [])
     assert codec.decode_as(Erased, change.entry.detail).episodes == ()
-    assert change.erasure is not None and (change.erasure.memories, change.erasure.episodes) == (0, 0)
+    assert change.one(ErasureRow) is not None and (
+        change.one(ErasureRow).memories,
+        change.one(ErasureRow).episodes,
+    ) == (0, 0)
 
 
 def test_the_same_order_again_changes_nothing(shard: Shard, codec: Codec) -> None:
@@ -80,7 +84,7 @@ def test_the_same_order_again_changes_nothing(shard: Shard, codec: Codec) -> Non
     shard.erase(order(codec), among(NAMESPACE, ALL))
     state = shard.rows.state
     (change,) = shard.erase(order(codec, at=9_000), [], repeated=True)
-    assert (change.entry.effect, change.erasure, change.memories) == ("repeated", None, ())
+    assert (change.entry.effect, change.one(ErasureRow), change.of(Memory)) == ("repeated", None, ())
     assert shard.rows.state.alive == state.alive
 
 
@@ -109,10 +113,10 @@ def test_what_comes_late_stays_out(shard: Shard, codec: Codec, said: dict[str, A
     own = memory_id("late", said.get("namespace", NAMESPACE))
     detail = codec.decode_as(Stored, change.entry.detail)
     assert (detail.outcome == "erased") is out
-    assert [one.memory_id for one in change.erased] == ([own] if out else [])
+    assert [one.memory_id for one in change.of(ErasedRow)] == ([own] if out else [])
     if out:
         assert (change.entry.effect, change.entry.memory_id, change.revealed) == ("dropped", own, None)
-        assert change.dropped is None  # no grace time
+        assert change.one(Dropped) is None  # no grace time
         assert shard.rows.events[NAMESPACE, "late"].outcome == "erased"
         # And so does what is made of it.
         later = shard.episode("later", derives_from=(own,), at=AT + 1)
@@ -158,13 +162,13 @@ def test_a_replay_reaches_the_same_rows(shard: Shard, codec: Codec) -> None:
         reads = [replay.read(codec.encode(change.appended)) for change in shard.changes]
         steps = [replay.take(reads[at : at + size]) for at in range(0, len(reads), size)]
         assert replay.state == shard.rows.state
-        assert [row for step in steps for row in step.net.erased] == list(net.erased)
-        assert [row for step in steps for row in step.net.provenance] == list(net.provenance)
-        rows = [row for step in steps for row in step.net.erasures]
+        assert [row for step in steps for row in step.net.of(ErasedRow)] == list(net.of(ErasedRow))
+        assert [row for step in steps for row in step.net.of(Provenance)] == list(net.of(Provenance))
+        rows = [row for step in steps for row in step.net.of(ErasureRow)]
         total = rows[0]
         for part in rows[1:]:
-            total = total.with_part(part)
-        assert total == net.erasures[0]
+            total = TABLES[ErasureRow].plus(total, part)
+        assert total == net.of(ErasureRow)[0]
 
 
 def test_another_namespaces_memory_is_never_taken(shard: Shard, codec: Codec) -> None:

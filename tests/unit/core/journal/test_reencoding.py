@@ -13,7 +13,7 @@ from memquorum.core import sealing
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
 from memquorum.core.journal.replay import CannotReplay, Replay, open_embedding
-from memquorum.core.journal.rows import Rows
+from memquorum.core.journal.rows import Memory, Rows, Strength
 from memquorum.core.journal.workset import Workset
 from memquorum.core.records import MemoryReencoded, Reencoded
 from memquorum.core.retrieval.tail import Tail
@@ -81,15 +81,15 @@ def test_what_a_batch_leaves(shard: Shard) -> None:
     shard.episode("b")
     anew(shard, A, 0)
     net = shard.work.net()
-    assert (net.revealed, net.reencoded, net.changed_memories) == ((A, B), (A,), ())
+    assert (net.revealed, net.reencoded, net.changed[Memory]) == ((A, B), (A,), ())
     shard.work = Workset(Rows(shard.rows.state, dict(shard.rows.memories), dict(shard.rows.strengths)))
     anew(shard, B, 1)
     net = shard.work.net()
-    assert (net.revealed, net.reencoded, [m.encoder for m in net.changed_memories]) == ((), (B,), ["bert/1"])
+    assert (net.revealed, net.reencoded, [m.encoder for m in net.changed[Memory]]) == ((), (B,), ["bert/1"])
     shard.tick(10_000)
     shard.decide([votes.proposal(B, "forget")])
     net = shard.work.net()
-    assert (net.reencoded, net.removed) == ((), (B,))
+    assert (net.reencoded, net.gone[Strength]) == ((), (B,))
 
 
 def test_the_audit_follows_it(shard: Shard) -> None:

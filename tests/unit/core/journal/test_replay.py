@@ -15,6 +15,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.ids import shard_of
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import CannotReplay, Read, Replay, Sealed, open_content
+from memquorum.core.journal.rows import Event
 from memquorum.core.records import EpisodeAccepted, EpisodeScored, Stored
 from tests.builders import votes
 from tests.builders.published import GENESIS, LATE, A, B, C, D, Published, lively, publish
@@ -32,6 +33,15 @@ def shard(codec: Codec) -> Shard:
 @pytest.fixture
 def public(shard: Shard) -> Published:
     return publish(shard)
+
+
+def test_what_failed_before_is_tried_again_in_the_row_that_it_has(codec: Codec) -> None:
+    shard = Shard(codec, GENESIS)
+    changes = [shard.episode("a", outcome="failed"), shard.tick(10_000), shard.episode("a")]
+    replay = Replay(shard.rules, 0)
+    nets = [replay.take([replay.read(codec.encode(change.appended))]).net for change in changes]
+    assert [[one.outcome for one in net.new[Event]] for net in nets] == [["failed"], [], []]
+    assert [[one.outcome for one in net.changed[Event]] for net in nets] == [[], [], ["stored"]]
 
 
 @settings(max_examples=40, deadline=None)
