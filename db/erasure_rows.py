@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import psycopg
@@ -12,7 +12,7 @@ from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
-from memquorum.core.journal.naming import Saying, stays
+from memquorum.core.journal.naming import Alike
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.journal.withheld import Again, again
 from memquorum.core.orders.erase import AGENT, MEMORY, NAMESPACE, SOURCE, SUBJECT
@@ -42,6 +42,14 @@ class Staying(Struct, frozen=True):
     agent: str
     created: int
     why: str
+
+
+class _Memory(Struct, frozen=True):
+    agent: str
+    subject: str
+    source: str | None
+    tier: str
+    created: int
 
 
 def found(
@@ -77,11 +85,23 @@ def staying(
     if sight is not None:
         connection.execute(QUERIES["as_tenant"])
         connection.execute(QUERIES["sight"], {"namespaces": sight.text})
-    rows = connection.execute(QUERIES["erasure_alike"], {"namespace": namespace, "ids": list(taken)})
-    return [
-        Staying(own, agent, created, stays(Saying(agent, subject, source), [Saying(*one) for one in said], selector))
-        for own, agent, subject, source, created, said in rows
-    ]
+    alike, memories, _ = _alike(connection, namespace, taken)
+    reasons = alike.staying(set(taken), memories, selector)
+    return [Staying(own, memories[own].agent, memories[own].created, why) for own, why in sorted(reasons.items())]
+
+
+def _alike(
+    connection: psycopg.Connection, namespace: str, taken: Iterable[str]
+) -> tuple[Alike, dict[str, _Memory], set[str]]:
+    """What says the same as what is taken, over any number of repetitions; the memories among that, and what of it was
+    erased before."""
+    rows = connection.execute(QUERIES["erasure_alike"], {"namespace": namespace, "ids": list(taken)}).fetchall()
+    alike = Alike()
+    for child, parent, agent, _ in rows:
+        alike.add(child, parent, agent)
+    known = sorted({own for child, parent, *_ in rows for own in (child, parent)})
+    said = connection.execute(QUERIES["erasure_said"], {"namespace": namespace, "ids": known})
+    return alike, {own: _Memory(*marks) for own, *marks in said}, {child for child, *_, erased in rows if erased}
 
 
 def _taken(
@@ -95,10 +115,10 @@ def _taken(
         rows = connection.execute(QUERIES["erasure_family"], {"namespace": namespace, "ids": list(more)})
         family = {memory_id: because or more[memory_id] for memory_id, because in rows}
         taken = family | taken
-        wanted = {"namespace": namespace, "ids": list(taken), "anywhere": selector == SUBJECT}
-        more = (
-            {} if selector == NAMESPACE else dict(connection.execute(QUERIES["erasure_unsupported"], wanted).fetchall())
-        )
+        if selector == NAMESPACE:
+            break
+        alike, memories, erased = _alike(connection, namespace, taken)
+        more = dict(alike.unsupported(taken, memories, erased, selector == SUBJECT))
     return taken
 
 

@@ -466,49 +466,11 @@ WITH RECURSIVE family (id, because) AS (
 )
 SELECT DISTINCT ON (id) id::text, because::text FROM family ORDER BY id, because NULLS FIRST
 
--- :name erasure_unsupported
--- Of memories that say the same as what is taken and are not taken, those that nothing else supports, and because of
--- what (core/journal/naming): everybody who said one, in its own episode or in an echo, is among those of whom something
--- is taken that says the same, of the same subject and source where the memory says one; of any source with `anywhere`.
-WITH taken AS MATERIALIZED (
-    SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS t (id)
-), said AS (
-    SELECT p.parent AS id, p.child AS because, p.agent, c.subject, c.source, c.id IS NULL AS one
-    FROM taken t
-    JOIN provenance p ON p.child = t.id AND p.namespace = %(namespace)s AND p.echo
-    LEFT JOIN memory c ON c.id = p.child
-    UNION ALL
-    SELECT p.child, p.parent, c.agent, c.subject, c.source, false
-    FROM taken t
-    JOIN provenance p ON p.parent = t.id AND p.namespace = %(namespace)s AND p.echo
-    JOIN memory c ON c.id = p.parent
-), silent AS (
-    SELECT m.id, min(s.because::text) AS because, array_agg(DISTINCT s.agent) AS agents
-    FROM said s
-    JOIN memory m ON m.id = s.id AND m.namespace = %(namespace)s AND m.tier <> 'gone'
-    WHERE s.one OR (m.subject IN (s.subject, m.agent) AND (%(anywhere)s OR m.source IS NULL OR m.source = s.source))
-    GROUP BY m.id
-)
-SELECT s.id::text, s.because
-FROM silent s
-JOIN memory m ON m.id = s.id
-WHERE m.agent = ANY(s.agents)
-  AND NOT EXISTS (SELECT FROM taken t WHERE t.id = s.id)
-  AND NOT EXISTS (
-    SELECT FROM provenance p
-    WHERE p.namespace = %(namespace)s AND p.parent = s.id AND p.echo AND p.agent <> ALL(s.agents)
-      AND NOT EXISTS (SELECT FROM taken t WHERE t.id = p.child)
-      AND NOT EXISTS (SELECT FROM memory c WHERE c.id = p.child)
-      AND NOT EXISTS (SELECT FROM erased x WHERE x.memory_id = p.child))
-ORDER BY s.id
-
 -- :name erasure_alike
--- Memories that say the same as what is taken, over any number of steps, and are not taken; and of each what is taken of
--- those that it repeated or that repeated it: agent, subject, source. What became one with a memory bears its marks.
-WITH RECURSIVE taken AS MATERIALIZED (
-    SELECT DISTINCT id FROM unnest(%(ids)s::uuid[]) AS t (id)
-), alike (id) AS (
-    SELECT id FROM taken
+-- The repetitions that connect what says the same as those ids, over any number of steps in either direction: who said
+-- which memory again, and whether that was erased.
+WITH RECURSIVE alike (id) AS (
+    SELECT t.id FROM unnest(%(ids)s::uuid[]) AS t (id)
     UNION
     SELECT n.id
     FROM alike a
@@ -518,25 +480,15 @@ WITH RECURSIVE taken AS MATERIALIZED (
         SELECT p.parent FROM provenance p WHERE p.child = a.id AND p.namespace = %(namespace)s AND p.echo
     ) n (id)
 )
-SELECT m.id::text, m.agent, m.subject, m.source, m.created,
-    coalesce((
-        SELECT json_agg(json_build_array(
-            coalesce(c.agent, n.agent), coalesce(c.subject, m.subject), CASE WHEN c.id IS NULL THEN m.source ELSE c.source END
-        ))
-        FROM (
-            SELECT p.child, p.agent FROM provenance p
-            WHERE p.namespace = %(namespace)s AND p.parent = m.id AND p.echo
-            UNION ALL
-            SELECT p.parent, NULL FROM provenance p
-            WHERE p.child = m.id AND p.namespace = %(namespace)s AND p.echo
-        ) n (id, agent)
-        JOIN taken t ON t.id = n.id
-        LEFT JOIN memory c ON c.id = n.id
-    ), '[]')
+SELECT p.child::text, p.parent::text, p.agent, EXISTS (SELECT FROM erased x WHERE x.memory_id = p.child)
 FROM alike a
-JOIN memory m ON m.id = a.id AND m.namespace = %(namespace)s AND m.tier <> 'gone'
-WHERE NOT EXISTS (SELECT FROM taken t WHERE t.id = m.id)
-ORDER BY m.id
+JOIN provenance p ON p.namespace = %(namespace)s AND p.parent = a.id AND p.echo
+
+-- :name erasure_said
+-- What memories are about, whose and from where, gone or not.
+SELECT id::text, agent, subject, source, tier, created
+FROM memory
+WHERE id = ANY(%(ids)s::uuid[]) AND namespace = %(namespace)s
 
 -- :name erasure_found
 -- Of those ids what there are keys of still: memories that are not gone, episodes that were dropped, echoes of memories

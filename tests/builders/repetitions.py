@@ -64,6 +64,28 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, dict[str, Any]], tuple[str, str
         {"subject": "ada"}, {"b": {"subject": "ada", "sensitivity_ppm": 1_000_000}},
         (MEMORY, memory_id("b")), {"a", "b"},
     ),
+    "another agent's word between two of one agent hides neither": (
+        {"subject": "ada", "source": "mail"},
+        {"b": {"subject": "ada", "source": "crm", "agent": "reviewer"}, "c": {"reinforces": memory_id("b")}},
+        ("subject", "ada"), {"a", "b", "c"},
+    ),
+    "nor where that stays": (
+        {"subject": "ada", "source": "mail"},
+        {"b": {"subject": "ada", "source": "crm", "agent": "reviewer"}, "c": {"reinforces": memory_id("b")}},
+        ("source", "mail"), {"a", "c"},
+    ),
+    "nor where that came first": (
+        {"subject": "ada", "source": "crm", "agent": "reviewer"}, {"b": {}, "c": {"subject": "ada", "source": "mail"}},
+        ("source", "mail"), {"b", "c"},
+    ),
+    "what another agent says of an agent supports what that agent says of nobody": (
+        {},
+        {
+            "echo": {"subject": "planner", "agent": "reviewer"}, "b": {"subject": "ada"},
+            "c": {"subject": "ada", "agent": "reviewer", "sensitivity_ppm": 1_000_000},
+        },
+        ("subject", "ada"), {"b", "c"},
+    ),
 }  # fmt: skip
 
 
@@ -71,5 +93,5 @@ def told(shard: Shard, first: dict[str, Any], again: dict[str, dict[str, Any]]) 
     shard.tick(1_000)
     shard.episode("a", **first)
     for name, said in again.items():
-        shard.episode(name, outcome="reinforced", reinforces=A, **said)
+        shard.episode(name, outcome="reinforced", **({"reinforces": A} | said))
     return shard

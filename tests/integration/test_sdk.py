@@ -447,6 +447,33 @@ def test_an_order_for_a_subject_leaves_no_copy_of_the_same_agent_alive(
     assert {hit.memory_id for hit in memory.search(text, peek=True)} == {theirs.memory_id}
 
 
+@pytest.mark.parametrize("order", [("mail", "bob", "bare"), ("bob", "mail", "bare"), ("bare", "bob", "mail")])
+def test_another_agents_word_hides_no_copy_from_an_order(
+    line: Settings, memory: Memory, order: tuple[str, str, str]
+) -> None:
+    """Of three that said the same, the last was found to repeat the one of another agent, and that hid its own
+    agent's: `get` still gave the text after the order for the subject."""
+    text = "Ada lives at 12 Harbour Street in Lisbon."
+    given: dict[str, Any] = {"reward": 0.9, "confidence": 0.95, "wait": True}
+    with client(line, memory.namespace, "bob") as bob:
+        say: dict[str, Callable[[], Any]] = {
+            "mail": lambda: memory.add(text, subject="ada", source="mail", **given),
+            "bob": lambda: bob.add(text, subject="ada", source="crm", **given),
+            "bare": lambda: memory.add(text, **given),
+        }
+        said = {name: say[name]() for name in order}
+    assert {one.outcome for one in said.values()} == {"stored"}
+    mine, theirs = {said["mail"].memory_id, said["bare"].memory_id}, said["bob"].memory_id
+    by_source = memory.erase(source="mail")
+    assert {one.memory_id for one in by_source.going} == mine
+    assert {one.memory_id: one.why for one in by_source.staying} == {theirs: "another agent said it: bob"}
+    would = memory.erase(subject="ada")
+    assert ({one.memory_id for one in would.going}, would.staying) == (mine | {theirs}, ())
+    done = memory.erase(subject="ada", dry_run=False)
+    assert (done.status, done.memories) == ("erased", 3)
+    assert [memory.get(one.memory_id).text for one in said.values()] == [None] * 3
+
+
 def test_the_operator_sees_who_said_what_would_go_and_a_release_twice_is_no_failure(
     line: Settings, memory: Memory, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,9 @@ accepted topic under a key of its own. From an episode it goes on to all that de
 echoes, the episodes that repeated it and became one with it: they say nearly the same. And it goes on to the other
 memories that say the same as what it takes, where nothing else supports them (infra/decisions/0042).
 
+What says the same is all that repetitions connect, over any number of steps and whether or not what lies between is
+taken: which memory a repetition was found to repeat depends on the order in which they came, and what goes must not.
+
 What supports a memory is one of those who said it, in its own episode or in an echo, as long as the order does not take
 that: an agent that the order takes no episode of that says the same, or only one that is about somebody else or from
 elsewhere. A memory that names no subject and no source is not about somebody else, nor from elsewhere. Where the order
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -36,12 +40,111 @@ def matches(selector: str, value: str, *, id: str, agent: str, subject: str, sou
     return selector == NAMESPACE or (value != "" and said.get(selector) == value)
 
 
+class Marked(Protocol):
+    """A memory's row, or what is read of one."""
+
+    @property
+    def agent(self) -> str:
+        """Who said it."""
+
+    @property
+    def subject(self) -> str:
+        """Whom it is about."""
+
+    @property
+    def source(self) -> str | None:
+        """Where it came from."""
+
+    @property
+    def tier(self) -> str:
+        """Where it stands."""
+
+
 class Saying(Struct, frozen=True):
-    """What somebody said, of whom and from where: a memory, or an episode that says the same as one."""
+    """What somebody said, of whom and from where: a memory, or an episode that became one with a memory."""
 
     agent: str
     subject: str
     source: str | None
+
+    def about(self, memory: Marked) -> bool:
+        """Whether it says of whom the memory is, or the memory, as this agent says it, does not say of whom it is."""
+        return memory.subject in (self.subject, self.agent)
+
+    def covers(self, memory: Marked, anywhere: bool) -> bool:
+        """Whether it says all that the memory says of whom and from where. `anywhere`: from where does not matter."""
+        return self.about(memory) and (anywhere or memory.source in (self.source, None))
+
+
+class Alike:
+    """Of one namespace: what says the same, as far as repetitions tell. `found`: what an order takes; `memories`: the
+    rows that there are; `erased`: the episodes that an order took before."""
+
+    def __init__(self) -> None:
+        self._echoes: dict[str, dict[str, str]] = {}
+        self._repeated: dict[str, dict[str, str]] = {}
+
+    def add(self, child: str, parent: str, agent: str) -> None:
+        """An agent's episode says a memory again."""
+        self._echoes.setdefault(parent, {})[child] = agent
+        self._repeated.setdefault(child, {})[parent] = agent
+
+    def unsupported(
+        self, found: Collection[str], memories: Mapping[str, Marked], erased: Collection[str], anywhere: bool
+    ) -> dict[str, str]:
+        """The memories that say the same as what is taken and that nothing else supports, each with what is taken that
+        its agent said."""
+        goes: dict[str, str] = {}
+        for one, said in self._beside(found, memories):
+            memory = memories[one]
+            silent = {each.agent: own for each, own in said.items() if each.covers(memory, anywhere)}
+            echoes = self._echoes.get(one, {})
+            # An echo that became a memory of its own supports that one, and no other.
+            apart = (found, erased, memories)
+            living = {agent for echo, agent in echoes.items() if not any(echo in some for some in apart)}
+            if {memory.agent, *living} <= silent.keys():
+                goes[one] = silent[memory.agent]
+        return goes
+
+    def staying(self, found: Collection[str], memories: Mapping[str, Marked], selector: str) -> dict[str, str]:
+        """The memories that say the same as what is taken and stay, each with the reason."""
+        beside = self._beside(found, memories)
+        return {one: _reason(memories[one], said, selector == SUBJECT) for one, said in beside}
+
+    def _beside(
+        self, found: Collection[str], memories: Mapping[str, Marked]
+    ) -> Iterator[tuple[str, dict[Saying, str]]]:
+        """Each memory that is there and not taken, with what is taken that says the same."""
+        seen: set[str] = set()
+        for first in found:
+            if first in seen or not (first in self._echoes or first in self._repeated):
+                continue
+            group = self._group(first)
+            seen |= group
+            said = {self._said(own, memories): own for own in sorted(group, reverse=True) if own in found}
+            told = {saying: own for saying, own in said.items() if saying is not None}
+            for one in sorted(group):
+                memory = memories.get(one)
+                if one not in found and memory is not None and memory.tier != GONE:
+                    yield one, told
+
+    def _group(self, first: str) -> set[str]:
+        """All that repetitions connect with it, in either direction."""
+        group, waiting = {first}, [first]
+        while waiting:
+            one = waiting.pop()
+            more = {*self._echoes.get(one, ()), *self._repeated.get(one, ())} - group
+            group |= more
+            waiting += more
+        return group
+
+    def _said(self, own: str, memories: Mapping[str, Marked]) -> Saying | None:
+        """What became one with a memory bears its marks."""
+        for one, agent in ((own, None), *self._repeated.get(own, {}).items()):
+            memory = memories.get(one)
+            if memory is not None:
+                return Saying(agent or memory.agent, memory.subject, memory.source)
+        return None
 
 
 class Kin:
@@ -49,29 +152,25 @@ class Kin:
 
     def __init__(self) -> None:
         self._children: dict[str, list[str]] = {}
-        self._echoes: dict[str, dict[str, str]] = {}
-        self._repeated: dict[str, str] = {}
+        self._alike = Alike()
 
     def add(self, made: Provenance) -> None:
         """An episode was made of a memory, or says it again."""
         if made.follows:
             self._children.setdefault(made.parent, []).append(made.child)
         if made.echo:
-            self._echoes.setdefault(made.parent, {})[made.child] = made.agent
-            self._repeated[made.child] = made.parent
+            self._alike.add(made.child, made.parent, made.agent)
 
     def taken(
         self, selector: str, roots: Iterable[str], memories: Mapping[str, Memory], erased: Collection[str]
     ) -> set[str]:
         """All that an order takes that names the roots, gone or not. `memories`: the rows that there are; `erased`: the
         episodes that an order took before."""
-        anywhere = selector == SUBJECT
         found: set[str] = set()
-        waiting = list(roots)
+        waiting = set(roots)
         while waiting:
             found |= self._family(waiting)
-            beside = {other for one in found for other in self._beside(one)} - found
-            waiting = [one for one in sorted(beside) if self._unsupported(one, found, memories, erased, anywhere)]
+            waiting = set(self._alike.unsupported(found, memories, erased, selector == SUBJECT))
         return found
 
     def _family(self, roots: Iterable[str]) -> set[str]:
@@ -85,56 +184,13 @@ class Kin:
                     waiting.append(child)
         return found
 
-    def _beside(self, one: str) -> Iterator[str]:
-        """What it says again, and what says it again."""
-        if one in self._repeated:
-            yield self._repeated[one]
-        yield from self._echoes.get(one, ())
 
-    def _unsupported(
-        self, one: str, found: Collection[str], memories: Mapping[str, Memory], erased: Collection[str], anywhere: bool
-    ) -> bool:
-        memory = memories.get(one)
-        if memory is None or memory.tier == GONE:
-            return False
-        echoes = self._echoes.get(one, {})
-        said = [
-            Saying(agent, about.subject, about.source)
-            for echo, agent in echoes.items()
-            if echo in found
-            for about in (memories.get(echo, memory),)
-        ]
-        repeated = memories.get(self._repeated.get(one, ""))
-        if repeated is not None and repeated.id in found:
-            said.append(_said(repeated))
-        silent = {each.agent for each in said if _covers(each, _said(memory), anywhere)}
-        living = (a for echo, a in echoes.items() if echo not in found and echo not in erased and echo not in memories)
-        return {memory.agent, *living} <= silent
-
-
-def stays(memory: Saying, said: Collection[Saying], selector: str) -> str:
-    """Why a memory stays though it says the same as what an order takes. `said`: what is taken of that, beside it."""
-    if not said:
-        return "it says the same only as what stays"
-    if memory.agent not in {one.agent for one in said}:
-        return f"another agent said it: {memory.agent}"
+def _reason(memory: Marked, said: Iterable[Saying], anywhere: bool) -> str:
     mine = [one for one in said if one.agent == memory.agent]
-    if not any(_about(one, memory) for one in mine):
+    if not mine:
+        return f"another agent said it: {memory.agent}"
+    if not any(one.about(memory) for one in mine):
         return f"it is about another: {memory.subject}"
-    if not any(_covers(one, memory, selector == SUBJECT) for one in mine):
+    if not any(one.covers(memory, anywhere) for one in mine):
         return f"it has another source: {memory.source}"
     return "another agent has repeated it"
-
-
-def _said(memory: Memory) -> Saying:
-    return Saying(memory.agent, memory.subject, memory.source)
-
-
-def _covers(said: Saying, memory: Saying, anywhere: bool) -> bool:
-    """Whether what is taken says the memory of the same, or the memory does not say of whom and from where it is.
-    `anywhere`: from where does not matter."""
-    return _about(said, memory) and (anywhere or memory.source in (said.source, None))
-
-
-def _about(said: Saying, memory: Saying) -> bool:
-    return memory.subject in (said.subject, memory.agent)
