@@ -5,25 +5,27 @@ from __future__ import annotations
 import json
 import time
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import httpx
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from db import outcome_rows
-from infra import genesis, roles
+from infra import genesis, roles, telemetry
 from infra.command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal, topics
 from memquorum.commands import JSON, flag, option, when
+from memquorum.core import stock
 from memquorum.core.intake import EpisodeIntent, Intent, Refusal
 from memquorum.core.reasons import Reason
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.salience import FAILED
 from memquorum.core.text.escaping import escaped
+from memquorum.core.text.plurals import many
 from memquorum.ports import StoreUnavailable, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers.kafka.ticks import last_tick
@@ -31,6 +33,7 @@ from workers.upkeep import dead_letters
 from workers.upkeep.dead_letters import Letter, Wanted
 
 _SHOWN = 2_000
+_PATIENCE_S = 5.0
 _SHORT = {name.split(".")[1]: name for name in topics.OUTSIDE}
 _FAILED = "the dead letters cannot be read"
 _WHICH = (
@@ -101,6 +104,11 @@ def _tell(settings: Settings, parsed: Namespace, letters: list[Letter], console:
             print(json.dumps(told | _content(opened, letter) if parsed.show else told))
         return
     table = Table("letter", "reason", "field", "published in", "refused", "bytes", "since", box=None, pad_edge=False)
+    # A name, a reason and a time are typed again: where the terminal is narrow the rest of a row is folded.
+    for column in table.columns:
+        column.overflow = "fold"
+    for column in (table.columns[0], table.columns[1]):
+        column.no_wrap = True
     for letter in shown:
         topic, partition, offset = letter.origin
         size = "not kept" if letter.size is None else f"{letter.size:,}"
@@ -114,7 +122,7 @@ def _tell(settings: Settings, parsed: Namespace, letters: list[Letter], console:
             size,
             became.get(letter.name, "").replace("_", " "),
         )
-        table.add_row(*(Text(cell, no_wrap=True) for cell in cells))
+        table.add_row(*(Text(cell) for cell in cells))
     if not shown:
         console.print("no dead letters")
         return
@@ -173,7 +181,7 @@ def _content(opened: dict[str, bytes], letter: Letter) -> dict[str, str | None]:
     "dlq replay",
     *_WHICH,
     JSON,
-    flag("--all", "every letter that now would come in"),
+    flag("--all", "every letter that intake would not refuse now for what it is"),
     flag("--go", "do it; without, only say what would be done"),
     kafka="operator",
     failed=_FAILED,
@@ -196,34 +204,36 @@ def _publish_again(settings: Settings, parsed: Namespace, letters: list[Letter],
     judged = _judged(settings, letters, opened)
     # What failed may come in again, once the cause is mended. Of all else nothing new would be said.
     inside = {name: outcome for name, outcome in _became(settings, judged).items() if outcome != FAILED}
-    sound, still = list[Letter](), Counter[str]()
-    for letter in letters:
-        answer = judged.get(letter.name)
-        if answer is None:
-            still["its bytes were not kept"] += 1
-        elif isinstance(answer, Refusal):
-            still[f"still refused: {answer.reason}" + (f" ({answer.field})" if answer.field else "")] += 1
-        elif letter.name not in inside:
-            sound.append(letter)
-    left = sum(still.values())
-    still.update(f"came in before: {outcome}" for outcome in inside.values())
+    sound, left, needless = dead_letters.sort(letters, judged, inside, _full(settings))
     done = 0
     if parsed.go:
         done = dead_letters.replay(settings.bootstrap, sound, opened, lambda _: None)
     status = 1 if parsed.go and not done and (left or sound) else 0
+    others = left + needless
     if parsed.json:
-        told = {"letters": len(letters), "would_come_in": len(sound), "published": done, "others": dict(still)}
+        told = {"letters": len(letters), "would_be_published": len(sound), "published": done, "others": dict(others)}
         print(json.dumps(told))
         return status
-    for why, count in still.most_common():
-        console.print(f"{count:,} {'letter' if count == 1 else 'letters'} left: {why}")
+    for why, count in others.most_common():
+        console.print(f"{many(count, 'letter')} left: {why}", markup=False)
     if parsed.go:
         console.print(f"{done:,} published again; one that had come in meanwhile counts once")
     elif sound:
-        console.print(f"{len(sound):,} would come in now. Nothing was published: say --go to do it")
+        console.print(f"{len(sound):,} would be published again. Nothing was published: say --go to do it")
     else:
         console.print("nothing to publish again")
     return status
+
+
+def _full(settings: Settings) -> frozenset[str]:
+    """The namespaces of which intake says that they have no room for a memory; where no intake of this installation
+    answers it is not known."""
+    place = telemetry.announced(settings.run_dir).get("intake", {})
+    try:
+        ready = httpx.get(f"{place['url']}/readyz", timeout=_PATIENCE_S).json()
+    except (httpx.HTTPError, ValueError, KeyError):
+        return frozenset()
+    return stock.named(ready.get("alarms", {}).get(stock.MEMORIES_IN_ALL, ""))
 
 
 def _judged(settings: Settings, letters: Sequence[Letter], opened: Mapping[str, bytes]) -> dict[str, Intent | Refusal]:

@@ -7,6 +7,7 @@ place in the accepted stream, and the store says with each count up to where it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
@@ -25,6 +26,22 @@ class Full(Struct, frozen=True):
     most: int
     stored: int | None
     coming: int
+
+
+MEMORIES_IN_ALL = "memories in all"
+"""The alarm of intake that names the namespaces that have no room."""
+_TOLD = re.compile(r"(\S+) \(\d+ \+ \d+ of \d+\)")
+
+
+def told(full: Mapping[str, Full], most: int) -> str:
+    """The namespaces that have no room, with their numbers, as an alarm names them: `most` of them."""
+    named = [f"{name} ({full[name].stored} + {full[name].coming} of {full[name].most})" for name in sorted(full)[:most]]
+    return ", ".join(named) + (f" and {len(full) - len(named)} more" if len(full) > len(named) else "")
+
+
+def named(alarm: str) -> frozenset[str]:
+    """The namespaces that `told` names in an alarm."""
+    return frozenset(_TOLD.findall(alarm))
 
 
 @dataclass(slots=True)

@@ -148,11 +148,11 @@ def test_dead_letters_are_listed_and_published_again(line: Settings, capsys: pyt
     sent = flood.publish(line.bootstrap, [Publication("", topics.EPISODES, json.dumps(e).encode()) for e in early])
     flood.tick(line, START + 61 * DAY)
     again = ("dlq", "replay", "--reason", "out_of_range", "--field", "occurred_at", "--since", str(ahead - 4 * DAY))
-    assert replayed(line, capsys, *again)["would_come_in"] == 0
+    assert replayed(line, capsys, *again)["would_be_published"] == 0
     flood.tick(line, ahead)
     before = ends(line)
     told = replayed(line, capsys, *again)
-    assert (told["would_come_in"], told["published"]) == (3, 0)
+    assert (told["would_be_published"], told["published"]) == (3, 0)
     assert told["others"]["still refused: out_of_range (occurred_at)"] > 50
     assert ends(line) == before, "a dry run publishes nothing"
     with psycopg.connect(line.memory_dsn, autocommit=True) as store:

@@ -228,7 +228,7 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     assert line.openable() == {"sound", *FAILING}
     # As long as the cause is there, to publish it again brings no more than another failure.
     wanted = ["replay", "--letter", *(letters[TEXTS[name]] for name in ("pill", "riddle")), "--go"]
-    assert line.dlq(capsys, *wanted) == [{"letters": 2, "would_come_in": 2, "published": 2, "others": {}}]
+    assert line.dlq(capsys, *wanted) == [{"letters": 2, "would_be_published": 2, "published": 2, "others": {}}]
     line.tick(START + KEPT_MS)
     assert [line.became(name) for name in FAILING] == ["failed"] * 3
     # The one that nobody asked for again goes; the others' time counts from their last failure.
@@ -244,7 +244,7 @@ def _story(line: Line, postgres: Postgres, capsys: pytest.CaptureFixture[str]) -
     assert [line.became(name) for name in ("pill", "riddle", "left")] == ["stored", "stored", "failed"]
     # Their letters stand there as before; what came in is not published again.
     (again,) = line.dlq(capsys, *wanted)
-    assert again == {"letters": 2, "would_come_in": 0, "published": 0, "others": {"came in before: stored": 2}}
+    assert again == {"letters": 2, "would_be_published": 0, "published": 0, "others": {"came in before: stored": 2}}
     since = {one["letter"]: one["became"] for one in line.dlq(capsys, "list")}
     assert {name: since[letters[TEXTS[name]]] for name in FAILING} == {
         "pill": "stored",

@@ -135,18 +135,36 @@ def test_a_flood_stops_at_the_limit_and_comes_in_again_where_an_erasure_made_roo
     until(lambda: stored(line, namespace) == LIMIT - 1, "nothing was erased")
     until(lambda: alarm(line) == "", "the alarm stands although there is room")
 
-    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
-    command = [sys.executable, "-m", "infra", "dlq", "replay", "--reason", "over_quota", "--go"]
-    done = subprocess.run(
-        [*command, "--run-dir", str(line.run_dir)],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert replayed(line, "--go") == (0, {"letters": 7, "would_be_published": 7, "published": 7, "others": {}})
     until(lambda: stored(line, namespace) == LIMIT, "what was replayed did not come in")
     # The six that found no room again lie there a second time.
     until(lambda: len(seen.letters()) == 7 + 6, "what found no room is lost")
     assert seen.came() == LIMIT + 1
+    # As long as there is no room nothing is published, however often somebody asks.
+    until(lambda: alarm(line).startswith("few-flood (5 + 0 of 5): "), "/readyz does not say so")
+    others = {"no room in few-flood": 12, "came in before: stored": 1}
+    assert replayed(line) == (0, {"letters": 13, "would_be_published": 0, "published": 0, "others": others})
+    assert replayed(line, "--go") == (1, {"letters": 13, "would_be_published": 0, "published": 0, "others": others})
+    # And then each episode once, of whose letters there are two.
+    with Memory(namespace=namespace, agent="a", kafka=line.bootstrap, url=line.retrieval_url) as memory:
+        memory.erase(memory_id=seen.accepted[1].memory_id, dry_run=False, reference="test")
+    until(lambda: alarm(line) == "", "the alarm stands although there is room")
+    status, told = replayed(line, "--go")
+    assert (status, told["published"]) == (0, 6)
+    assert told["others"] == {"another letter of the same episode is enough": 6, "came in before: stored": 1}
+    until(lambda: len(seen.letters()) == 7 + 6 + 5, "what found no room is lost")
     seen.close()
+
+
+def replayed(line: Settings, *more: str) -> tuple[int, dict[str, Any]]:
+    """How the command `dlq replay` ends for what found no room, and what it tells."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
+    command = [sys.executable, "-m", "infra", "dlq", "replay", "--reason", "over_quota", "--json", *more]
+    done = subprocess.run(
+        [*command, "--run-dir", str(line.run_dir)],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    return done.returncode, json.loads(done.stdout or "{}")
 
 
 def test_what_was_on_its_way_when_intake_died_counts(line: Settings) -> None:

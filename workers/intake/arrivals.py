@@ -12,7 +12,8 @@ from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from workers.kafka import loop
 
 FIRST_AT = "first_at"
-"""Header of a replayed record: TOPIC/PARTITION/OFFSET where it stood when it was refused."""
+"""Header of a replayed record, and of its letter if it is refused again: TOPIC/PARTITION/OFFSET where it stood when it
+was refused first."""
 _PLACE = re.compile(rb"([a-z0-9.-]{1,249})/([0-9]{1,9})/([0-9]{1,18})")
 
 # A vault namespace that no record can have: '!' is no character of a namespace.
@@ -40,11 +41,11 @@ def signature(message: Message) -> bytes | None:
 def origin_of(message: Message) -> Origin:
     """Where it came from."""
     topic, partition = loop.place(message)
-    return Origin(topic, partition, loop.offset(message), message.timestamp()[1], _first_at(message, topic))
+    return Origin(topic, partition, loop.offset(message), message.timestamp()[1], first_at(message, topic))
 
 
-def _first_at(message: Message, topic: str) -> tuple[int, int] | None:
-    """Where a replayed record stood first, if its header says a place of this topic.
+def first_at(message: Message, topic: str) -> tuple[int, int] | None:
+    """Where a replayed record stood first, if its header, or that of its letter, says a place of this topic.
 
     Whoever lies in it gives its own record another event id, as it might have done in the record.
     """
@@ -53,6 +54,11 @@ def _first_at(message: Message, topic: str) -> tuple[int, int] | None:
         if found is not None and found[1] == topic.encode():
             return int(found[2]), int(found[3])
     return None
+
+
+def kept(origin: Origin) -> loop.Headers:
+    """What the letter of a record that was published again keeps: where it stood first, and with that its event id."""
+    return [] if origin.first is None else [(FIRST_AT, "/".join(map(str, (origin.topic, *origin.first))).encode())]
 
 
 def at(origin: Origin) -> tuple[str, int, int]:

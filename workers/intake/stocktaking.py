@@ -19,14 +19,14 @@ from memquorum.core.identity.stamps import Writer
 from memquorum.core.quota import Plan
 from memquorum.core.reasons import Reason
 from memquorum.core.records import EpisodeAccepted
-from memquorum.core.stock import Full, Stock
+from memquorum.core.stock import MEMORIES_IN_ALL, Full, Stock, told
 from memquorum.ports import Counted, Living
 from memquorum.telemetry.bundle import Stage
 from workers.kafka.partition import Partition
 from workers.kafka.strangers import Strangers
 
 _LOG = logging.getLogger("memquorum.intake")
-_ABOUT, _UNCOUNTED = "memories in all", "count of memories"
+_UNCOUNTED = "count of memories"
 # How often the store is asked, and how long a namespace's first episode waits for its answer.
 _EACH_S = 2.0
 _PATIENCE_S = 3.0
@@ -136,14 +136,11 @@ class Stocktaking:
         self._told = set(full)
         self._gauge.set(len(full))
         if not full:
-            self._shown.health.alarm(_ABOUT, None)
+            self._shown.health.alarm(MEMORIES_IN_ALL, None)
             return
-        first = [(name, full[name]) for name in sorted(full)[:_NAMED_MOST]]
-        named = [f"{name} ({one.stored} + {one.coming} of {one.most})" for name, one in first]
-        more = f" and {len(full) - len(named)} more" if len(full) > len(named) else ""
         self._shown.health.alarm(
-            _ABOUT,
-            f"{', '.join(named)}{more}: the limit of memories (ingest_…) is reached; what is published lies in "
+            MEMORIES_IN_ALL,
+            f"{told(full, _NAMED_MOST)}: the limit of memories (ingest_…) is reached; what is published lies in "
             f"the dead letters (`dlq list --reason {Reason.OVER_QUOTA}`) until some are forgotten or erased",
         )
 

@@ -37,7 +37,7 @@ from memquorum.core.records import ClockTicked, EpisodeAccepted, IntakeRefused
 from memquorum.ports import Living, Vault, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
 from memquorum.telemetry.tracing import Hop
-from workers.intake.arrivals import at, origin_of, signature, wanted
+from workers.intake.arrivals import at, kept, origin_of, signature, wanted
 from workers.intake.clearing import Clearing, is_marker
 from workers.intake.gate import Gate
 from workers.intake.letter_keys import LetterKeys
@@ -360,7 +360,7 @@ class Intake:
         place = "/".join(map(str, at(origin)))
         shard = origin.partition % self._shards
         parent = hop.send(topics.REFUSED, shard, letter)
-        self._produce(topics.REFUSED, shard, place.encode(), record, event_id=letter, parent=parent)
+        self._produce(topics.REFUSED, shard, place.encode(), record, event_id=letter, parent=parent, more=kept(origin))
 
     # Ticks
 
@@ -419,10 +419,11 @@ class Intake:
         event_id: str,
         parent: str | None,
         told: Callable[[KafkaError | None, Message], None] | None = None,
+        more: Sequence[tuple[str, str | bytes | None]] = (),
     ) -> None:
         self._sent[topic] += 1
         value = self._codec.encode(record)
-        headers = loop.headers(type(record).__name__, _SOURCE, event_id, parent)
+        headers = [*loop.headers(type(record).__name__, _SOURCE, event_id, parent), *more]
         headers = stamped(headers, self._stamps, topic, partition, value)
         while True:
             try:

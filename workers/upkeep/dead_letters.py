@@ -7,7 +7,8 @@ What was published without an event id keeps, when it is published again, the id
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from confluent_kafka import KafkaError, KafkaException, Message
@@ -18,11 +19,11 @@ from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.identity import signatures
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Reader
-from memquorum.core.intake import Intent, Origin, Refusal
+from memquorum.core.intake import EpisodeIntent, Intent, Origin, Refusal
 from memquorum.core.letters import open_payload
 from memquorum.core.records import IntakeRefused
 from memquorum.ports import Vault
-from workers.intake.arrivals import FIRST_AT
+from workers.intake.arrivals import FIRST_AT, first_at
 from workers.kafka import loop
 from workers.kafka.partition import TopicUnreadable, standing
 from workers.kafka.strangers import Strangers
@@ -36,12 +37,14 @@ _OPEN_MOST = 500
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """A refused record, where its letter stands. `traceparent`: of the trace that it is part of."""
+    """A refused record, where its letter stands. `traceparent`: of the trace that it is part of. `first`: partition and
+    offset where it was refused first, if it was published again from another letter."""
 
     partition: int
     offset: int
     record: IntakeRefused
     traceparent: str | None
+    first: tuple[int, int] | None = None
 
     @property
     def name(self) -> str:
@@ -97,7 +100,8 @@ def read(bootstrap: str, shards: int, codec: Codec, stamps: Reader | None, wante
         except DecodeError as error:
             strangers.note(*loop.place(message), loop.offset(message), str(error))
             continue
-        letter = Letter(loop.place(message)[1], loop.offset(message), record, loop.traceparent(message))
+        first = first_at(message, record.origin_topic)
+        letter = Letter(loop.place(message)[1], loop.offset(message), record, loop.traceparent(message), first)
         if letter in wanted:
             found.setdefault(record.key_id, letter)
     return sorted(found.values(), key=lambda letter: letter.record.refused_at)
@@ -124,8 +128,35 @@ def judge(
     codec: Codec, genesis: Genesis, letter: Letter, payload: bytes, *, now_ms: int, driven: bool
 ) -> Intent | Refusal:
     """What intake would say to it now. Times as of `core.intake.accept`."""
-    origin = Origin(*letter.origin, letter.record.refused_at)
+    origin = Origin(*letter.origin, letter.record.refused_at, letter.first)
     return intake.accept(codec, payload, origin, now_ms, driven, genesis=genesis, signature=letter.record.signature)
+
+
+def sort(
+    letters: Sequence[Letter], judged: Mapping[str, Intent | Refusal], inside: Mapping[str, str], full: Collection[str]
+) -> tuple[list[Letter], Counter[str], Counter[str]]:
+    """The letters that are to be published again, one of each episode; how many of the others are not in, by why; and
+    how many others need not be published, by why.
+
+    `judged`: what intake would say now, by letter's name, of each that can be opened. `inside`: what became of those
+    that came in before. `full`: the namespaces that have no room for a memory.
+    """
+    sound, left, needless = dict[tuple[str, str, str], Letter](), Counter[str](), Counter[str]()
+    for letter in letters:
+        answer = judged.get(letter.name)
+        if answer is None:
+            left["its bytes were not kept"] += 1
+        elif isinstance(answer, Refusal):
+            left[f"still refused: {answer.reason}" + (f" ({answer.field})" if answer.field else "")] += 1
+        elif letter.name in inside:
+            needless[f"came in before: {inside[letter.name]}"] += 1
+        elif isinstance(answer, EpisodeIntent) and answer.namespace in full:
+            left[f"no room in {answer.namespace}"] += 1
+        else:
+            which = (type(answer).__name__, getattr(answer, "namespace", ""), answer.event_id)
+            needless["another letter of the same episode is enough"] += which in sound
+            sound.setdefault(which, letter)
+    return list(sound.values()), left, +needless
 
 
 def replay(
@@ -167,7 +198,8 @@ def replay(
 
 
 def _headers(letter: Letter) -> loop.Headers:
-    first = "/".join(map(str, letter.origin))
+    topic, *place = letter.origin
+    first = "/".join(map(str, (topic, *(letter.first or place))))
     found = loop.headers("Replayed", _SOURCE, letter.record.key_id, letter.traceparent)
     # What the record is, intake finds out for itself.
     found = [(name, value) for name, value in found if name not in ("ce_type", "content-type")]
