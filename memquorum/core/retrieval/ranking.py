@@ -86,7 +86,7 @@ def rank(
     scored = []
     for candidate in candidates:
         hit = candidate.hit
-        strong = strength(hit.last_access, hit.salience, as_of, policy, given.strength_share)
+        strong = strength(hit.last_access, hit.salience, as_of, decay.of_tier(policy, hit.tier), given.strength_share)
         found = relevances[hit.memory_id]
         scored.append(Scored(candidate, found, strong, found * strong * given.tiers.get(hit.tier, 1.0)))
     return sorted(scored, key=lambda s: (-s.score, s.candidate.hit.memory_id))

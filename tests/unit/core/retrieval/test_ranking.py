@@ -35,6 +35,17 @@ def test_of_two_that_answer_alike_the_stronger_and_the_agreed_one_comes_first() 
     assert order(one, used, as_of=9 * HOUR) == [name(2), name(1)]
 
 
+def test_what_was_promoted_weakens_by_the_scales_of_its_tier() -> None:
+    both = [candidate(1), candidate(2, tier="long-term")]
+
+    def strengths(as_of: int) -> dict[str, float]:
+        ranked = rank(both, {"e": 10}, as_of, POLICY)
+        return {one.candidate.hit.tier: one.strength for one in ranked}
+
+    assert strengths(0)["short-term"] == strengths(0)["long-term"]
+    assert strengths(24 * HOUR)["short-term"] < strengths(24 * HOUR)["long-term"] < strengths(0)["long-term"]
+
+
 def test_strength_does_not_outweigh_an_answer() -> None:
     weak = candidate(1, cosine=0.9, words=5.0, salience=0.0)
     strong = candidate(2, cosine=0.8, salience=1.0, last_access=HOUR, tier="long-term")
