@@ -18,16 +18,15 @@ UV     := UV_CACHE_DIR=$(CURDIR)/.tools/uv $(BIN)/uv
 ROLE   ?= reader
 # The tests that start no server.
 ALONE  := tests/benchmarks tests/exhaustive tests/guards tests/schema tests/simulation tests/unit
-# Many processes read the same modules: they are compiled once, whatever the caller's shell says.
-export PYTHONDONTWRITEBYTECODE :=
-
+# What has a short form and a long one takes its long one (tests/__init__.py).
+export LONG := $(LONG)
 # What Python has compiled is kept, in the checkout, whatever the environment says: each process of an installation
 # imports some 200 modules of ours and 1,000 of others, and would compile them anew, which takes it a second.
 unexport PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX := $(CURDIR)/.tools/bytecode
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-alone bench soak simulate hostile exhaustive guards lint format lock clean torch test-torch test-beside charts
+.PHONY: help setup demo up down status psql verify rebuild test check check-servers check-beside check-alone bench soak simulate hostile exhaustive guards lint style types format lock clean torch test-torch test-beside charts
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,19 +71,25 @@ verify: setup  ## check chain, certificates and signatures without trusting Post
 rebuild: setup  ## rebuild the store from the topics into an empty database and compare
 	@$(INFRA) rebuild
 
-test: setup lint check  ## everything that must hold before a commit
+test: setup style  ## everything that must hold before a commit; LONG=1 takes more seeds and faults
+	@$(MAKE) --no-print-directory check AND=types
 
+# Three sessions at once, each with servers of its own. The two that start servers share their files.
 check: setup
-	@$(MAKE) --no-print-directory --jobs=2 check-servers check-alone
+	@rm -rf .tools/taken
+	@$(MAKE) --no-print-directory --jobs=4 $(AND) check-servers check-beside check-alone SHARE="--share .tools/taken"
 
 # Every folder of tests that is not named in ALONE.
 check-servers:
-	@$(BIN)/python -m pytest $(ALONE:%=--ignore=%)
+	@$(BIN)/python -m pytest $(ALONE:%=--ignore=%) $(SHARE)
 
-# A session of its own, which shares nothing with the other and takes the time of the processor that it leaves. What it
-# says comes in one piece.
+# The same once more. What it says comes in one piece.
+check-beside:
+	@$(BIN)/python -m pytest $(ALONE:%=--ignore=%) $(SHARE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
+
+# It takes the time of the processor that the others leave.
 check-alone:
-	@nice -n 10 $(BIN)/python -m pytest $(ALONE) >.tools/check-alone 2>&1; ended=$$?; cat .tools/check-alone; exit $$ended
+	@nice -n 10 $(BIN)/python -m pytest $(ALONE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
 
 # What is measured needs no more than `setup`; what the others are, and what charts need, have environments of their own.
 bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading; pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE
@@ -144,9 +149,13 @@ exhaustive: setup  ## every reachable state of four members, one of them a liar,
 guards: setup  ## removes every guard in turn: the test that watches it must turn red; KEEP=1 keeps the outcome
 	@$(BIN)/python -m tests.guards $(if $(KEEP),--keep)
 
-lint: setup  ## style, format, types, import rules
+lint: style types  ## style, format, types, import rules
+
+style: setup
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
+
+types: setup
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 

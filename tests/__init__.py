@@ -1,5 +1,10 @@
-"""The tests. `ROOT` is the checkout's folder, wherever a test stands."""
+"""The tests. `ROOT` is the checkout's folder, wherever a test stands.
 
+`LONG`: what has a short form and a long one takes its long one (`make test LONG=1`, as `.ci/run` does).
+"""
+
+import os
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+LONG = bool(os.environ.get("LONG"))

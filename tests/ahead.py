@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import IO
 
 from infra.embedded.processes import die_with_parent
-from tests import ROOT
+from tests import LONG, ROOT
 
-SEEDS = 2_000
+SEEDS = 2_000 if LONG else 500
 # By the fixture that waits for it.
 COMMANDS = {
     "ran_guards": ("tests.guards", "--json"),

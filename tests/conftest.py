@@ -32,6 +32,7 @@ from memquorum.core.avro import Codec
 from memquorum.schema_files import load_codec
 from tests import scratch
 from tests.ahead import COMMANDS, Ahead, Ran
+from tests.share import Share
 
 SHARDS = 4
 _LATEST: OffsetSpec = OffsetSpec.latest()  # type: ignore[no-untyped-call]
@@ -41,9 +42,16 @@ _TEMPLATES = ("memory", "vault")
 _ahead = Ahead()
 
 
-def pytest_configure() -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The option by which sessions share files of tests."""
+    parser.addoption("--share", metavar="FOLDER", type=Path, help="run the files that no session with FOLDER has taken")
+
+
+def pytest_configure(config: pytest.Config) -> None:
     """The files of tests lie in `scratch.root()`, in the folder that pytest makes there."""
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(scratch.root()))
+    if folder := config.getoption("share"):
+        config.pluginmanager.register(Share(folder))
 
 
 def _waits(item: pytest.Item) -> bool:
@@ -51,8 +59,12 @@ def _waits(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Who waits for what runs beside the tests comes last: until then it takes what the others leave."""
-    items.sort(key=_waits)
+    """Files with slow tests come first, lest one session runs one of them while the other has nothing left to do.
+
+    Who waits for what runs beside the tests comes last: until then it takes what the others leave.
+    """
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: (_waits(item), item.path not in slow))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

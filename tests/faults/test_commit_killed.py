@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from db.vault import PostgresVault
 from memquorum import topics
@@ -28,6 +29,7 @@ from tests.integration.commit_process import GENESIS, MASTER
 from tests.integration.flow import Flow, journal_of
 from tests.integration.watch import check_journal, rows
 
+pytestmark = pytest.mark.slow
 EPISODES, READS = 400, 100
 
 

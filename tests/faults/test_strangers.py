@@ -33,6 +33,7 @@ from tests.faults.strangers import Forgery
 from workers.audit import auditor as audit
 from workers.kafka import loop
 
+pytestmark = pytest.mark.slow
 RECORDS = 5_000
 DAY = 24 * 3600 * 1000
 # What a flood may add to a process at its worst: buffers, and some records of the largest size. Kafka has its heap.

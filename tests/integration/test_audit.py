@@ -28,6 +28,8 @@ from workers.audit.auditor import Progress, verify
 from workers.kafka import loop
 from workers.rebuild.worker import KeysMissing, NotEmpty, compare, rebuild
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def vault(databases: tuple[str, str]) -> PostgresVault:

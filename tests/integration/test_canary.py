@@ -34,6 +34,7 @@ from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
 from workers.kafka import loop
 
+pytestmark = pytest.mark.slow
 START = 1_750_000_000_000
 NAMESPACE, SUBJECT = "canary", "ada"
 WAYS = ("json", "avro", "http", "echo", "bare", "derived", "dropped", "refused")

@@ -28,6 +28,7 @@ from tests import ROOT
 from workers.kafka import loop
 from workers.upkeep import dead_letters
 
+pytestmark = pytest.mark.slow
 LIMIT = 5
 
 

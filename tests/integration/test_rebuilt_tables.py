@@ -21,6 +21,8 @@ from tests.integration.flow import Flow
 from tests.integration.watch import Worker, await_seq, database
 from workers.rebuild.worker import compare
 
+pytestmark = pytest.mark.slow
+
 SHARD = 1
 TICK = 1_000_000
 OUTSIDE = ("template1", "template0", "postgres")

@@ -29,6 +29,7 @@ from workers.kafka import loop
 from workers.kafka.partition import Partition
 from workers.upkeep import prune
 
+pytestmark = pytest.mark.slow
 EPOCHS = INTERVAL + 2
 # Beside members, the commit worker reads these.
 APPLIED = {topics.PRE_PREPARES, topics.COMMITS}

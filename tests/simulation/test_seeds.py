@@ -1,4 +1,4 @@
-"""Two thousand worlds, each with its liars and faults: no rule is broken, and every one of them recovers."""
+"""Hundreds of worlds, in the long form two thousand, with their liars and faults: no rule is broken, all recover."""
 
 from __future__ import annotations
 
