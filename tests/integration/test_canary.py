@@ -9,8 +9,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +31,7 @@ from memquorum.core.audit import receipts
 from memquorum.core.records import ClockRequested, EpisodeRecorded
 from memquorum.encoders.hashing import HashingEncoder
 from memquorum.schema_files import load_codec
+from tests.integration.waiting import until
 from workers.kafka import loop
 
 pytestmark = pytest.mark.slow
@@ -51,14 +51,6 @@ def line(tmp_path: Path) -> Iterator[Settings]:
     with supervisor.started(configured) as running:
         tick(running, START)
         yield running
-
-
-def until(condition: Callable[[], Any], patience_s: float = 30) -> Any:
-    deadline = time.monotonic() + patience_s
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
-    return found
 
 
 def tick(line: Settings, as_of: int) -> None:
@@ -180,5 +172,5 @@ def test_what_was_erased_is_nowhere(line: Settings) -> None:
         list(sweeping.sweep(dsn, tables))
     for topic in topics.OUTSIDE:
         for partition in line.run_dir.rglob(f"{topic}-*"):
-            until(lambda partition=partition: held(partition) == {}, 60)
+            until(lambda partition=partition: held(partition) == {})
     assert held(line.run_dir) == {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
@@ -18,6 +18,7 @@ from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.records import EpisodeAccepted
 from tests.builders import genesis
+from tests.integration.waiting import until
 from workers.intake import clearing
 from workers.intake import worker as intake
 from workers.kafka import loop
@@ -27,13 +28,6 @@ SHARDS = 4
 GENESIS = genesis.make(shards=SHARDS)
 PLACE = (topics.EPISODES, 0)
 CANARY = b"canary-c1ea: the ladder leans on the fourth beam"
-
-
-def until(condition: Callable[[], bool], patience_s: float = 20) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.1)
 
 
 @pytest.fixture
@@ -113,7 +107,7 @@ def test_what_was_let_in_goes_with_its_file_and_what_others_provisioned_stays(
         assert f"topic {topics.EPISODES}" not in client.health.able()[1]["alarms"]  # type: ignore[operator]
         folder = kafka_server.folder / "data" / f"{topics.EPISODES}-0"
         # A broker looks for files to be let go of every 15 s, for the first time after half a minute.
-        until(lambda: not any(CANARY in file.read_bytes() for file in folder.glob("*.log")), 60)
+        until(lambda: not any(CANARY in file.read_bytes() for file in folder.glob("*.log")))
         assert low(admin, topics.ACCESSES) == 0
     assert accepted(fresh_kafka, codec) == 2
 

@@ -7,7 +7,7 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from memquorum.core.records import ClockRequested
 from memquorum.encoders.hashing import HashingEncoder
 from streams import app as faust_app
 from streams import salience
+from tests.integration.waiting import until
 from tests.integration.watch import Worker, database
 from workers.audit.auditor import verify
 from workers.intake import worker as intake
@@ -195,13 +196,6 @@ async def line(
             yield Line(configured, made, vault, codec, encoder, client)
     full.close()
     vault.close()
-
-
-def until(condition: Callable[[], bool], patience_s: float = 20) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
 
 
 async def test_what_failed_comes_back_by_its_letter_and_its_key_lives_as_long(

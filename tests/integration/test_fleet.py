@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from infra import fleet
 from infra.fleet import Fleet, Role
 from tests import ROOT
+from tests.integration.waiting import until
 
 # Announces itself, then obeys: ends with the status that it finds in the file `end`.
 WORKER = """
@@ -45,19 +46,12 @@ def _worker(ready: Path, name: str) -> Role:
     return Role(name, (sys.executable, "-c", WORKER, str(ready), name))
 
 
-def _until(condition: Callable[[], bool], patience_s: float = 10) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
-
-
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[Fleet]:
     ready = tmp_path / "ready"
     found = Fleet([_worker(ready, "a"), _worker(ready, "b")], tmp_path / "logs", ready, lambda _: _environment())
     found.start()
-    _until(lambda: found.waiting_for() == [])
+    until(lambda: found.waiting_for() == [])
     yield found
     found.stop()
 
@@ -79,15 +73,15 @@ def _exists(pid: int) -> bool:
 def test_what_is_killed_comes_back_under_another_number(two: Fleet) -> None:
     before, other = _pid(two, "a"), _pid(two, "b")
     os.kill(before, signal.SIGKILL)
-    _until(lambda: two.check() and two.describe()["a"]["state"] == "waiting")
+    until(lambda: two.check() and two.describe()["a"]["state"] == "waiting")
     assert two.waiting_for() == ["a"]
-    _until(lambda: not two.check() and two.waiting_for() == [])
+    until(lambda: not two.check() and two.waiting_for() == [])
     assert (_pid(two, "a") != before, _pid(two, "b"), two.describe()["a"]["starts"]) == (True, other, 2)
 
 
 def test_a_contradiction_is_not_started_again(two: Fleet, tmp_path: Path) -> None:
     (tmp_path / "ready" / "end-a").write_text(str(fleet.HALTED))
-    _until(lambda: two.check() and two.describe()["a"]["state"] == "halted")
+    until(lambda: two.check() and two.describe()["a"]["state"] == "halted")
     two._children[0]._again = 0  # even if its time had come
     assert not two.check()
     assert two.describe()["a"] == {"pid": None, "state": "halted", "starts": 1}
@@ -101,7 +95,7 @@ def test_who_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> None:
     child = dying._children[0]
     pauses = []
     while len(pauses) < 4:
-        _until(lambda: dying.check() and child._state == "waiting")
+        until(lambda: dying.check() and child._state == "waiting")
         pauses.append(round(child._again - time.monotonic(), 1))
         child._again = 0
     dying.stop()
@@ -113,7 +107,7 @@ def test_stop_leaves_nobody_not_even_who_does_not_listen(tmp_path: Path) -> None
     deaf = Role("deaf", (sys.executable, "-c", STUBBORN))
     found = Fleet([_worker(ready, "a"), deaf], tmp_path / "logs", ready, lambda _: _environment())
     found.start()
-    _until(lambda: (tmp_path / "logs" / "deaf.log").read_text() == "deaf\n" and found.waiting_for() == ["deaf"])
+    until(lambda: (tmp_path / "logs" / "deaf.log").read_text() == "deaf\n" and found.waiting_for() == ["deaf"])
     pids = [_pid(found, "a"), _pid(found, "deaf")]
     started = time.monotonic()
     found.stop()
@@ -138,11 +132,11 @@ time.sleep(99)
     try:
         assert supervisor.stdout is not None
         child = int(supervisor.stdout.readline())
-        _until(lambda: (tmp_path / "deaf.log").read_text() == "deaf\n")
+        until(lambda: (tmp_path / "deaf.log").read_text() == "deaf\n")
     finally:
         supervisor.kill()
         supervisor.wait()
-    _until(lambda: not _exists(child))
+    until(lambda: not _exists(child))
 
 
 def test_the_line_has_all_its_roles_in_order() -> None:

@@ -7,8 +7,7 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +18,7 @@ from infra import kafkalogins, settings, supervisor
 from infra.settings import Settings
 from memquorum.client.sync import Memory
 from tests import ROOT
+from tests.integration.waiting import until
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +31,6 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     )  # fmt: skip
     with supervisor.started(chosen) as found:
         yield found
-
-
-def until(condition: Callable[[], object], what: str, patience_s: float = 90) -> None:
-    """Waits for what another process does; nothing tells of it."""
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.1)
 
 
 def infra(line: Settings, *arguments: str) -> str:

@@ -7,8 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,19 +21,13 @@ from infra.settings import Settings
 from infra.supervisor import SupervisorError
 from memquorum import topics
 from tests import ROOT
+from tests.integration.waiting import until
 
 
 def _infra(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
     command = [sys.executable, "-m", "infra", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
-
-
-def _until(condition: Callable[[], object], patience_s: float = 30) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
 
 
 def _pids(run_dir: Path) -> dict[str, dict[str, Any]]:
@@ -76,7 +69,7 @@ def test_what_is_published_is_stored_and_proven_while_the_clock_ticks_on(install
         producer.produce(topics.EPISODES, json.dumps(episode).encode())
     assert producer.flush(10) == 0
     with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
-        _until(lambda: connection.execute("SELECT count(*) FROM event").fetchone() == (20,))
+        until(lambda: connection.execute("SELECT count(*) FROM event").fetchone() == (20,))
     verified = _infra("verify", "--run-dir", str(installed.run_dir))
     assert (verified.returncode, verified.stdout.splitlines()[-1]) == (0, "nothing is wrong"), verified.stdout
     rebuilt = _infra("rebuild", "--run-dir", str(installed.run_dir))
@@ -144,8 +137,8 @@ def test_a_second_installation_in_the_folder_is_refused(installed: Settings) -> 
 def test_what_ends_comes_back(installed: Settings, name: str, how: signal.Signals) -> None:
     before = _pids(installed.run_dir)[name]["pid"]
     os.kill(before, how)
-    _until(lambda: _pids(installed.run_dir)[name]["pid"] not in (before, None))
-    _until(lambda: _answers(installed))
+    until(lambda: _pids(installed.run_dir)[name]["pid"] not in (before, None))
+    until(lambda: _answers(installed))
 
 
 def _answers(installed: Settings) -> bool:

@@ -8,8 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -25,6 +24,7 @@ from memquorum.client import Memory
 from memquorum.core.records import EpisodeAccepted, IntakeRefused
 from memquorum.schema_files import load_codec
 from tests import ROOT
+from tests.integration.waiting import until
 from workers.kafka import loop
 from workers.upkeep import dead_letters
 
@@ -38,15 +38,6 @@ def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     chosen = replace(settings.load({}, tmp_path_factory.mktemp("in-all")), encoder="hashing", throwaway=True)
     with supervisor.started(replace(chosen, tick_ms=200, ingest_limits=f"few-*=0/0/{LIMIT}")) as found:
         yield found
-
-
-def until(condition: Callable[[], Any], what: str, patience_s: float = 60) -> Any:
-    """Waits for what another process does; nothing tells of it."""
-    deadline = time.monotonic() + patience_s
-    while not (found := condition()):
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
-    return found
 
 
 def publish(line: Settings, namespace: str, first: int, count: int) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import io
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec
 from memquorum.telemetry import metrics, reading
+from tests.integration.waiting import until
 from workers.kafka import loop
 
 START = 1_750_000_000_000
@@ -63,15 +64,6 @@ def tick(line: Settings, as_of: int) -> None:
     assert producer.flush(10) == 0
     with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
         until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
-
-
-def until(condition: Callable[[], Any], patience_s: float = 20) -> Any:
-    """The condition's value as soon as it is true; for what is told by no event to a client."""
-    deadline = time.monotonic() + patience_s
-    while not (found := condition()):
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
-    return found
 
 
 def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
@@ -15,13 +14,7 @@ from infra.embedded.kafka import Kafka
 from infra.embedded.postgres import Postgres
 from infra.embedded.processes import _first_of_clients, free_port
 from infra.servers import Servers
-
-
-def _until(condition: Callable[[], object], patience_s: float = 30) -> None:
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
+from tests.integration.waiting import until
 
 
 def _answers(server: Postgres) -> bool:
@@ -53,7 +46,7 @@ def test_a_server_that_cannot_start_is_tried_until_it_can(tmp_path: Path) -> Non
             time.sleep(0.02)
         assert max(took) < 1, "whoever watches the servers waited for one"
         config.write_text(sound)
-        _until(lambda: _watched(servers, server))
+        until(lambda: _watched(servers, server))
         assert server.dsn("postgres") == socket
 
 
@@ -67,7 +60,7 @@ def test_what_was_committed_outlives_a_killed_server_that_flushes_nothing(tmp_pa
             assert server.process is not None
             os.kill(server.process.pid, signal.SIGKILL)
         server.process.wait()
-        _until(lambda: _watched(servers, server))
+        until(lambda: _watched(servers, server))
         with psycopg.connect(server.dsn("postgres")) as connection:
             assert connection.execute("SELECT count(*) FROM kept").fetchone() == (200,)
 
