@@ -147,7 +147,7 @@ def wrong(line: str) -> Iterator[str]:
         if not (name in known or (name.endswith("_") and any(one.startswith(name) for one in known))):
             yield f"there is no setting {name}"
     sections = {name: set(section.__struct_fields__) for name, section in structs.asdict(Policy()).items()}
-    for section, name in re.findall(r"(?<![\w./])([a-z]+)\.([a-z_]+)\b(?![./(])", line):
+    for section, name in re.findall(r"(?<![\w./])([a-z]+)\.([a-z_]+)\b(?![./(…])", line):
         if section in sections and name not in sections[section] | {"py", "md"}:
             yield f"the policy has no {section}.{name}"
 
