@@ -28,6 +28,7 @@ from memquorum.core.audit import rendering
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import StateDigest
 from memquorum.core.journal.replay import CannotReplay
+from memquorum.core.text.plurals import many
 from memquorum.ports import StoreUnavailable, Vault, VaultUnavailable
 from memquorum.schema_files import load_codec
 from workers.audit import auditor as audit
@@ -239,7 +240,7 @@ def _compare(live: StateDigest, made: StateDigest, behind: bool, tables: Sequenc
 def _tell(console: Console, told: Mapping[str, Any]) -> None:
     lost = f", {told['unreadable']} of them forgotten since" if told["unreadable"] else ""
     console.print(
-        f"rebuilt {told['memories']:,} memories{lost} from {told['entries']:,} journal entries "
+        f"rebuilt {many(told['memories'], 'memory')}{lost} from {told['entries']:,} journal entries "
         f"in {told['seconds']:.1f} s into the database {told['database']!r}"
     )
     if told["kept"]:

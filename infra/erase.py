@@ -26,6 +26,7 @@ from memquorum.core.orders.erase import NAMESPACE as EVERYTHING
 from memquorum.core.orders.protect import HOLD
 from memquorum.core.records import ErasureOrdered
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.plurals import many
 from memquorum.ports import StoreUnavailable
 from memquorum.schema_files import load_codec
 from workers.upkeep.orders import publish
@@ -73,11 +74,12 @@ def run(settings: Settings, parsed: Namespace) -> int:
         raise SettingsError(f"erase: {wrong}") from None
     link = Link(settings.memory_dsn, READER, StoreUnavailable)
     try:
-        held = _show(link, order)
+        shown, held = _found(link, order)
         if held:
             named = (f"{one.memory_id} ({one.reference or 'no reference'}, by {one.ordered_by})" for one in held[:5])
             told = ", ".join(named) + (f" and {len(held) - 5} more" if len(held) > 5 else "")
             raise SettingsError(f"erase: nothing of it is erased: a legal hold keeps {told}; `infra hold --release`")
+        print("\n".join(shown))
         for one in copies.told(settings):
             print(one)
         if not parsed.yes:
@@ -93,28 +95,38 @@ def run(settings: Settings, parsed: Namespace) -> int:
         link.close()
 
 
-def _show(link: Link, order: ErasureOrdered) -> list[Protection]:
-    """Says what would go; the holds that stand against it."""
+def _found(link: Link, order: ErasureOrdered) -> tuple[list[str], list[Protection]]:
+    """What would go, in words, and the holds that stand against it."""
     with link.use() as connection, connection.transaction():
         found = erasure_rows.found(connection, order.namespace, order.selector, order.value)
         ids = [one.episode.memory_id for one in found]
         staying = erasure_rows.staying(connection, order.namespace, order.selector, ids)
         standing = protections(connection, ids)
     memories = sum(one.episode.commitment is not None for one in found)
-    print(f"would erase {memories:,} memories, {len(found):,} episodes in all, of {order.namespace!r}")
+    if not found:
+        told = [f"nothing was found for {_named(order)}: {many(0, 'memory')}"]
+    else:
+        told = [f"would erase {_count(memories, len(found))}, of {order.namespace!r}"]
     for one in found[:_LISTED]:
         because = f", because of {one.because}" if one.because else ""
         by = "" if one.agent is None or one.created is None else f", by {one.agent}, {moment(one.created)}"
-        print(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}")
+        told.append(f"  {one.episode.memory_id}  {one.episode.was}{by}{because}")
     if len(found) > _LISTED:
-        print(f"  and {len(found) - _LISTED:,} more")
+        told.append(f"  and {len(found) - _LISTED:,} more")
     if staying:
-        print("what says the same and stays, unless an order names it too:")
-    for left in staying[:_LISTED]:
-        print(f"  {left.memory_id}  by {left.agent}, {moment(left.created)}: {left.why}")
+        told.append("what says the same and stays, unless an order names it too:")
+    told += [f"  {left.memory_id}  by {left.agent}, {moment(left.created)}: {left.why}" for left in staying[:_LISTED]]
     if len(staying) > _LISTED:
-        print(f"  and {len(staying) - _LISTED:,} more")
-    return [one for one in standing.values() if one.kind == HOLD]
+        told.append(f"  and {len(staying) - _LISTED:,} more")
+    return told, [one for one in standing.values() if one.kind == HOLD]
+
+
+def _named(order: ErasureOrdered) -> str:
+    return f"{order.selector} {order.value!r} in {order.namespace!r}" if order.value else f"{order.namespace!r}"
+
+
+def _count(memories: int, episodes: int) -> str:
+    return f"{many(memories, 'memory')}, {many(episodes, 'episode')} in all"
 
 
 def _wait(link: Link, codec: Codec, order: ErasureOrdered, seconds: float) -> int:
@@ -125,8 +137,11 @@ def _wait(link: Link, codec: Codec, order: ErasureOrdered, seconds: float) -> in
             kept = connection.execute(QUERIES["erasure_withheld"], {"id": order.order_id}).fetchone()
         if row is not None:
             done = erasure_rows.shown(row)
-            count = f"{done['memories']:,} memories, {done['episodes']:,} episodes in all"
-            print(f"erased: {count}; journal of shard {done['shard']}, entry {done['last_seq']}")
+            if done["episodes"]:
+                print(f"erased: {_count(done['memories'], done['episodes'])}; ", end="")
+            else:
+                print(f"nothing was found for {_named(order)}: {many(0, 'memory')}; ", end="")
+            print(f"journal of shard {done['shard']}, entry {done['last_seq']}")
             return 0
         if kept is not None:
             at = erasure_rows.withheld(codec, kept[0])

@@ -17,6 +17,7 @@ from infra.command import command
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
 from memquorum.commands import JSON
+from memquorum.core.text.plurals import many
 from memquorum.schema_files import load_codec
 from workers.kafka.loop import Stop
 from workers.upkeep import reencode
@@ -64,7 +65,7 @@ def run(settings: Settings, as_json: bool) -> int:
         print(json.dumps({**asdict(report), "encoder": encoder.name}))
     else:
         rate = f" ({report.done / report.seconds:,.0f} a second)" if report.done else ""
-        print(f"{report.done:,} memories encoded anew by {encoder.name} in {report.seconds:.1f} s{rate}")
+        print(f"{many(report.done, 'memory')} encoded anew by {encoder.name} in {report.seconds:.1f} s{rate}")
         if report.left:
             unfit = f"{len(report.failed):,} of them cannot be encoded"
             print(f"{report.left:,} are left, {unfit}: start it again for the rest")

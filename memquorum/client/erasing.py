@@ -9,6 +9,7 @@ from memquorum.client.command import FAILED, OK, TIMEOUT, command, in_json, orde
 from memquorum.commands import REFERENCE, flag, one_of, option
 from memquorum.core.api.answers import Erasure
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.plurals import many
 
 
 @command(
@@ -48,20 +49,22 @@ def _erase(parsed: argparse.Namespace) -> int:
 def lines(found: Erasure) -> Iterator[str]:
     """An erasure in words."""
     what = f"{found.selector} {found.value!r} in" if found.value else "everything in"
-    count = f"{found.memories or 0:,} memories, {found.episodes or 0:,} episodes in all"
+    count = f"{many(found.memories or 0, 'memory')}, {many(found.episodes or 0, 'episode')} in all"
     if found.status == "ordered":
         yield f"ordered as {found.order_id}, and not carried out yet: `memquorum erase --order {found.order_id}` tells"
         return
     if found.status == "withheld":
         yield f"withheld, erasing {what} {found.namespace!r}: {found.why}; order {found.order_id}"
         return
+    nothing = f"nothing was found for {what} {found.namespace!r}: {many(0, 'memory')}"
     if not found.dry_run:
-        yield f"erased {what} {found.namespace!r}: {count}; order {found.order_id}"
+        erased = f"erased {what} {found.namespace!r}: {count}" if found.episodes else nothing
+        yield f"{erased}; order {found.order_id}"
         yield f"  journal of shard {found.shard}, entries {found.first_seq} to {found.last_seq}"
         yield f"  remains may lie in files until {moment(found.residue_until or 0)}"
         yield from _staying(found)
         return
-    yield f"would erase {what} {found.namespace!r}: {count}"
+    yield f"would erase {what} {found.namespace!r}: {count}" if found.episodes else nothing
     for one in found.going:
         because = f", because of {one.because}" if one.because else ""
         by = f", by {one.agent}, {moment(one.created)}" if one.agent and one.created is not None else ""

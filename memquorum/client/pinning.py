@@ -8,6 +8,7 @@ import argparse
 from memquorum.client.command import FAILED, OK, command, in_json, ordering
 from memquorum.commands import flag, one_of, option
 from memquorum.core.api.answers import Pinned
+from memquorum.core.text.plurals import many
 
 _ID = option("memory_id", metavar="ID")
 _REFERENCE = option("--reference", metavar="TEXT", help="why: a name for the reason elsewhere")
@@ -41,7 +42,7 @@ def _goal(parsed: argparse.Namespace) -> int:
     """Keeps what a goal needs from being forgotten until the goal ends."""
     with ordering(parsed) as memory:
         found = memory.end_goal(parsed.goal) if parsed.end else memory.begin_goal(parsed.goal, parsed.needs)
-    told = f"{found.status}: goal {found.goal!r} needs {len(found.memory_ids)} memories"
+    told = f"{found.status}: goal {found.goal!r} needs {many(len(found.memory_ids), 'memory')}"
     print(in_json(found) if parsed.json else told)
     return FAILED if found.status in ("ordered", "not yet") else OK
 

@@ -19,6 +19,7 @@ from memquorum.client.values import Gates, Only
 from memquorum.commands import flag, option, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled, Retrieved, Shown
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.plurals import many
 from memquorum.telemetry import reading
 
 _LENGTH = 300
@@ -254,7 +255,7 @@ def _whence(console: Console, one: Hit | Answering | Around | Shown) -> None:
 
 
 def _counts(found: Context | Retrieved | Recalled) -> Iterator[str]:
-    yield f"{len(found.items)} memories, some {found.tokens} of {found.budget_tokens} tokens"
+    yield f"{many(len(found.items), 'memory')}, some {found.tokens} of {found.budget_tokens} tokens"
     if found.left_out:
         told = [f"{left.count} {_REASONS.get(reason, reason)}" for reason, left in found.left_out.items()]
         yield f"left out: {', '.join(told)}"

@@ -19,6 +19,7 @@ from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Found
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.retrieval.telling import moment
+from memquorum.core.text.plurals import many
 from memquorum.schema_files import load_codec
 
 
@@ -74,7 +75,8 @@ def lines(found: Found, genesis: Genesis) -> Iterator[str]:
     yield f"Erasure {order.order_id} in cluster {genesis.cluster.hex()[:16]}…"
     yield f"  ordered   {moment(order.ordered_at)} by {order.ordered_by}, signed by {found.signed.signer}{reference}"
     yield f"  names     {what}namespace {order.namespace!r}"
-    yield f"  erased    {moment(found.accepted_at)}: {memories:,} memories, {len(found.episodes):,} episodes in all"
+    count = f"{many(memories, 'memory')}, {many(len(found.episodes), 'episode')} in all"
+    yield f"  erased    {moment(found.accepted_at)}: {count}"
     first, last = found.seqs
     entries = f"entry {first}" if first == last else f"entries {first} to {last}"
     yield f"  journal   {entries} of shard {found.shard}, head signed, hash {found.head.hash.hex()[:16]}…"

@@ -24,6 +24,7 @@ from memquorum.client import (
     NotConfigured,
     NotFound,
     Receipt,
+    erasing,
     operating,
     restoring,
     settings,
@@ -120,7 +121,7 @@ class Recorded:
         status = "nothing ordered" if dry_run else self.became or "erased"
         stays = (Staying("M", "bob", 0, "another agent said it: bob"),)
         return Erasure(
-            "n", "subject", "ada", dry_run, status, 0, 0,
+            "n", "subject", "ada", dry_run, status, 1, 2,
             order_id=None if dry_run else "o", why="a hold", staying=stays, staying_more=2,
         )  # fmt: skip
 
@@ -173,12 +174,18 @@ def test_an_erasure_says_what_would_go_or_what_happened_and_not_both(
     assert cli.main(asked) == OK
     told = capsys.readouterr().out
     assert "  M  by bob, 1970-01-01 00:00:00 UTC: another agent said it: bob\n  and 2 more\n" in told
-    assert "would erase" in told and "there is nothing to erase" in told and "  erased" not in told
+    assert "would erase subject 'ada' in 'n': 1 memory, 2 episodes in all" in told and "  erased" not in told
     assert cli.main([*asked, "--yes"]) == OK
     told = capsys.readouterr().out
     assert told.startswith("erased subject 'ada'") and "nothing" not in told and "would" not in told
     assert cli.main([*asked, "--yes", "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["status"] == "erased"
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_an_erasure_that_found_nothing_says_so(dry_run: bool) -> None:
+    first = next(iter(erasing.lines(Erasure("n", "subject", "*", dry_run, "erased", 0, 0, order_id="o"))))
+    assert first.startswith("nothing was found for subject '*' in 'n': 0 memories")
 
 
 def test_a_withheld_erasure_is_said_to_be(client: Recorded, capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,7 +245,7 @@ def test_what_a_retrieval_gives_and_leaves_out_is_shown(client: Recorded, capsys
     }  # fmt: skip
     first, _, count, left = capsys.readouterr().out.splitlines()
     assert first == " 0.750  t"
-    assert count == "1 memories, some 1 of 9 tokens"
+    assert count == "1 memory, some 1 of 9 tokens"
     assert left == "left out: 2 say what others say, 3 are other agents'"
     assert cli.main([*command, "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["left_out"]["duplicate"] == {"count": 2, "memory_ids": ["a", "b"]}
@@ -263,7 +270,7 @@ def test_a_context_is_printed_for_a_prompt(client: Recorded, capsys: pytest.Capt
     assert asked | {"agent": "ann"} == {name: client.named[name] for name in (*asked, "agent")}
     told = capsys.readouterr()
     assert told.out == PROMPT.text
-    assert told.err.startswith("1 memories, some 1 of 9 tokens\nleft out: 2 say")
+    assert told.err.startswith("1 memory, some 1 of 9 tokens\nleft out: 2 say")
     assert cli.main(["context", "--peek", "--json"]) == OK
     assert json.loads(capsys.readouterr().out)["items"][0]["text"] == "t"
     assert (client.named["query"], client.named["peek"]) == (None, True)

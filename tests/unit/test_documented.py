@@ -13,6 +13,7 @@ from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
+import mypy.api
 import pytest
 from msgspec import structs
 
@@ -155,6 +156,32 @@ def wrong(line: str) -> Iterator[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_what_is_told_to_type_and_to_set_is_there(page: Path) -> None:
     assert {line: said for line in code(page.read_text()) for said in wrong(line) if said} == {}
+
+
+# What an example takes from the text around it.
+_GIVEN = "from memquorum.client import Memory\nmemory: Memory\nmemory_id: str\n"
+_EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def complaints(examples: Mapping[str, str], folder: Path) -> str:
+    """What mypy has against examples, each in a file of the name that it is given."""
+    for name, example in examples.items():
+        (folder / f"{name}.py").write_text(_GIVEN + example)
+    said, _, status = mypy.api.run(
+        [f"--config-file={ROOT / 'pyproject.toml'}", f"--cache-dir={folder / 'cache'}", "--follow-imports=silent",
+         "--no-strict-optional",
+         *(str(folder / f"{name}.py") for name in examples)]
+    )  # fmt: skip
+    return said if status else ""
+
+
+def test_the_examples_in_python_call_what_is_there(tmp_path: Path) -> None:
+    pages = {page.stem.replace("-", "_").lower(): _EXAMPLE.findall(page.read_text()) for page in PAGES}
+    examples = {f"{page}_{number}": block for page, blocks in pages.items() for number, block in enumerate(blocks)}
+    wrong = {"wrong": 'memory.forget(memory_id).memories[0]["decay"]\n'}
+    told = complaints({**examples, **wrong}, tmp_path)
+    assert "wrong.py:4: error: Value of type" in told
+    assert [line for line in told.splitlines() if ": error: " in line and "wrong.py" not in line] == []
 
 
 @cache
