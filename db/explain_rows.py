@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psycopg
@@ -20,16 +20,22 @@ from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Note
 _USES_MAX, _REQUESTS_MAX = 1_000, 100
 
 
+def first(_: int) -> Policy:
+    """The policy of a shard of which nothing is said."""
+    return Policy()
+
+
 def load(
     connection: psycopg.Connection,
     codec: Codec,
     memory_id: str,
     sight: Sight | None = None,
-    policy: Policy = Policy(),  # noqa: B008
+    policy: Callable[[int], Policy] = first,
 ) -> Facts | None:
     """The facts of a memory, or of an episode that was dropped; None for an id that the store never saw.
 
-    One snapshot where the caller's transaction is REPEATABLE READ. `memory_id`: a canonical UUID. With a `sight` what
+    One snapshot where the caller's transaction is REPEATABLE READ. `memory_id`: a canonical UUID. `policy`: by which a
+    shard judges. With a `sight` what
     is out of it is an id that the store never saw; the connection must be in a transaction then.
     """
     wanted = {"id": memory_id, "ids": [memory_id], "limit": _USES_MAX}
@@ -55,14 +61,15 @@ def load(
     standing = protections(connection, [memory_id])
     time = connection.execute(QUERIES["shard_time"], {"shard": shard}).fetchone()
     as_of = time[0] if time else 0
-    quota = found_quotas(connection, [(namespace, caps.since(as_of, policy.caps))])[namespace]
+    judged = policy(shard)
+    quota = found_quotas(connection, [(namespace, caps.since(as_of, judged.caps))])[namespace]
     if sight is not None:
         # What follows is not one tenant's: the shard's time, and certificates, which speak of a whole epoch. An account
         # takes from them what concerns this memory, and that is in sight.
         connection.execute(QUERIES["as_accounts"])
     decisions = connection.execute(QUERIES["explain_decisions"], wanted).fetchall()
     orders = connection.execute(QUERIES["order_votes"], {"shard": shard}).fetchall()
-    wanted |= {"shard": shard, "namespace": namespace, "since": as_of - policy.forget.grace_ms}
+    wanted |= {"shard": shard, "namespace": namespace, "since": as_of - judged.forget.grace_ms}
     waiting = connection.execute(QUERIES["explain_requests"], wanted | {"limit": _REQUESTS_MAX}).fetchall()
     state = connection.execute(QUERIES["explain_shard"], {"shard": shard}).fetchone()
     return Facts(

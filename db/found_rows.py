@@ -18,7 +18,7 @@ from memquorum.core.retrieval.recall import Neighbour
 
 SHOWN = (
     *("memory_id", "namespace", "text", "tier", "agent", "subject", "session", "role", "event_id", "occurred_at"),
-    *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience", "due_at"),
+    *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience"),
     *("type", "sensitivity", "purposes", "jurisdictions"),
 )
 

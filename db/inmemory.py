@@ -173,8 +173,8 @@ class InMemoryStore:
                 found[one.namespace] = counted(found.get(one.namespace, Guarded()), one.kind, 1)
         return found
 
-    def goals_due(self, shards: Iterable[int], after_ms: int, most: int) -> dict[int, GoalDue]:
-        """Finds for each shard a goal that was last spoken of so long ago or longer, with at most so many of its
+    def goals_due(self, after_ms: Mapping[int, int], most: int) -> dict[int, GoalDue]:
+        """Finds for each shard a goal that was last spoken of as long ago as is asked, with at most so many of its
         memories."""
         goals: dict[tuple[int, str, str], list[Protection]] = {}
         for one in self.protected.values():
@@ -183,7 +183,9 @@ class InMemoryStore:
         found: dict[int, GoalDue] = {}
         for (shard, namespace, kind), rows in sorted(goals.items()):
             used_at = max(row.accepted_at for row in rows)
-            if shard in shards and shard not in found and used_at <= self.states[shard].as_of - after_ms:
+            if shard in found or shard not in after_ms:
+                continue
+            if used_at <= self.states[shard].as_of - after_ms[shard]:
                 ids = sorted(row.memory_id for row in rows)[:most]
                 found[shard] = GoalDue(namespace, kind, used_at, tuple(ids))
         return found
@@ -339,16 +341,18 @@ class InMemorySchedule:
     def __init__(self, store: InMemoryStore) -> None:
         self._store = store
 
-    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
-        """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
+    def due(
+        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        """Memories alive that nobody used after a time and that rest no longer; see the port."""
         found = [
             s
             for s in self._free(shard)
-            if s.due_at <= as_of and self._store.memories[s.memory_id].namespace not in without
+            if s.last_access <= unused_since[s.tier] and self._store.memories[s.memory_id].namespace not in without
         ]
-        found.sort(key=lambda s: (s.due_at, s.memory_id))
+        found.sort(key=lambda s: (s.last_access, s.memory_id))
         return [
-            DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.due_at, s.tier)
+            DueMemory(s.memory_id, self._store.memories[s.memory_id].namespace, s.last_access, s.tier)
             for s in found[:limit]
         ]
 

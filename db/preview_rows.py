@@ -44,10 +44,13 @@ class Moment:
             for shard, as_of, epoch, epoch_at, interactions, alive, unattested in rows
         ]
 
-    def configured(self, codec: Codec, genesis: Genesis, shard: int) -> Genesis:
-        """The members by whom the shard's next decision is taken."""
-        rows = self._connection.execute(QUERIES["order_votes"], {"shard": shard})
-        return follow(codec, genesis, [(data, tuple(commits)) for _, _, _, done, data, commits in rows if done])
+    def configured(self, codec: Codec, genesis: Genesis) -> dict[int, Genesis]:
+        """Answers by whom and by which policy each shard's next decision is taken."""
+        found = {shard: genesis for shard in range(genesis.shards)}
+        wanted = {"shards": list(found), "configs": [genesis.config] * len(found)}
+        for shard, pre_prepare, commits in self._connection.execute(QUERIES["configurations"], wanted):
+            found[shard] = follow(codec, found[shard], [(pre_prepare, tuple(commits))])
+        return found
 
     def alive(self, shard: int, epoch: int, namespace: str | None) -> list[Alive]:
         """What is alive, longest unused first. `epoch`: the next one."""

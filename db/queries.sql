@@ -199,6 +199,14 @@ FROM decision d JOIN outcome o USING (shard, epoch)
 WHERE d.trigger = 'order' AND o.kind = 'configure' AND d.shard = coalesce(%(shard)s::integer, d.shard)
 ORDER BY d.shard, d.seq
 
+-- :name configurations
+-- The decisions that changed the shards' configurations, from one of each shard's on, in their order.
+SELECT d.shard, d.pre_prepare, d.commits
+FROM unnest(%(shards)s::integer[], %(configs)s::integer[]) AS known (shard, config)
+JOIN decision d ON d.shard = known.shard AND d.trigger = 'order' AND d.config >= known.config
+JOIN outcome o ON o.shard = d.shard AND o.epoch = d.epoch AND o.kind = 'configure' AND o.outcome = 'configured'
+ORDER BY d.shard, d.seq
+
 -- :name memories
 -- Memories by id.
 SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
@@ -209,8 +217,7 @@ WHERE id = ANY(%(ids)s::uuid[])
 
 -- :name strengths
 -- Strengths of those of the memories that are alive.
-SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
-    kept, rest
+SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest
 FROM strength
 WHERE memory_id = ANY(%(ids)s::uuid[])
 
@@ -246,8 +253,8 @@ COPY embedding (memory_id, namespace, vector, encoder) FROM STDIN (FORMAT BINARY
 
 -- :name strength_copy
 -- Strengths of new memories.
-COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
-    kept, rest) FROM STDIN (FORMAT BINARY)
+COPY strength (memory_id, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest)
+    FROM STDIN (FORMAT BINARY)
 
 -- :name event_copy
 -- First outcomes.
@@ -373,11 +380,11 @@ GROUP BY namespace
 -- Of each shard a goal that was last said to need anything so long ago or longer, with its first memories.
 SELECT DISTINCT ON (s.shard) s.shard, p.namespace, p.kind, max(p.accepted_at),
     (array_agg(p.memory_id::text ORDER BY p.memory_id))[1:%(most)s]
-FROM shard s
+FROM unnest(%(shards)s::integer[], %(after)s::bigint[]) AS w (shard, after_ms)
+JOIN shard s ON s.shard = w.shard
 JOIN protection p ON p.shard = s.shard AND p.kind ^@ 'goal:'
-WHERE s.shard = ANY(%(shards)s)
-GROUP BY s.shard, p.namespace, p.kind
-HAVING max(p.accepted_at) <= s.as_of - %(after)s
+GROUP BY s.shard, w.after_ms, p.namespace, p.kind
+HAVING max(p.accepted_at) <= s.as_of - w.after_ms
 ORDER BY s.shard, p.namespace COLLATE "C", p.kind COLLATE "C"
 
 -- :name answered_copy
@@ -523,10 +530,10 @@ WHERE m.id = n.id
 -- :name strength_update
 -- Accesses, reinforcements, promotions, votes that kept: all of a batch at once.
 UPDATE strength s
-SET tier = n.tier, salience_ppm = n.salience_ppm, last_access = n.last_access, due_at = n.due_at, touched = n.touched,
+SET tier = n.tier, salience_ppm = n.salience_ppm, last_access = n.last_access, touched = n.touched,
     accesses = n.accesses, reinforced = n.reinforced, kept = n.kept, rest = n.rest
 FROM json_to_recordset(%(rows)s) AS n (
-    memory_id uuid, tier text, salience_ppm integer, last_access bigint, due_at bigint, touched bigint,
+    memory_id uuid, tier text, salience_ppm integer, last_access bigint, touched bigint,
     accesses integer, reinforced integer, kept jsonb, rest jsonb)
 WHERE s.memory_id = n.memory_id
 
@@ -658,16 +665,18 @@ ORDER BY wanted.position, e.seq
 LIMIT %(limit)s
 
 -- :name schedule_due
--- What has crossed the decay threshold, does not rest and is not protected: an epoch costs what is due, not what is
--- stored. Namespaces that have no room for it are left out. `kinds`: by tier, the kind that it rests for.
-SELECT s.memory_id::text, m.namespace, s.last_access, s.due_at, s.tier
+-- What nobody has used for so long that it crossed the decay threshold, does not rest and is not protected: an epoch
+-- costs what is due, not what is stored. Namespaces that have no room for it are left out. `unused_since`: by tier;
+-- `latest`: the last of them, which the index knows; `kinds`: by tier, the kind that it rests for.
+SELECT s.memory_id::text, m.namespace, s.last_access, s.tier
 FROM strength s
 JOIN memory m ON m.id = s.memory_id
-WHERE s.shard = %(shard)s AND s.due_at <= %(as_of)s AND NOT m.namespace = ANY(%(without)s::text[])
+WHERE s.shard = %(shard)s AND s.last_access <= %(latest)s AND NOT m.namespace = ANY(%(without)s::text[])
+  AND s.last_access <= (%(unused_since)s::jsonb ->> s.tier)::bigint
   AND coalesce((s.rest ->> (%(kinds)s::jsonb ->> s.tier))::bigint, 0)
       <= (SELECT last_epoch + 1 FROM shard WHERE shard = %(shard)s)
   AND NOT EXISTS (SELECT FROM protection p WHERE p.memory_id = s.memory_id)
-ORDER BY s.due_at, s.memory_id
+ORDER BY s.last_access, s.memory_id
 LIMIT %(limit)s
 
 -- :name schedule_promotable
@@ -1382,7 +1391,7 @@ WHERE m.encoder <> %(encoder)s
 -- :name memory_shown
 -- One memory as a client sees it; content and strength only while it is alive.
 SELECT m.id::text, m.namespace, c.body, m.tier, m.agent, m.subject, m.session, m.role, m.event_id, m.created, m.changed,
-    m.sealed_until, m.confidence_ppm, s.last_access, s.accesses, s.reinforced, s.salience_ppm, s.due_at,
+    m.sealed_until, m.confidence_ppm, s.last_access, s.accesses, s.reinforced, s.salience_ppm,
     m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
 FROM memory m
 LEFT JOIN content c ON c.memory_id = m.id
@@ -1480,8 +1489,7 @@ ORDER BY memory.id
 
 -- :name audit_strength
 -- Strengths by memory.
-SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, due_at, touched, accesses, reinforced,
-    kept, rest
+SELECT memory_id::text, shard, tier, salience_ppm, created, last_access, touched, accesses, reinforced, kept, rest
 FROM strength
 WHERE shard = %(shard)s
 ORDER BY strength.memory_id
@@ -1590,7 +1598,7 @@ UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s
 SELECT m.id::text, m.shard, m.namespace, m.agent, m.subject, m.session, m.role, m.event_id, m.tier, m.created,
     m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq, m.source,
     m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.asks_after,
-    s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.due_at, s.touched, s.accesses,
+    s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.touched, s.accesses,
     s.reinforced, s.kept, s.rest,
     c.body, halfvec_send(e.vector)
 FROM memory m

@@ -24,6 +24,7 @@ from db.crowd_reads import Crowds
 from db.erasure_rows import Found, Staying
 from db.outcome_rows import Event
 from db.pool import Pool, bounded, in_time
+from db.queries import QUERIES
 from memquorum.core import ids
 from memquorum.core.access import NOWHERE, Sight, covers
 from memquorum.core.api.answers import Hit, Restore
@@ -196,11 +197,18 @@ class Reads:
         codec: Codec,
         memory_id: str,
         gates: Filters = ALL,
-        policy: Policy = Policy(),  # noqa: B008
+        policy: Callable[[int], Policy] = explain_rows.first,
     ) -> Facts | None:
-        """What an account of the memory is made of. None for one that `gates` keep back."""
+        """What an account of the memory is made of. None for one that `gates` keep back. `policy`: by shard."""
         found = await self._account(lambda connection: explain_rows.load(connection, codec, memory_id, sight, policy))
         return found if found is not None and passes(gates, **gated(found)) else None
+
+    async def configured(self, known: Sequence[int]) -> list[tuple[int, bytes, tuple[bytes, ...]]]:
+        """The decisions that changed the shards' configurations: shard, pre-prepare, commits, in their order. `known`:
+        by shard, the number of the configuration that is known; what follows from that is answered."""
+        wanted = {"shards": list(range(len(known))), "configs": list(known)}
+        rows = await self._account(lambda connection: connection.execute(QUERIES["configurations"], wanted).fetchall())
+        return [(shard, pre_prepare, tuple(commits)) for shard, pre_prepare, commits in rows]
 
     async def going(self, sight: Sight, namespace: str, selector: str, value: str) -> list[Found]:
         """Everything that an erasure would take, by id."""

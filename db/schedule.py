@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from psycopg.types.json import Json
 
@@ -27,9 +27,14 @@ class PostgresSchedule:
         """Lets the connection go."""
         self._link.close()
 
-    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
-        """Memories alive with due_at ≤ as_of that rest no longer; see the port."""
-        parameters = {"shard": shard, "as_of": as_of, "limit": limit, "without": list(without), "kinds": Json(LETS_GO)}
+    def due(
+        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        """Memories alive that nobody used after their tier's time and that rest no longer; see the port."""
+        parameters = {
+            "shard": shard, "unused_since": Json(dict(unused_since)), "latest": max(unused_since.values()),
+            "limit": limit, "without": list(without), "kinds": Json(LETS_GO),
+        }  # fmt: skip
         with self._link.use() as connection:
             return [DueMemory(*row) for row in connection.execute(QUERIES["schedule_due"], parameters)]
 

@@ -115,10 +115,10 @@ class PostgresStore:
         with self._link.use() as connection:
             return _answered(connection, {shard: orders})[shard]
 
-    def goals_due(self, shards: Iterable[int], after_ms: int, most: int) -> dict[int, GoalDue]:
-        """Finds for each shard a goal that was last spoken of so long ago or longer, with at most so many of its
+    def goals_due(self, after_ms: Mapping[int, int], most: int) -> dict[int, GoalDue]:
+        """Finds for each shard a goal that was last spoken of as long ago as is asked, with at most so many of its
         memories."""
-        wanted = {"shards": list(shards), "after": after_ms, "most": most}
+        wanted = {"shards": list(after_ms), "after": list(after_ms.values()), "most": most}
         with self._link.use() as connection:
             rows = connection.execute(QUERIES["goals_due"], wanted).fetchall()
         return {shard: GoalDue(namespace, kind, used_at, tuple(i)) for shard, namespace, kind, used_at, i in rows}

@@ -34,6 +34,7 @@ WHERE = {
     "sweep": "infra.sweep",
     **dict.fromkeys(("vault-backup", "vault-restore"), "infra.vaultbackup"),
     "members": "infra.members",
+    "policy": "infra.policy",
     "keys": "infra.apikeys",
     "run": "infra.roles",
     "demo": "infra.demo.command",

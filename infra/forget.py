@@ -1,8 +1,8 @@
 """The operator's `forget --dry-run`: what a policy would do to what is alive now, namespace by namespace. It changes
 nothing: it reads in one transaction that may not write.
 
-The policy is the genesis file's, with what --policy and --set say instead. A policy is for good once a cluster is made
-by it, so look before you make one; and look at what the one that you have is about to do.
+The policy is the one that each shard judges by, with what --policy and --set say instead: look at it before you order
+it (`infra policy set`), and look at what the one that you have is about to do.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import msgspec
 from msgspec.structs import replace
 
 from db.preview_rows import Moment, moment
-from infra import genesis
+from infra import genesis, policy
 from infra.command import command
-from infra.settings import Settings, SettingsError
+from infra.settings import Settings
 from memquorum.commands import JSON, option
 from memquorum.core import caps
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.policy import PPM, Policy, PolicyError, from_json, share, to_json
+from memquorum.core.policy import PPM, Policy, share
 from memquorum.core.retrieval.telling import moment as date
 from memquorum.core.retrieval.telling import span
 from memquorum.core.vote import preview
@@ -60,52 +60,33 @@ def run(settings: Settings, parsed: Namespace) -> int:
     """
     settings.require("memory_dsn")
     made = genesis.read(settings)
-    policy = changed(made.policy, parsed.policy, parsed.set)
     with moment(settings.memory_dsn) as store:
-        found = look(store, made, policy, parsed.namespace, round(parsed.days * _DAY_MS))
+        policies = {
+            shard: policy.changed(config.policy, parsed.policy, parsed.set)
+            for shard, config in store.configured(load_codec(), made).items()
+        }
+        found = look(store, made, policies, parsed.namespace, round(parsed.days * _DAY_MS))
     if parsed.json:
         print(json.dumps(msgspec.to_builtins(found), indent=2))
     else:
-        print("\n".join(lines(found, policy)))
+        print("\n".join(lines(found, policies)))
     return 0
 
 
-def changed(policy: Policy, file: Path | None, settings: Sequence[str]) -> Policy:
-    """The policy with other settings. Raises SettingsError for what cannot be read, PolicyError for what cannot be."""
-    told = to_json(policy)
-    if file is not None:
-        try:
-            parts = json.loads(file.read_text())
-            for section, values in parts.items():
-                told[section] = told.get(section, {}) | values
-        except (OSError, ValueError, AttributeError, TypeError) as error:
-            raise SettingsError(f"forget: {file} is no policy in JSON: {error}") from None
-    for setting in settings:
-        name, _, value = setting.partition("=")
-        section, _, key = name.partition(".")
-        if not (key and value):
-            raise SettingsError(f"forget: --set {setting!r} is not SECTION.KEY=VALUE")
-        try:
-            told[section] = told.get(section, {}) | {key: json.loads(value)}
-        except ValueError:
-            told[section] = told.get(section, {}) | {key: value}  # a fraction, such as 1/10
-    try:
-        return from_json(told)
-    except PolicyError as error:
-        raise SettingsError(f"forget: {error}") from None
-
-
-def look(store: Moment, made: Genesis, policy: Policy, namespace: str | None, later_ms: int) -> list[Outlook]:
-    """The outlook of every namespace, or of one, so much later."""
-    codec, found = load_codec(), list[Outlook]()
+def look(
+    store: Moment, made: Genesis, policies: Mapping[int, Policy], namespace: str | None, later_ms: int
+) -> list[Outlook]:
+    """The outlook of every namespace, or of one, so much later. `policies`: by shard."""
+    configured, found = store.configured(load_codec(), made), list[Outlook]()
     for shard, now, standing in store.shards():
+        judged_by = policies[shard]
         alive = store.alive(shard, standing.last_epoch + 1, namespace)
         as_of = now + later_ms
         names = sorted({one.candidate.namespace for one in alive})
-        voters = replace(store.configured(codec, made, shard), policy=policy)
+        voters = replace(configured[shard], policy=judged_by)
         found += preview.outlook(
-            standing, shard, alive, store.quotas(names, caps.since(as_of, policy.caps)),
-            as_of=as_of, policy=policy, judge=_Judge(store, voters, as_of),
+            standing, shard, alive, store.quotas(names, caps.since(as_of, judged_by.caps)),
+            as_of=as_of, policy=judged_by, judge=_Judge(store, voters, as_of),
         )  # fmt: skip
     return sorted(found, key=lambda one: one.namespace)
 
@@ -133,13 +114,13 @@ class _Judge:
         )  # fmt: skip
 
 
-def lines(found: Sequence[Outlook], policy: Policy) -> Iterator[str]:
-    """An outlook in words."""
-    told = policy.caps
-    yield (
-        f"caps: {float(told.epoch_share):.0%} an epoch, {float(told.day_share):.0%} within {span(told.day_ms)}, "
-        f"{told.floor} in any case; nothing is changed by looking"
-    )
+def lines(found: Sequence[Outlook], policies: Mapping[int, Policy]) -> Iterator[str]:
+    """An outlook in words. `policies`: by shard."""
+    for told in dict.fromkeys(one.caps for one in policies.values()):
+        yield (
+            f"caps: {float(told.epoch_share):.0%} an epoch, {float(told.day_share):.0%} within {span(told.day_ms)}, "
+            f"{told.floor} in any case; nothing is changed by looking"
+        )
     for one in found:
         yield f"{one.namespace} (shard {one.shard}): {one.living:,} alive, {one.due:,} due to be forgotten"
         if not one.due:

@@ -9,33 +9,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 from rich.table import Table
 
-from infra import genesis
+from infra import configuring, genesis
 from infra.command import command
+from infra.configuring import HOW
 from infra.settings import Settings, SettingsError
 from memquorum import terminal
-from memquorum.commands import JSON, flag, option
+from memquorum.commands import JSON, option
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.reliability import LATE, enough, reliabilities
-from memquorum.core.identity.membership import OPERATOR, SERVICES, Genesis
-from memquorum.core.identity.messages import sign
-from memquorum.core.orders.members import RESIZES, ROTATE_SERVICE, apply, configuration_digest, next_id
-from memquorum.core.records import MembersOrdered
+from memquorum.core.identity.membership import SERVICES, Genesis
+from memquorum.core.orders.configuration import RESIZES, ROTATE_SERVICE, apply, next_id
+from memquorum.core.records import ConfigurationOrdered
 from memquorum.schema_files import load_codec
 from workers.audit import configurations
-from workers.upkeep import orders
 
 SERVICE = "service:"
 ROTATED = SERVICES
 _SERVICES = [SERVICE + name for name in ROTATED]
-
-_LOOK_S = 1.0
 
 
 def _who(text: str) -> int | str:
@@ -61,11 +57,6 @@ def _key(text: str) -> bytes:
 _FAILED = "the members cannot be read, or no order be given"
 _MEMBER = option("member", type=int, help="its id")
 _PUBLIC_KEY = option("--public-key", type=_key, metavar="HEX", help="default: one is made in the keys' folder")
-_HOW = (
-    option("--shard", type=int, help="this one alone (default: all)"),
-    flag("--dry-run", "say what would come of it, and order nothing"),
-    option("--wait", type=float, metavar="SECONDS", help="until it is in force everywhere; 1 if not"),
-)
 
 
 @command("members show", JSON, kafka="operator", failed=_FAILED, example="members show")
@@ -78,7 +69,7 @@ def _shows(settings: Settings, parsed: argparse.Namespace) -> int:
     "members weight",
     _MEMBER,
     option("weight_milli", type=int, metavar="THOUSANDTHS", help="1000 is a weight of one"),
-    *_HOW,
+    *HOW,
     kafka="operator",
     failed=_FAILED,
     example="members weight 2 1500",
@@ -92,7 +83,7 @@ def _weighs(settings: Settings, parsed: argparse.Namespace) -> int:
     "members rotate",
     option("member", type=_who, metavar="WHO", help=f"a member's id, or {' or '.join(_SERVICES)}"),
     _PUBLIC_KEY,
-    *_HOW,
+    *HOW,
     kafka="operator",
     failed=_FAILED,
     example="members rotate 2 --wait 60",
@@ -102,7 +93,7 @@ def _rotates(settings: Settings, parsed: argparse.Namespace) -> int:
     return run(settings, parsed)
 
 
-@command("members remove", _MEMBER, *_HOW, kafka="operator", failed=_FAILED, example="members remove 4 --wait 60")
+@command("members remove", _MEMBER, *HOW, kafka="operator", failed=_FAILED, example="members remove 4 --wait 60")
 def _removes(settings: Settings, parsed: argparse.Namespace) -> int:
     """Orders that a member goes; its id is never used again."""
     return run(settings, parsed)
@@ -114,7 +105,7 @@ def _removes(settings: Settings, parsed: argparse.Namespace) -> int:
     option("--role", required=True, help="what it is for: planning, review, perception, execution"),
     option("--weight", type=int, default=1000, metavar="THOUSANDTHS", help="default: 1000, a weight of one"),
     _PUBLIC_KEY,
-    *_HOW,
+    *HOW,
     kafka="operator",
     failed=_FAILED,
     example="members add second-review --role review --wait 60",
@@ -124,7 +115,7 @@ def _adds(settings: Settings, parsed: argparse.Namespace) -> int:
     return run(settings, parsed)
 
 
-@command("members reliability", *_HOW, kafka="operator", failed=_FAILED, example="members reliability --dry-run")
+@command("members reliability", *HOW, kafka="operator", failed=_FAILED, example="members reliability --dry-run")
 def _rates(settings: Settings, parsed: argparse.Namespace) -> int:
     """Computes the members' reliabilities anew, from who voted of late, and orders those that changed."""
     return run(settings, parsed)
@@ -138,14 +129,7 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     if parsed.step == "show":
         _show(now, as_json=parsed.json)
         return 0
-    if made.operator is None:
-        raise SettingsError(
-            f"{settings.genesis_file} names no operator: its members, keys and weights hold for ever. "
-            "A genesis file made today names one"
-        )
-    if parsed.shard is not None and not 0 <= parsed.shard < made.shards:
-        raise SettingsError(f"--shard {parsed.shard}: there are {made.shards} shards, counted from 0")
-    shards = range(made.shards) if parsed.shard is None else (parsed.shard,)
+    shards = configuring.shards(settings, made, parsed.shard)
     if parsed.step == "reliability":
         wanted = _rated(settings, now, shards, codec)
     else:
@@ -160,71 +144,44 @@ def run(settings: Settings, parsed: argparse.Namespace) -> int:
     console = terminal.console()
     for order, after in zip(wanted, made_of, strict=True):
         console.print(f"shard {order.shard}: configuration {order.config} → {after.config}: {_told(order)}")
-    if not wanted:
-        return 0
-    if parsed.dry_run:
-        console.print("nothing was ordered: --dry-run")
-        return 0
-    if parsed.step in ("add", "rotate"):
+    if parsed.step in ("add", "rotate") and not parsed.dry_run:
         wanted = _with_key(settings, wanted, parsed)
-    seed = genesis.signing_seed(settings, OPERATOR, made.operator)
-    orders.publish_members(settings.bootstrap, [(order, _signed(codec, made, seed, order)) for order in wanted])
-    console.print(f"ordered; {len(wanted)} shard(s) vote on it, each in its next epoch")
-    return 0 if parsed.wait is None else _wait(settings, made, codec, wanted, parsed.wait)
-
-
-def _wait(settings: Settings, made: Genesis, codec: Codec, wanted: Sequence[MembersOrdered], seconds: float) -> int:
-    """Waits until every order is carried out. Returns 1 if one is not by then."""
-    until = time.monotonic() + seconds
-    while True:
-        now = configurations.read(settings.bootstrap, made, codec)
-        left = [order.shard for order in wanted if now[order.shard].config <= order.config]
-        if not left:
-            print("in force in every shard that it was ordered for")
-            return 0
-        if time.monotonic() >= until:
-            print(
-                f"not yet in force in shard(s) {', '.join(map(str, left))}: see `members show`, and the replicas' logs"
-            )
-            return 1
-        time.sleep(_LOOK_S)
+    return configuring.give(settings, made, codec, wanted, dry_run=parsed.dry_run, wait_s=parsed.wait)
 
 
 # Orders --------------------------------------------------------------------------------------------------------------
 
 
-def _base(now: Genesis, shard: int, action: str, **changes: Any) -> MembersOrdered:
-    return MembersOrdered(now.cluster, now.config, shard, configuration_digest(now), action, **changes)
+def _weight(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
+    return configuring.order(now, shard, "weight", member=parsed.member, weight_milli=parsed.weight_milli)
 
 
-def _weight(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
-    return _base(now, shard, "weight", member=parsed.member, weight_milli=parsed.weight_milli)
-
-
-def _rotate(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+def _rotate(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
     # Whether it can be done does not depend on the key: one is made only then.
     key = parsed.public_key if parsed.public_key is not None else bytes(32)
     if isinstance(parsed.member, str):
-        return _base(now, shard, ROTATE_SERVICE, name=parsed.member, public_key=key)
-    return _base(now, shard, "rotate", member=parsed.member, public_key=key)
+        return configuring.order(now, shard, ROTATE_SERVICE, name=parsed.member, public_key=key)
+    return configuring.order(now, shard, "rotate", member=parsed.member, public_key=key)
 
 
-def _add(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
+def _add(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
     key = parsed.public_key if parsed.public_key is not None else bytes(32)
     told = {"name": parsed.name, "role": parsed.role, "weight_milli": parsed.weight}
-    return _base(now, shard, "add", member=next_id(now), public_key=key, **told)
+    return configuring.order(now, shard, "add", member=next_id(now), public_key=key, **told)
 
 
-def _remove(now: Genesis, shard: int, parsed: argparse.Namespace) -> MembersOrdered:
-    return _base(now, shard, "remove", member=parsed.member)
+def _remove(now: Genesis, shard: int, parsed: argparse.Namespace) -> ConfigurationOrdered:
+    return configuring.order(now, shard, "remove", member=parsed.member)
 
 
-_STEPS: dict[str, Callable[[Genesis, int, argparse.Namespace], MembersOrdered]] = {
+_STEPS: dict[str, Callable[[Genesis, int, argparse.Namespace], ConfigurationOrdered]] = {
     "weight": _weight, "rotate": _rotate, "remove": _remove, "add": _add
 }  # fmt: skip
 
 
-def _rated(settings: Settings, now: Sequence[Genesis], shards: Sequence[int], codec: Codec) -> list[MembersOrdered]:
+def _rated(
+    settings: Settings, now: Sequence[Genesis], shards: Sequence[int], codec: Codec
+) -> list[ConfigurationOrdered]:
     """Makes the orders for the shards in which something changes."""
     shown = configurations.shown(settings.bootstrap, now, codec)
     wanted = []
@@ -236,14 +193,14 @@ def _rated(settings: Settings, now: Sequence[Genesis], shards: Sequence[int], co
         elif rates == tuple(member.reliability_milli for member in now[shard].members):
             print(f"shard {shard}: the members have these reliabilities already")
         else:
-            wanted.append(_base(now[shard], shard, "reliability", reliabilities=rates, through=through))
+            wanted.append(configuring.order(now[shard], shard, "reliability", reliabilities=rates, through=through))
     return wanted
 
 
 def _refuse_too_few(
     settings: Settings,
     now: Sequence[Genesis],
-    wanted: Sequence[MembersOrdered],
+    wanted: Sequence[ConfigurationOrdered],
     made_of: Sequence[Genesis],
     codec: Codec,
 ) -> None:
@@ -259,7 +216,9 @@ def _refuse_too_few(
         )
 
 
-def _with_key(settings: Settings, wanted: Sequence[MembersOrdered], parsed: argparse.Namespace) -> list[MembersOrdered]:
+def _with_key(
+    settings: Settings, wanted: Sequence[ConfigurationOrdered], parsed: argparse.Namespace
+) -> list[ConfigurationOrdered]:
     """The same orders with one key, a new one if none was given: its process finds it in the keys' folder."""
     (member,) = {order.member for order in wanted}
     key, name = parsed.public_key, f"member-{member}"
@@ -273,14 +232,10 @@ def _with_key(settings: Settings, wanted: Sequence[MembersOrdered], parsed: argp
     return [replace(order, public_key=key) for order in wanted]
 
 
-def _signed(codec: Codec, made: Genesis, seed: bytes, order: MembersOrdered) -> bytes:
-    return codec.encode(sign(made.cluster, OPERATOR, seed, codec.encode(order)))
-
-
 # Telling -------------------------------------------------------------------------------------------------------------
 
 
-def _told(order: MembersOrdered) -> str:
+def _told(order: ConfigurationOrdered) -> str:
     match order.action:
         case "weight":
             return f"member {order.member} weighs {order.weight_milli / 1000:g}"

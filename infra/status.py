@@ -24,7 +24,7 @@ from rich.text import Text
 
 from db import erasure_rows
 from db.connection import READER, Link
-from infra import copies, supervisor, sweeps, telemetry
+from infra import copies, policy, supervisor, sweeps, telemetry
 from infra.command import command
 from infra.settings import Settings
 from memquorum import terminal
@@ -125,6 +125,7 @@ def _once(
     if as_json:
         if found:
             found["withheld"] = withheld(given)
+            found["policies"] = policy.versions(given)
             found["kept_rebuilds"] = copies.told(given)
             found["swept"] = sweeps.told(given)
         for name, process in found.get("processes", {}).items():
@@ -146,7 +147,7 @@ def _picture(given: Settings, found: dict[str, Any], seen: Sequence[dict[str, Sc
     if found["state"] == "ready":
         foot += f"\nKafka {given.bootstrap}, retrieval {given.retrieval_url}"
         foot += "".join(f"\nwithheld, and to be ordered again: {one}" for one in withheld(given))
-        foot += "".join(f"\n{one}" for one in copies.told(given))
+        foot += "".join(f"\n{one}" for one in (*policy.versions(given), *copies.told(given)))
         foot += f"\n{sweeps.told(given)}"
     return Group(_table(found.get("processes", {}), seen), Text(foot))
 

@@ -162,12 +162,11 @@ class Neighbourhoods(Protocol):
 
 
 class DueMemory(Struct, frozen=True):
-    """A memory whose schedule says it has crossed the decay threshold."""
+    """A memory that nobody has used for a while."""
 
     memory_id: str
     namespace: str
     last_access: int
-    due_at: int
     tier: str = SHORT_TERM
 
 
@@ -198,10 +197,13 @@ class ShardStatus(Struct, frozen=True):
 class Schedule(Protocol):
     """What is due, and what may be nominated: the B-tree behind decay and nomination (DESIGN 7)."""
 
-    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
-        """Memories alive with due_at ≤ as_of that rest no longer and are not protected, oldest due first, ties by id.
+    def due(
+        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        """Memories alive that nobody used after a time, that rest no longer and are not protected; longest unused
+        first, ties by id.
 
-        `without`: namespaces of which none is wanted.
+        `unused_since`: the time by tier. `without`: namespaces of which none is wanted.
         """
         ...
 

@@ -140,7 +140,7 @@ def run(
         stamps=stamps,
         telemetry=shown,
     )
-    decay.attach(app, codec, genesis.policy, schedule, stamps=stamps, telemetry=shown)
+    decay.attach(app, codec, genesis, schedule, stamps=stamps, telemetry=shown)
     nomination.attach(
         app, codec, genesis, nomination_seed, schedule,
         further=further, orders=orders, stamps=stamps, telemetry=shown,

@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from memquorum.core import caps
-from memquorum.core.policy import Policy
+from memquorum.core.decay import unused_since
+from memquorum.core.policy import CapsPolicy, Policy
 from memquorum.core.records import DecayCrossed, RestoreOrdered, Standing
+from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import nomination
 from memquorum.ports import Candidate, Schedule
 from memquorum.telemetry.bundle import Stage, Telemetry
@@ -24,6 +26,7 @@ log = logging.getLogger(__name__)
 ALARM = "forgetting"
 # Looks at what is due: each leaves out the namespaces that filled the one before.
 _LOOKS = 4
+_ANY_TIME = dict.fromkeys(ALIVE, nomination.LATEST)
 
 
 class Found(Struct, frozen=True):
@@ -39,48 +42,55 @@ class Found(Struct, frozen=True):
 class Caps:
     """Asks the schedule for candidates; remembers of which namespaces it has told that nothing may go."""
 
-    def __init__(self, policy: Policy, schedule: Schedule, shown: Stage | None = None) -> None:
-        self._policy, self._schedule = policy, schedule
+    def __init__(self, schedule: Schedule, shown: Stage | None = None) -> None:
+        self._schedule = schedule
         self._shown = shown or Telemetry().stage("nomination")
         # By shard: namespaces that may lose nothing, and until when.
         self._stopped: dict[int, dict[str, int]] = {}
 
-    def candidates(self, tick: DecayCrossed, standing: Standing, wanted: RestoreOrdered | None = None) -> Found:
+    def candidates(
+        self, tick: DecayCrossed, standing: Standing, policy: Policy, wanted: RestoreOrdered | None = None
+    ) -> Found:
         """Chooses the candidates of what crossed at the tick and, under pressure, of what was not used for longest; and
         of what a request wants to be forgotten."""
-        shard, most = tick.shard, self._policy.epoch.proposals_max
+        shard, most, limits = tick.shard, policy.epoch.proposals_max, policy.caps
+        before = unused_since(tick.as_of, policy)
         ids, full = [crossing.memory_id for crossing in tick.crossed], set[str]()
         looked, rooms, stopped = len(ids), dict[str, int](), dict[str, int]()
         crossed = self._schedule.candidates(shard, ids) if ids else []
         for _ in range(_LOOKS):
-            self._measure(crossed, tick.as_of, rooms, stopped)
+            self._measure(crossed, tick.as_of, limits, rooms, stopped)
             more = {name for name, count in Counter(c.namespace for c in crossed).items() if count > rooms[name]}
             if more <= full or looked < most:
                 break
             full |= more
-            due = [one.memory_id for one in self._schedule.due(shard, tick.as_of, most, full)]
+            due = [one.memory_id for one in self._schedule.due(shard, before, most, full)]
             looked, known = len(due), {c.memory_id for c in crossed}
             crossed = [*crossed, *(c for c in self._schedule.candidates(shard, due) if c.memory_id not in known)]
-        limit = nomination.unused_limit(standing, len(ids), self._policy)
-        due = [one.memory_id for one in self._schedule.due(shard, nomination.LATEST, limit, full)] if limit else []
+        limit = nomination.unused_limit(standing, len(ids), policy)
+        due = [one.memory_id for one in self._schedule.due(shard, _ANY_TIME, limit, full)] if limit else []
         unused = self._schedule.candidates(shard, due) if due else []
-        self._measure(unused, tick.as_of, rooms, stopped)
+        self._measure(unused, tick.as_of, limits, rooms, stopped)
         asked = self._schedule.candidates(shard, wanted.memory_ids) if wanted else []
         asked = [candidate for candidate in asked if wanted and candidate.namespace == wanted.namespace]
-        self._measure(asked, tick.as_of, rooms, stopped)
+        self._measure(asked, tick.as_of, limits, rooms, stopped)
         self._tell(shard, stopped)
         return Found(crossed, unused, asked, rooms)
 
     def _measure(
-        self, candidates: Sequence[Candidate], as_of: int, rooms: dict[str, int], stopped: dict[str, int]
+        self,
+        candidates: Sequence[Candidate],
+        as_of: int,
+        limits: CapsPolicy,
+        rooms: dict[str, int],
+        stopped: dict[str, int],
     ) -> None:
         """Adds the rooms of the candidates' namespaces, and which of these may lose nothing."""
-        policy = self._policy.caps
         asked = {c.namespace for c in candidates} - rooms.keys()
-        quotas = self._schedule.quotas(asked, caps.since(as_of, policy)) if asked else {}
-        rooms |= caps.rooms(quotas, asked, as_of, policy)
+        quotas = self._schedule.quotas(asked, caps.since(as_of, limits)) if asked else {}
+        rooms |= caps.rooms(quotas, asked, as_of, limits)
         for namespace in asked:
-            until = caps.stopped_until(quotas.get(namespace, caps.NOTHING), as_of, policy)
+            until = caps.stopped_until(quotas.get(namespace, caps.NOTHING), as_of, limits)
             if until is not None:
                 stopped[namespace] = until
 

@@ -14,13 +14,14 @@ import faust
 
 from memquorum import topics
 from memquorum.core.avro import Codec
-from memquorum.core.decay import crossings
+from memquorum.core.decay import crossings, unused_since
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
-from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, JournalAppended, JournalEntry, Ticked
 from memquorum.ports import Schedule
 from memquorum.telemetry.bundle import Telemetry
 from streams import stage
+from streams.configurations import Configurations
 from streams.stage import Arrival, Output
 
 log = logging.getLogger(__name__)
@@ -35,11 +36,12 @@ _MARK = TICKED.encode()
 class Decay:
     """JournalAppended → DecayCrossed, one for every tick, also when nothing has crossed."""
 
-    def __init__(self, codec: Codec, policy: Policy, schedule: Schedule) -> None:
-        """It sends at most `epoch.proposals_max` crossings a tick, the oldest due first: what an epoch can propose."""
+    def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule) -> None:
+        """It sends at most `epoch.proposals_max` crossings a tick, the longest unused first: what an epoch can
+        propose."""
         self._codec = codec
-        self._policy = policy
         self._schedule = schedule
+        self._configurations = Configurations(codec, genesis, schedule)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """The answers, in the order of the ticks. ValueError for an entry that is not what the journal holds."""
@@ -61,8 +63,9 @@ class Decay:
         if tick.shard != arrival.partition:
             raise ValueError(f"an entry of shard {tick.shard} in partition {arrival.partition}")
         standing = self._codec.decode_as(Ticked, tick.detail).standing
-        due = self._schedule.due(tick.shard, tick.as_of, self._policy.epoch.proposals_max)
-        crossed = crossings(due, tick.as_of, self._policy)
+        policy = self._configurations.after(tick.shard, standing.last_epoch).policy
+        due = self._schedule.due(tick.shard, unused_since(tick.as_of, policy), policy.epoch.proposals_max)
+        crossed = crossings(due, tick.as_of, policy)
         record = DecayCrossed(
             shard=tick.shard,
             as_of=tick.as_of,
@@ -86,12 +89,12 @@ class Decay:
 def attach(
     app: faust.App,
     codec: Codec,
-    policy: Policy,
+    genesis: Genesis,
     schedule: Schedule,
     *,
     stamps: Writer | None = None,
     telemetry: Telemetry | None = None,
 ) -> None:
     """Hangs the stage on the app."""
-    processor = Decay(codec, policy, schedule)
+    processor = Decay(codec, genesis, schedule)
     stage.attach(app, processor, name="decay", source=topics.JOURNAL, stamps=stamps, telemetry=telemetry)

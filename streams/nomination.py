@@ -24,9 +24,10 @@ from memquorum.core.decay import ambiguous
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.stamps import Writer
+from memquorum.core.orders.configuration import apply
 from memquorum.core.orders.erase import ERASURE
-from memquorum.core.orders.members import apply
 from memquorum.core.orders.restore import FORGET, REQUEST, RESTORE
+from memquorum.core.policy import Policy
 from memquorum.core.records import DecayCrossed, NominationProposed, Standing
 from memquorum.core.vote import asking, kinds, nomination
 from memquorum.core.vote.nomination import Attempt
@@ -35,7 +36,7 @@ from memquorum.telemetry.bundle import Stage, Telemetry
 from memquorum.telemetry.tracing import trace_of_vote
 from streams import stage
 from streams.caps import Caps, Found
-from streams.members import Members
+from streams.configurations import Configurations, NextOrder
 from streams.orders import OpenOrders
 from streams.stage import Arrival, Begin, Output
 
@@ -61,14 +62,14 @@ class Nomination:
         """`seed`: the 32-byte Ed25519 seed of service:nomination; `further` answers those of its keys that a later
         configuration may name. `orders`: None where nobody can give any."""
         self._codec = codec
-        self._genesis = genesis
         self._keys = Keys(codec, SIGNER, seed, further)
         self._schedule = schedule
         self._sent: dict[int, Attempt] = {}
-        self._members = Members(codec, genesis, schedule, orders)
+        self._configurations = Configurations(codec, genesis, schedule)
+        self._next_order = NextOrder(codec, self._configurations, orders)
         self._open = OpenOrders(codec, genesis, schedule)
         self._shown = shown or Telemetry().stage("nomination")
-        self._caps = Caps(genesis.policy, schedule, self._shown)
+        self._caps = Caps(schedule, self._shown)
 
     def process(self, arrivals: Sequence[Arrival]) -> list[Output]:
         """Makes at most one nomination per shard. Raises ValueError for a record that is no answer to a tick of its
@@ -82,7 +83,7 @@ class Nomination:
             signed = None if said is None else self._sign(*said)
             if said is not None and signed is not None:
                 record = said[0]
-                self._warn(record)
+                self._warn(record, said[1].policy)
                 outputs.append(self._output(record, signed, origin[shard, tick.journal_seq]))
                 sent[shard] = Attempt(record.epoch, record.as_of)
         # Only now: a call that fails half way is made again, and must then nominate what it has not sent.
@@ -120,35 +121,38 @@ class Nomination:
         shard, standing = tick.shard, tick.standing
         if standing is None:  # of version 1: the next tick carries all that this one could have said
             return None
-        if not nomination.may_send(self._sent.get(shard), standing.last_epoch + 1, tick.as_of, self._genesis.policy):
+        genesis = self._configurations.after(shard, standing.last_epoch)
+        if not nomination.may_send(self._sent.get(shard), standing.last_epoch + 1, tick.as_of, genesis.policy):
             return None
-        genesis, order = self._members.standing(shard, standing.last_epoch)
+        order = self._next_order.of(shard, standing.last_epoch)
         if order is not None:
-            # By the key that it makes: see core.orders.members.
+            # By the key that it makes: see core.vote.configuring.
             return nomination.build_order(genesis, standing, tick, order), apply(genesis, order[1])
         made = self._plain(genesis, standing, tick)
         return None if made is None else (made, genesis)
 
     def _plain(self, genesis: Genesis, standing: Standing, tick: DecayCrossed) -> NominationProposed | None:
-        """What is nominated where there is no order about the members."""
-        policy = self._genesis.policy
+        """What is nominated where there is no order of another configuration."""
+        policy = genesis.policy
         plain = nomination.trigger(standing, tick.as_of, policy)
         # A restore has an epoch alone, and who asks again and again would put off whatever else is due: while something
         # is, every second epoch is not for restores. By its number, so that a retry finds the same.
         put_off, others_turn = None, plain is not None and (standing.last_epoch + 1) % 2 == 0
-        for asked in self._open.due(standing, tick):
+        for asked in self._open.due(standing, tick, policy):
             if asked[0] is ERASURE or asked[2].action == RESTORE:
                 if others_turn and asked[0] is REQUEST:
                     put_off = put_off or asked
                     continue
                 return asking.build(self._codec, genesis, standing, tick, asked)
             why = asking.trigger(asked[2].order_id, FORGET)
-            found = self._caps.candidates(tick, standing, asked[2])
+            found = self._caps.candidates(tick, standing, policy, asked[2])
             made = self._build(genesis, why, standing, tick, found) if found.asked else None
             # Of what rests, or is protected, or over its cap, nothing is nominated now; it may be at a later tick.
             if made is not None and any(proposal.reason == nomination.ASKED for proposal in made.proposals):
                 return made
-        made = self._build(genesis, plain, standing, tick, self._caps.candidates(tick, standing)) if plain else None
+        made = None
+        if plain is not None:
+            made = self._build(genesis, plain, standing, tick, self._caps.candidates(tick, standing, policy))
         if made is None and put_off is not None:
             return asking.build(self._codec, genesis, standing, tick, put_off)
         return made
@@ -156,7 +160,7 @@ class Nomination:
     def _build(
         self, genesis: Genesis, why: str, standing: Standing, tick: DecayCrossed, found: Found
     ) -> NominationProposed | None:
-        policy = self._genesis.policy
+        policy = genesis.policy
         made_before = tick.as_of - policy.promote.age_ms + 1  # as old as the minimum age is old enough
         return nomination.build(
             cluster=genesis.cluster,
@@ -174,11 +178,10 @@ class Nomination:
             policy=policy,
         )
 
-    def _warn(self, record: NominationProposed) -> None:
+    def _warn(self, record: NominationProposed, policy: Policy) -> None:
         """SPEC A, Alg. 2, line 9: a warning where the scales disagree about a memory that is voted on, for whatever
         reason it was proposed. What crossed by decay alone they agree about; what somebody asked for, or what is there
         beyond the capacity, may be of any age. `explain` shows the scales of each vote."""
-        policy = self._genesis.policy
         found = [
             memory_id
             for one in record.proposals

@@ -17,6 +17,7 @@ from memquorum.core.orders.envelope import BadOrder, OrderKind
 from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.orders.turns import in_turn
+from memquorum.core.policy import Policy
 from memquorum.core.records import (
     Accessed,
     DecayCrossed,
@@ -39,28 +40,28 @@ class OpenOrders:
         self._codec, self._genesis, self._schedule = codec, genesis, schedule
         self._complained: set[bytes] = set()
 
-    def due(self, standing: Standing, tick: DecayCrossed) -> Iterator[Asked]:
+    def due(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[Asked]:
         """The orders that may be nominated at a tick, of those that stand before it: what was erased first, then
-        requests, each in its turn. `standing`: the shard's at that tick."""
-        yield from self._erasures(standing, tick)
-        yield from self._requests(standing, tick)
+        requests, each in its turn. `standing`, `policy`: the shard's at that tick."""
+        yield from self._erasures(standing, tick, policy)
+        yield from self._requests(standing, tick, policy)
 
-    def _erasures(self, standing: Standing, tick: DecayCrossed) -> Iterator[Asked]:
+    def _erasures(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[Asked]:
         """One that members did not attest is nominated again at growing distances: some had not read it, or somebody
         lies."""
         if not standing.unattested:
             return
         for erasure in self._schedule.erasures(tick.shard):
             found, tried = erasure.found, erasure.epochs
-            resting = tried and standing.last_epoch + 1 < rest_until(tried[-1], len(tried), self._genesis.policy)
+            resting = tried and standing.last_epoch + 1 < rest_until(tried[-1], len(tried), policy)
             if found.offset < tick.accepted_offset and not resting:
                 yield from self._opened(tick, ERASURE, found)
 
-    def _requests(self, standing: Standing, tick: DecayCrossed) -> Iterator[Asked]:
+    def _requests(self, standing: Standing, tick: DecayCrossed, policy: Policy) -> Iterator[Asked]:
         """Each is voted on once: who is refused may ask again. What is to come back waits behind no request to forget
         of its own namespace, which may have to wait for days, and a signed request behind no uses, of which there may
         be as many as were forgotten."""
-        since = tick.as_of - self._genesis.policy.forget.grace_ms
+        since = tick.as_of - policy.forget.grace_ms
         # Nobody has asked since what rests sealed now was forgotten.
         if not standing.asked_at or standing.asked_at < since:
             return

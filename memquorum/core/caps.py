@@ -15,12 +15,12 @@ from fractions import Fraction
 
 from msgspec import Struct
 
-from memquorum.core.policy import CapsPolicy
+from memquorum.core.policy import DAY_MS_MOST, CapsPolicy
 
 
 class Quota(Struct, frozen=True):
     """Where a namespace stands. `living`: its memories that are alive; `gone`: (time of the shard, how many were
-    forgotten then), oldest first; what is older than a day may be left out."""
+    forgotten then), oldest first; what is too old to count may be left out."""
 
     living: int = 0
     gone: tuple[tuple[int, int], ...] = ()
@@ -72,9 +72,10 @@ def born(quota: Quota, count: int) -> Quota:
     return Quota(quota.living + count, quota.gone)
 
 
-def gone(quota: Quota, as_of: int, count: int, caps: CapsPolicy) -> Quota:
-    """So many were forgotten at a time of the shard; what counts no more by then is let go."""
-    kept = tuple(one for one in quota.gone if one[0] > since(as_of, caps))
+def gone(quota: Quota, as_of: int, count: int) -> Quota:
+    """So many were forgotten at a time of the shard; what can count no more by then, whatever policy comes, is let
+    go."""
+    kept = tuple(one for one in quota.gone if one[0] > as_of - DAY_MS_MOST)
     return Quota(quota.living, (*kept, (as_of, count)))
 
 

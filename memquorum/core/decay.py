@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
 from memquorum.core.records import Crossing
-from memquorum.core.tiers import LONG_TERM
+from memquorum.core.tiers import ALIVE, LONG_TERM
 from memquorum.ports import DueMemory
 
 _EXACT = Context(prec=28, rounding=ROUND_HALF_EVEN)
@@ -133,7 +133,7 @@ def crossed(last_access: int, as_of: int, policy: Policy) -> bool:
 
 
 def span_ms(policy: Policy) -> int:
-    """The smallest age in whole milliseconds at which `crossed` holds: due_at = last access + span.
+    """The smallest age in whole milliseconds at which `crossed` holds.
 
     Raises PolicyError where D stays at or above δ for a thousand years.
     """
@@ -143,6 +143,11 @@ def span_ms(policy: Policy) -> int:
 def due_at(last_access: int, policy: Policy) -> int:
     """The first millisecond at which a memory that nobody touches again has crossed."""
     return last_access + span_ms(policy)
+
+
+def unused_since(as_of: int, policy: Policy) -> dict[str, int]:
+    """The last access, by tier, of what crosses just at `as_of`: what nobody used after it has crossed by then."""
+    return {tier: as_of - span_ms(of_tier(policy, tier)) for tier in ALIVE}
 
 
 def scan(memories: Iterable[tuple[str, int]], as_of: int, policy: Policy) -> list[str]:
@@ -156,7 +161,7 @@ def scan(memories: Iterable[tuple[str, int]], as_of: int, policy: Policy) -> lis
 def crossings(due: Iterable[DueMemory], as_of: int, policy: Policy) -> tuple[Crossing, ...]:
     """What of the due memories has crossed at `as_of`, in their order: a wake-up judges again, it does not believe.
 
-    The schedule may have been written under another policy, or have run ahead of the tick that is being answered.
+    The schedule may have run ahead of the tick that is being answered.
     """
     return tuple(
         Crossing(

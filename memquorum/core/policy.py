@@ -1,11 +1,13 @@
 """Every number that decides a memory's fate, with its default and its source.
 
-The policy is part of the genesis file, so all members and every auditor judge by the same numbers. Scores are
-integers in millionths (`ppm`), times are milliseconds; only the decay's scales and weights are real numbers.
+The genesis file names the first policy, and a shard's members decide on another by an order of the operator
+(`core.orders.configuration`); so all members and every auditor judge by the same numbers. Scores are integers in
+millionths (`ppm`), times are milliseconds; only the decay's scales and weights are real numbers.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from fractions import Fraction
@@ -35,6 +37,8 @@ UNCAPPED: Mapping[str, str] = MappingProxyType({"epoch_share": "1", "day_share":
 
 # A decay that takes longer than a thousand years to cross δ is refused: nothing would ever be nominated.
 MAX_SPAN_MS = 1000 * 365 * 24 * 3600 * 1000
+DAY_MS_MOST = 366 * 24 * 3600 * 1000
+"""How long what was forgotten may count at most against a cap (`caps.day_ms`): so long an audit keeps it in mind."""
 
 
 class PolicyError(ValueError):
@@ -177,6 +181,41 @@ def of_genesis(data: dict[str, Any]) -> Policy:
     return from_json({"caps": UNCAPPED} | data)
 
 
+def written(policy: Policy) -> str:
+    """The one text of a policy, with every setting: what an order holds, and the digest of a configuration covers."""
+    return json.dumps(to_json(policy), ensure_ascii=True, sort_keys=True, separators=(",", ":"))
+
+
+def read(text: str) -> Policy:
+    """The policy of a text that `written` gave. Raises PolicyError for any other: two readers of one text must not come
+    to two policies, nor one that was made later, and has another default, to another one than this."""
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise PolicyError(f"policy: no JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise PolicyError(f"policy: {type(data).__name__} is no object with sections")
+    policy = from_json(data)
+    if written(policy) != text:
+        told = to_json(policy)
+        missing = [f"{name}.{key}" for name, keys in told.items() for key in keys if key not in data.get(name, {})]
+        if missing:
+            raise PolicyError(f"policy: it leaves out {', '.join(missing)}")
+        raise PolicyError("policy: not written as `python -m infra policy` writes it")
+    return policy
+
+
+def differences(before: Policy, after: Policy) -> dict[str, tuple[Any, Any]]:
+    """The settings that differ, as `section.setting` → (before, after), both as plain JSON values."""
+    old, new = to_json(before), to_json(after)
+    return {
+        f"{section}.{key}": (old[section][key], value)
+        for section, values in new.items()
+        for key, value in values.items()
+        if old[section][key] != value
+    }
+
+
 def _section(name: str, kind: Any, values: Any) -> Any:
     default = kind()
     if not isinstance(values, Mapping):
@@ -204,8 +243,50 @@ def _like(default: Any, value: Any, where: str) -> Any:
         raise PolicyError(f"policy: {where} = {value!r} is not a {type(default).__name__}") from None
 
 
+_SPAN = (0, MAX_SPAN_MS)
+_SHARE = (0, PPM)
+_COUNT = (0, 2**31 - 1)
+# What a setting may be, both ends included: else a time could be one that no database has, and a share more than all.
+_RANGES: Mapping[str, tuple[int, int]] = MappingProxyType(
+    {
+        "decay.variance_warning": (0, 1),
+        "salience.encode_threshold": (0, 1),
+        "salience.buffer_size": (1, _COUNT[1]),
+        "forget.omega_decay_ppm": _SHARE,
+        "forget.omega_relevance_ppm": _SHARE,
+        "forget.theta_ppm": _SHARE,
+        "forget.grace_ms": _SPAN,
+        "promote.salience_ppm": _SHARE,
+        "promote.age_ms": _SPAN,
+        "promote.bfs_ppm": _SHARE,
+        "promote.grounded_ppm": _SHARE,
+        "promote.consistency_ppm": _SHARE,
+        "promote.certainty_ppm": _SHARE,
+        "promote.yes_ppm": _SHARE,
+        "promote.validity_ppm": _SHARE,
+        "epoch.interactions": _COUNT,
+        "epoch.interval_ms": _SPAN,
+        "epoch.capacity": _COUNT,
+        "epoch.proposals_max": (1, 65_536),
+        "epoch.retry_ms": (0, 24 * 3600 * 1000),
+        "epoch.rest_epochs": (1, _COUNT[1]),
+        "epoch.rest_epochs_max": (1, _COUNT[1]),
+        # At least one, or a small namespace forgets nothing.
+        "caps.floor": (1, _COUNT[1]),
+        "caps.day_ms": (1, DAY_MS_MOST),
+        "protection.pins_max": _COUNT,
+        "protection.needs_max": _COUNT,
+        "protection.lapse_ms": (1, MAX_SPAN_MS),
+    }
+)
+
+
 def _check(policy: Policy) -> None:
-    decay, salience, forget, promote = policy.decay, policy.salience, policy.forget, policy.promote
+    decay, forget, promote = policy.decay, policy.forget, policy.promote
+    for name, (least, most) in _RANGES.items():
+        section, _, key = name.partition(".")
+        if not least <= getattr(getattr(policy, section), key) <= most:
+            raise _error(f"{name} must lie in [{least}, {most}]")
     rules = (
         (len(decay.scales_s) == len(decay.weights) > 0, "decay.scales_s and decay.weights differ in length"),
         (all(s > 0 for s in decay.scales_s), "decay.scales_s must be positive"),
@@ -213,11 +294,8 @@ def _check(policy: Policy) -> None:
         (abs(sum(decay.weights) - 1) < 1e-9, "decay.weights must sum to 1"),
         (0 < decay.delta < 1, "decay.delta must lie between 0 and 1"),
         (decay.long_term >= 1, "decay.long_term must be at least 1"),
-        (0 <= salience.encode_threshold <= 1, "salience.encode_threshold must lie in [0, 1]"),
-        (salience.buffer_size > 0, "salience.buffer_size must be positive"),
         (forget.omega_decay_ppm + forget.omega_relevance_ppm == PPM, "forget.omega_* must sum to 1,000,000"),
         (Fraction(1, 2) < forget.alpha <= 1, "forget.alpha must lie in (1/2, 1]"),
-        (forget.grace_ms >= 0, "forget.grace_ms must not be negative"),
         (
             promote.bfs_ppm + promote.grounded_ppm + promote.consistency_ppm + promote.certainty_ppm == PPM,
             "promote.*_ppm weights must sum to 1,000,000",
@@ -225,13 +303,7 @@ def _check(policy: Policy) -> None:
         (Fraction(1, 2) < promote.tau <= 1, "promote.tau must lie in (1/2, 1]"),
         (0 < policy.caps.epoch_share <= 1, "caps.epoch_share must lie in (0, 1]"),
         (0 < policy.caps.day_share <= 1, "caps.day_share must lie in (0, 1]"),
-        (policy.caps.floor >= 1, "caps.floor must be at least 1, or a small namespace forgets nothing"),
-        (policy.caps.day_ms > 0, "caps.day_ms must be positive"),
-        (policy.protection.pins_max >= 0, "protection.pins_max must not be negative"),
-        (policy.protection.needs_max >= 0, "protection.needs_max must not be negative"),
-        (policy.protection.lapse_ms > 0, "protection.lapse_ms must be positive"),
-        (policy.epoch.proposals_max > 0, "epoch.proposals_max must be positive"),
-        (1 <= policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must be ≥ 1, ≤ its cap"),
+        (policy.epoch.rest_epochs <= policy.epoch.rest_epochs_max, "epoch.rest_epochs must not be above its cap"),
     )
     hold(rules, _error)
     slowest = zip([scale * decay.long_term for scale in decay.scales_s], decay.weights, strict=True)

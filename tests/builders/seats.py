@@ -12,7 +12,7 @@ from memquorum.core.consensus import events as t
 from memquorum.core.identity.keys import Sign
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import sign
-from memquorum.core.records import ClockTicked, MembersOrdered, NominationProposed, Proposal
+from memquorum.core.records import ClockTicked, ConfigurationOrdered, NominationProposed, Proposal
 from memquorum.schema_files import load_codec
 from tests.builders import votes
 from tests.builders.genesis import public_key, seed_of
@@ -77,7 +77,7 @@ class Fleet:
         if signed:
             self.signed[member] = MemorySignState()
 
-    def nominate(self, genesis: Genesis, epoch: int, order: MembersOrdered | None = None) -> None:
+    def nominate(self, genesis: Genesis, epoch: int, order: ConfigurationOrdered | None = None) -> None:
         """What a configuration is to vote on: an order, or a memory that nobody knows."""
         data, why = None, "interval"
         proposal = Proposal(("m",), votes.GREENHOUSE, "forget", "decayed", 0, 0, 0)

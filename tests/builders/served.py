@@ -96,7 +96,7 @@ class Store:
         self.filters += [] if gates is None else [gates]
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
         row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
-        return shown((*row, 3, 0, 0, 600_000, 4, "episodic", 0, None, "")) if seen else None
+        return shown((*row, 3, 0, 0, 600_000, "episodic", 0, None, "")) if seen else None
 
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
         self.filters += [] if gates is None else [gates]

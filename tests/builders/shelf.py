@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memquorum.core.avro import Codec
@@ -29,10 +29,12 @@ class Shelf:
     requests: list[bytes] = field(default_factory=list)
     stands: dict[str, Quota] = field(default_factory=dict)
 
-    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
-        self._note("due", shard, as_of, limit)
-        found = [memory for memory in self.due_memories if memory.due_at <= as_of and memory.namespace not in without]
-        return found[:limit]
+    def due(
+        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
+        self._note("due", shard, max(unused_since.values()), limit)
+        early = [one for one in self.due_memories if one.last_access <= unused_since[one.tier]]
+        return [one for one in early if one.namespace not in without][:limit]
 
     def quotas(self, namespaces: Iterable[str], since: int) -> dict[str, Quota]:
         return {name: self.stands[name] for name in namespaces if name in self.stands}

@@ -13,14 +13,14 @@ from memquorum.core.consensus.certificate import proposal_digest
 from memquorum.core.decay import decay_ppm, of_tier
 from memquorum.core.identity import messages
 from memquorum.core.identity.membership import Genesis, GenesisError
-from memquorum.core.orders.members import apply, configuration_digest, order_id
+from memquorum.core.orders.configuration import apply, configuration_digest, order_id
 from memquorum.core.orders.restore import REASON
 from memquorum.core.policy import PPM, Policy
 from memquorum.core.records import (
     BallotCast,
     Commit,
+    ConfigurationOrdered,
     ErasureOrdered,
-    MembersOrdered,
     NominationProposed,
     Opinion,
     OrderFound,
@@ -56,14 +56,14 @@ def seed_in(genesis: Genesis, signer: str) -> bytes:
     return next(seed_of(name) for name in names if public_key(name) == genesis.key_of(signer))
 
 
-def order(genesis: Genesis, action: str, shard: int = 0, **changes: Any) -> MembersOrdered:
+def order(genesis: Genesis, action: str, shard: int = 0, **changes: Any) -> ConfigurationOrdered:
     """An order for a configuration, as the operator would write it."""
     base = configuration_digest(genesis)
-    return MembersOrdered(genesis.cluster, genesis.config, shard, base, action, **changes)
+    return ConfigurationOrdered(genesis.cluster, genesis.config, shard, base, action, **changes)
 
 
 def configuring(
-    codec: Codec, genesis: Genesis, order_: MembersOrdered, vote: Vote | None = None, **more: Any
+    codec: Codec, genesis: Genesis, order_: ConfigurationOrdered, vote: Vote | None = None, **more: Any
 ) -> tuple[bytes, list[bytes]]:
     """As `decision`, of an order."""
     sealed = signed(codec, genesis, "operator", order_)
@@ -108,7 +108,7 @@ def restoring(
     return decision(codec, genesis, wanted, vote or everybody, order=codec.encode(found), trigger=why, **more)
 
 
-def ordered(codec: Codec, order: MembersOrdered) -> Proposal:
+def ordered(codec: Codec, order: ConfigurationOrdered) -> Proposal:
     """The proposal of an order."""
     return Proposal((order_id(codec.encode(order)),), "", "configure", order.action, 0, 0, 0)
 

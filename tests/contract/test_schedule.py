@@ -8,6 +8,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.caps import Quota
 from memquorum.core.decay import span_ms
 from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.ports import Candidate, DueMemory, ShardStatus
 from tests.builders import genesis, votes
 from tests.builders.protections import accepted as protection
@@ -31,17 +32,22 @@ def shard(world: World, codec: Codec) -> Shard:
     return world.shard(codec, GENESIS)
 
 
+def since(at: int) -> dict[str, int]:
+    """What nobody used after this time, of either tier."""
+    return dict.fromkeys(ALIVE, at)
+
+
 def test_due_is_what_has_crossed_oldest_first(world: World, shard: Shard) -> None:
     for event, at in (("a", 3_000), ("b", 1_000), ("c", 2_000), ("d", 1_000)):
         shard.episode(event, at)
     world.flush(shard)
     first = sorted([B, D])
-    assert world.schedule.due(0, SPAN + 999, 10) == []
-    assert [m.memory_id for m in world.schedule.due(0, SPAN + 1_000, 10)] == first  # ties by id
-    assert [m.memory_id for m in world.schedule.due(0, SPAN + 5_000, 10)] == [*first, C, A]
-    assert [m.memory_id for m in world.schedule.due(0, SPAN + 5_000, 3)] == [*first, C]
-    assert world.schedule.due(0, SPAN + 2_000, 10)[2] == DueMemory(C, NAMESPACE, 2_000, 2_000 + SPAN)
-    assert world.schedule.due(1, LATE, 10) == []
+    assert world.schedule.due(0, since(999), 10) == []
+    assert [m.memory_id for m in world.schedule.due(0, since(1_000), 10)] == first  # ties by id
+    assert [m.memory_id for m in world.schedule.due(0, since(5_000), 10)] == [*first, C, A]
+    assert [m.memory_id for m in world.schedule.due(0, since(5_000), 3)] == [*first, C]
+    assert world.schedule.due(0, since(2_000), 10)[2] == DueMemory(C, NAMESPACE, 2_000)
+    assert world.schedule.due(1, since(LATE), 10) == []
 
 
 def test_an_access_moves_what_is_due(world: World, shard: Shard) -> None:
@@ -49,8 +55,8 @@ def test_an_access_moves_what_is_due(world: World, shard: Shard) -> None:
     world.flush(shard)
     shard.access(A, 4_000)
     world.flush(shard)
-    assert world.schedule.due(0, SPAN + 3_999, 10) == []
-    assert world.schedule.due(0, SPAN + 4_000, 10) == [DueMemory(A, NAMESPACE, 4_000, 4_000 + SPAN)]
+    assert world.schedule.due(0, since(3_999), 10) == []
+    assert world.schedule.due(0, since(4_000), 10) == [DueMemory(A, NAMESPACE, 4_000)]
 
 
 def test_what_was_kept_rests_and_what_was_forgotten_is_gone(world: World, shard: Shard) -> None:
@@ -61,16 +67,18 @@ def test_what_was_kept_rests_and_what_was_forgotten_is_gone(world: World, shard:
     shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
     world.flush(shard)
     # A was kept in epoch 1 and rests until epoch 3.
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [C]
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [C]
     shard.decide([votes.proposal(C, "promote")])
     world.flush(shard)
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [A, C]  # C later, by the scales of its tier
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == sorted([A, C])  # from either tier
+    short = {SHORT_TERM: LATE, LONG_TERM: 999}
+    assert [m.memory_id for m in world.schedule.due(0, short, 10)] == [A]
     shard.decide([votes.proposal(A, "forget")], votes.nobody)
     world.flush(shard)
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [C]
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [C]
     shard.access(A, 2_000)  # use ends the rest
     world.flush(shard)
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [A, C]
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [C, A]
 
 
 def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shard: Shard) -> None:
@@ -88,8 +96,8 @@ def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shar
     assert world.schedule.quotas([NAMESPACE], LATE - 1) == {NAMESPACE: Quota(2, ((LATE, 1), (LATE + 5, 2)))}
     assert world.schedule.quotas([NAMESPACE], LATE) == {NAMESPACE: Quota(2, ((LATE + 5, 2),))}
     assert world.schedule.quotas([], 0) == {}
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == sorted([memory_id("e"), A])
-    assert world.schedule.due(0, LATE, 10, {NAMESPACE}) == []
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == sorted([memory_id("e"), A])
+    assert world.schedule.due(0, since(LATE), 10, {NAMESPACE}) == []
 
 
 def test_what_is_protected_is_not_due_nor_a_candidate(world: World, shard: Shard, codec: Codec) -> None:
@@ -98,11 +106,11 @@ def test_what_is_protected_is_not_due_nor_a_candidate(world: World, shard: Shard
     shard.tick(LATE)
     shard.protect(protection(codec, "pin", A, cluster=GENESIS.cluster))
     world.flush(shard)
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == [B]
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [B]
     assert [c.memory_id for c in world.schedule.candidates(0, [A, B])] == [B]
     shard.protect(protection(codec, "unpin", A, 2, cluster=GENESIS.cluster))
     world.flush(shard)
-    assert [m.memory_id for m in world.schedule.due(0, LATE, 10)] == sorted([A, B])
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == sorted([A, B])
 
 
 def test_promotable_is_salient_old_enough_and_short_term(world: World, shard: Shard) -> None:
@@ -142,10 +150,10 @@ def test_candidates_are_the_living_in_the_order_asked_for(world: World, shard: S
     shard.decide([votes.proposal(B, "demote")], votes.nobody)
     world.flush(shard)
     assert [c.memory_id for c in world.schedule.candidates(0, [B, C])] == [C]  # B rests, for the kind of its tier
-    assert [(m.memory_id, m.tier) for m in world.schedule.due(0, LATE, 10)] == [(C, "short-term")]
+    assert [(m.memory_id, m.tier) for m in world.schedule.due(0, since(LATE), 10)] == [(C, "short-term")]
     shard.access(B, LATE)
     world.flush(shard)
-    found = world.schedule.due(0, 2 * LATE, 10)
+    found = world.schedule.due(0, since(2 * LATE), 10)
     assert [(m.memory_id, m.tier) for m in found] == [(C, "short-term"), (B, "long-term")]
 
 

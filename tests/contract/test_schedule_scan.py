@@ -44,7 +44,7 @@ def test_what_is_due_is_what_the_scan_finds(world: World, codec: Codec, policy: 
         world.flush(shard)
         # Just before, at and after an instant at which one of them falls due, where an off-by-one shows.
         as_of = dice.choice(strengths).last_access + span + dice.choice((-1, 0, 1))
-        due = [memory.memory_id for memory in world.schedule.due(0, as_of, 1000)]
+        due = [memory.memory_id for memory in world.schedule.due(0, decay.unused_since(as_of, policy), 1000)]
         scanned = decay.scan([(s.memory_id, s.last_access) for s in strengths], as_of, policy)
         assert sorted(due) == sorted(scanned), f"step {step}, as of {as_of}"
         found_some = found_some or bool(due)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -44,9 +44,11 @@ class Flaky(InMemorySchedule):
         self.down: set[str] = set()
         self.refused: dict[str, threading.Semaphore] = {q: threading.Semaphore(0) for q in ("due", "candidates")}
 
-    def due(self, shard: int, as_of: int, limit: int, without: Collection[str] = ()) -> list[DueMemory]:
+    def due(
+        self, shard: int, unused_since: Mapping[str, int], limit: int, without: Collection[str] = ()
+    ) -> list[DueMemory]:
         self._may("due")
-        return super().due(shard, as_of, limit, without)
+        return super().due(shard, unused_since, limit, without)
 
     def candidates(self, shard: int, memory_ids: Sequence[str]) -> list[Candidate]:
         self._may("candidates")
@@ -75,7 +77,7 @@ def shard(world: World, codec: Codec) -> Shard:
 @asynccontextmanager
 async def running(bootstrap: str, data_dir: Path, codec: Codec, schedule: Schedule) -> AsyncIterator[None]:
     app = faust_app.create(bootstrap, data_dir, GENESIS.shards, GROUP)
-    decay.attach(app, codec, POLICY, schedule)
+    decay.attach(app, codec, GENESIS, schedule)
     nomination.attach(app, codec, GENESIS, cluster.seed_of(nomination.SIGNER), schedule)
     app.finalize()
     await app.start()

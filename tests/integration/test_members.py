@@ -10,6 +10,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 from db.schedule import PostgresSchedule
 from memquorum import topics
@@ -17,6 +18,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked
 from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.identity.messages import open_any
+from memquorum.core.journal.effects import Rules
+from memquorum.core.journal.replay import Replay
+from memquorum.core.policy import written
 from memquorum.core.records import DecayCrossed, JournalHead, Standing
 from memquorum.telemetry.bundle import Telemetry
 from streams.nomination import Nomination
@@ -83,7 +87,7 @@ class Shard:
 
     def order(self, genesis: Genesis, action: str, **changes: Any) -> None:
         wanted = order(genesis, action, **changes)
-        orders.publish_members(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
+        orders.publish_configurations(self.bootstrap, [(wanted, signed(self.codec, genesis, "operator", wanted))])
 
     def nominate(self, epoch: int) -> bool:
         """A tick at which nothing is due; whether there was an order to be voted on, and it was nominated."""
@@ -139,6 +143,35 @@ def shard(fresh_kafka: str, databases: tuple[str, str], codec: Codec, tmp_path: 
     made = Shard(fresh_kafka, databases, codec, tmp_path)
     yield made
     made.close()
+
+
+def test_another_policy_is_decided_and_everybody_judges_by_it(shard: Shard) -> None:
+    """Commit, audit and rebuild come to the same, and a rebuild of what stood before it to the policy of before."""
+    shard.world.tick(SHARD, LATE)
+    shard.start()
+    first = shard.genesis.policy
+    wanted = replace(first, forget=replace(first.forget, grace_ms=HOUR, theta_ppm=300_000))
+    shard.order(shard.genesis, "policy", policy=written(wanted))
+    assert shard.nominate(1)
+    checked = shard.decided(1)
+    assert checked.configures is not None and checked.configures.policy == wanted
+    shard.applied(1)
+    (now,) = configurations.read(shard.bootstrap, shard.genesis, shard.codec)
+    assert (now.policy, now.policy_version, now.at(1).policy) == (wanted, 1, first)
+    # The same order once more is for a configuration that is over.
+    shard.order(shard.genesis, "policy", policy=written(wanted))
+    assert not shard.nominate(2)
+    shard.world.nominate(SHARD, 2, LATE, ["00000000-0000-5000-8000-000000000002"], config=1)
+    assert shard.decided(2).body.config == 1
+    report = shard.end(2)
+    assert report.ok, [finding for each in report.shards for finding in each.findings]
+    links = [message.value() or b"" for message in standing(shard.bootstrap, topics.JOURNAL, shard.genesis.shards)]
+    assert len(links) == 3
+    for through, policy in ((1, first), (len(links), wanted)):
+        replay = Replay(Rules(shard.codec, shard.genesis), SHARD)
+        for data in links[:through]:
+            replay.take([replay.read(data)])
+        assert replay.configuration.policy == policy
 
 
 def test_a_weight_and_a_removal_are_decided_while_epochs_go_on(shard: Shard) -> None:

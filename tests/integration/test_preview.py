@@ -47,8 +47,8 @@ def store(databases: tuple[str, str], codec: Codec) -> str:
 
 def test_it_tells_what_is_due_and_changes_nothing(store: str, tmp_path: Path) -> None:
     with moment(store) as read:
-        (found,) = look(read, GENESIS, GENESIS.policy, None, 0)
-        assert look(read, GENESIS, GENESIS.policy, "elsewhere", 0) == []
+        (found,) = look(read, GENESIS, dict.fromkeys(range(GENESIS.shards), GENESIS.policy), None, 0)
+        assert look(read, GENESIS, dict.fromkeys(range(GENESIS.shards), GENESIS.policy), "elsewhere", 0) == []
         with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
             pin = {"memory_id": memory_id("m0"), "kind": "pin"}
             read._connection.execute(QUERIES["protection_delete"], {"rows": Json([pin])})

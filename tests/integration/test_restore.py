@@ -202,7 +202,7 @@ def test_a_use_that_came_after_its_memory_was_forgotten_brings_it_back_by_a_vote
     schedule = PostgresSchedule(databases[0])
     standing = Standing(1, 5_000, 2, 0, 0, 5_000)
     tick = DecayCrossed(SHARD, 6_000, accepted_offset=ticked_at, journal_seq=7, crossed=(), standing=standing)
-    ((_, found, order),) = OpenOrders(flow.codec, GENESIS, schedule).due(standing, tick)
+    ((_, found, order),) = OpenOrders(flow.codec, GENESIS, schedule).due(standing, tick, GENESIS.policy)
     schedule.close()
     assert (order.memory_ids, found.accepted_at) == ((a,), 5_001)
     flow.epoch[SHARD] += 1

@@ -92,7 +92,7 @@ class TwoBallots(Behaviour):
         if nomination is None:
             return (said,)
         opinions = tuple(
-            self.world.opinion(proposal, not opinion.yes)
+            self.world.opinion(proposal, not opinion.yes, nomination.config)
             for proposal, opinion in zip(nomination.proposals, self.world.said(body, nomination), strict=True)
         )
         part = self.some()
@@ -196,7 +196,7 @@ class Forges(Behaviour):
         if nomination is None or body.member == self.liar.me:
             return ballot
         opinions = tuple(
-            self.world.opinion(proposal, not opinion.yes)
+            self.world.opinion(proposal, not opinion.yes, nomination.config)
             for proposal, opinion in zip(nomination.proposals, self.world.said(body, nomination), strict=True)
         )
         return self.world.forged(self.liar.me, replace(body, opinions=opinions, terms=None))

@@ -1,4 +1,4 @@
-"""What is ordered in a simulated world: another membership, other keys, erasures, what is to come back; and old orders.
+"""What is ordered in a simulated world: other members, keys and policies, erasures, what is to come back; old orders.
 
 The operator and the nomination service do here what `infra.members` and `streams` do, and members judge as
 `workers.replica.casting` does: what they know of an order beside its rules is what they have read and what was decided.
@@ -14,8 +14,8 @@ from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.ids import memory_id
-from memquorum.core.orders.erase import ERASURE
-from memquorum.core.orders.members import (
+from memquorum.core.orders.configuration import (
+    POLICY,
     RESIZES,
     ROTATE_SERVICE,
     apply,
@@ -23,11 +23,13 @@ from memquorum.core.orders.members import (
     next_id,
     order_id,
 )
+from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.restore import REQUEST
+from memquorum.core.policy import written
 from memquorum.core.records import (
+    ConfigurationOrdered,
     DecayCrossed,
     ErasureOrdered,
-    MembersOrdered,
     NominationProposed,
     OrderFound,
     RestoreOrdered,
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from tests.simulation.node import Node
     from tests.simulation.world import World
 
-FURTHER = ("add", "rotate", ROTATE_SERVICE, "reliability", "erase", "restore", "again")
+FURTHER = ("add", "rotate", ROTATE_SERVICE, "reliability", POLICY, "erase", "restore", "again")
 """What may be ordered of an epoch beside weights and removals. `again`: a nomination service that lies has an order
 voted on that was answered."""
 
@@ -80,7 +82,7 @@ class Desk:
         if order is None:
             return None
         told = f"service:{order.name}" if action == ROTATE_SERVICE else f"member {order.member}"
-        world.tell(None, f"The operator orders {action} of {told if action != 'reliability' else 'all'}.")
+        world.tell(None, f"The operator orders {action} of {told if order.member >= 0 or order.name else 'all'}.")
         name = order_id(world.codec.encode(order))
         return nomination.build_order(world.genesis, standing, tick, (world.signed("operator", order), order, name))
 
@@ -108,12 +110,12 @@ class Desk:
 
     # Orders ---------------------------------------------------------------------------------------------------------
 
-    def _members(self, action: str, epoch: int) -> MembersOrdered | None:
+    def _members(self, action: str, epoch: int) -> ConfigurationOrdered | None:
         world, dice = self._world, self._world.dice
         genesis, plan = world.genesis, world.plan
         who = genesis.members[dice.roll(genesis.n, "ordered", epoch)]
         place = (genesis.cluster, genesis.config, plan.shard, configuration_digest(genesis), action)
-        order = MembersOrdered(*place, who.id, weight_milli=700 + dice.roll(600, "weight", epoch))
+        order = ConfigurationOrdered(*place, who.id, weight_milli=700 + dice.roll(600, "weight", epoch))
         match action:
             case "add":
                 new = next_id(genesis)
@@ -126,6 +128,12 @@ class Desk:
             case "rotate-service":
                 name = dice.pick(("nomination", "nomination", "journal"), "which service", epoch)
                 order = replace(order, member=-1, name=name, public_key=next_key(genesis, f"service:{name}"))
+            case "policy":
+                limits = genesis.policy
+                scales = (10.0, 60.0, 3_600.0 + dice.roll(3_600, "a scale", epoch))
+                forget = replace(limits.forget, theta_ppm=300_000 + dice.roll(200_000, "theta", epoch))
+                made_by = replace(limits, forget=forget, decay=replace(limits.decay, scales_s=scales))
+                order = replace(order, member=-1, weight_milli=0, policy=written(made_by))
             case "reliability":
                 through = max(world.shown, default=0)
                 rates = reliabilities(genesis, world.shown, through) if through else None

@@ -22,7 +22,7 @@ from memquorum.core.decay import decay_ppm, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import digest
 from memquorum.core.ids import shard_of
-from memquorum.core.orders.members import configuration_digest
+from memquorum.core.orders.configuration import configuration_digest
 from memquorum.core.policy import PPM
 from memquorum.core.records import BallotCast, NominationProposed, Opinion, Proposal, Signed
 from memquorum.core.vote.columns import BadBallot, places_of, read
@@ -263,6 +263,7 @@ class World:
                 proposal,
                 (record.order is None or self.orders.holds(node, nominated, at))
                 and (proposal.kind in _BY_ORDER or self._likes(node, record, at)),
+                record.config,
             )
             for at, proposal in enumerate(record.proposals)
         )
@@ -272,11 +273,12 @@ class World:
 
     def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
         """What a ballot that holds says of each proposal."""
-        return read(cast, nomination, places_of(nomination), self.genesis.policy).opinions
+        policy = (self.genesis.of(nomination.config) or self.genesis).policy
+        return read(cast, nomination, places_of(nomination), policy).opinions
 
-    def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
-        """A yes or no that every check accepts."""
-        policy = self.genesis.policy
+    def opinion(self, proposal: Proposal, yes: bool, config: int) -> Opinion:
+        """A yes or no that every check of a configuration accepts."""
+        policy = (self.genesis.of(config) or self.genesis).policy
         if proposal.kind in _BY_ORDER:
             return Opinion(yes, PPM * yes, (PPM * yes,))
         if proposal.kind == RESTORE.name:

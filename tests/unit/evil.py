@@ -165,7 +165,7 @@ def _outlook() -> None:
     from memquorum.core.vote.preview import Example, Outlook, Vote
 
     example = Example(EVIL, EVIL, 0, 0, Vote(True, 3, 1), True)
-    print("\n".join(forget.lines([Outlook(EVIL, 0, 1, 1, reasons={EVIL: 1}, examples=[example])], Policy())))
+    print("\n".join(forget.lines([Outlook(EVIL, 0, 1, 1, reasons={EVIL: 1}, examples=[example])], {0: Policy()})))
 
 
 def _status(folder: Path) -> None:

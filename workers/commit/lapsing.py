@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 from db.store import PostgresStore
 from memquorum.core.commit import ordering
-from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.rows import Change, Keys
 from memquorum.core.journal.workset import Net, Workset
 from workers.commit.line import Line
@@ -26,18 +25,18 @@ _PART_MOST = 1_000
 class Lapsing:
     """Knows which shards may have goals that are due. Of one session: what it forgets is only asked for again."""
 
-    def __init__(self, rules: Rules, store: PostgresStore, own_clock: OwnClock | None) -> None:
+    def __init__(self, store: PostgresStore, own_clock: OwnClock | None) -> None:
         """`own_clock`: as of commit.run."""
-        self._rules, self._store, self._own_clock = rules, store, own_clock
-        self._after = rules.genesis.policy.protection.lapse_ms
-        self._looked: dict[int, int] = {}
+        self._store, self._own_clock = store, own_clock
+        # By shard: its time, and the policy's span, when nothing was due.
+        self._looked: dict[int, tuple[int, int]] = {}
 
     def round(self, lines: Mapping[int, Line]) -> list[tuple[Net, Change]]:
         """Ends one goal of each shard that has one that is due, as far as an entry takes it; written, and still to be
         published. Raises what the store raises."""
-        wanted = [shard for shard, line in lines.items() if self._moved(shard, line.state.as_of)]
-        due = self._store.goals_due(wanted, self._after, _PART_MOST) if wanted else {}
-        self._looked |= {shard: lines[shard].state.as_of for shard in wanted if shard not in due}
+        wanted = {shard: _after(line) for shard, line in lines.items() if self._moved(line)}
+        due = self._store.goals_due(wanted, _PART_MOST) if wanted else {}
+        self._looked |= {shard: (lines[shard].state.as_of, wanted[shard]) for shard in wanted if shard not in due}
         done: list[tuple[Net, Change]] = []
         states = {lines[shard].state: Keys(protected=frozenset(goal.memory_ids)) for shard, goal in due.items()}
         if not due:
@@ -45,15 +44,23 @@ class Lapsing:
         with self._store.transaction(states) as transaction:
             for shard, goal in due.items():
                 work = Workset(transaction.rows[shard])
-                change = ordering.apply_lapsed(self._rules, work.rows, goal)
+                change = ordering.apply_lapsed(lines[shard].rules, work.rows, goal)
                 work.absorb(change)
                 done.append((work.net(), change))
                 log.info("%s in %r lapsed: %d memories", goal.kind, goal.namespace, len(goal.memory_ids))
             transaction.write([net for net, _ in done], {}, {})
         return done
 
-    def _moved(self, shard: int, as_of: int) -> bool:
-        """Whether the shard's time moved on by as much as matters since nothing was due, and is not ahead of ours."""
-        if as_of < self._looked.get(shard, 0) + self._after // 1_000:
+    def _moved(self, line: Line) -> bool:
+        """Whether the shard's time moved on by as much as matters since nothing was due, or another policy came, and
+        that time is not ahead of ours."""
+        as_of, after = line.state.as_of, _after(line)
+        looked_at, looked_for = self._looked.get(line.state.shard, (0, after))
+        if looked_for == after and as_of < looked_at + after // 1_000:
             return False
         return self._own_clock is None or not self._own_clock.early_ms(as_of)
+
+
+def _after(line: Line) -> int:
+    """How long after it was last spoken of a goal of the shard lapses."""
+    return line.rules.genesis.policy.protection.lapse_ms

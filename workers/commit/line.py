@@ -118,14 +118,16 @@ class Batch:
         vectors: Mapping[int, Vector],
         tombstones: Tombstones,
     ) -> Net:
-        """Judges everything, in order: the decision first. `contents`, `vectors`: what could be opened. `tombstones`:
-        what keeps episodes out.
+        """Judges everything, in order: the decision first, and the rest by the configuration that it leaves.
+        `contents`, `vectors`: what could be opened. `tombstones`: what keeps episodes out.
 
         Of `vectors`, by offset, those that took effect are afterwards in `reencoded`, by memory.
         """
         work = Workset(rows)
         if self.certified is not None:
             self._decide(rules, work, self.certified)
+            if self.rejected is None and self.certified.checked.configures is not None:
+                rules = replace(rules, genesis=self.certified.checked.configures)
         for item in self.items:
             change = _judge(rules, work.rows, item, contents, tombstones)
             work.absorb(change)

@@ -164,7 +164,7 @@ class _Session:
         self._strangers, self._last = strangers, last
         self._destroyer = Destroyer(rules.codec, store, vault, self._patiently)
         self._destruction = Destruction(rules, store, self._destroyer.destroy, own_clock, shown.health)
-        self._lapsing = Lapsing(rules, store, own_clock)
+        self._lapsing = Lapsing(store, own_clock)
         self._erasing = Erasing(rules, store, self._destroyer.destroy, outbox.signed_head, residue_ms)
         self._recalling = Recalling(rules.codec, bootstrap, store, partial(self._patiently, vault.open))
         self._lines: dict[int, Line] = {}

@@ -12,11 +12,12 @@ from memquorum.core.consensus.certificate import Checked, Nominated
 from memquorum.core.consensus.events import BallotReady, BallotRefused, NeedBallot
 from memquorum.core.consensus.reliability import FRESH, enough, reliabilities
 from memquorum.core.consensus.replica import ShardReplica
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.orders import uses
+from memquorum.core.orders.configuration import RESIZES
 from memquorum.core.orders.envelope import order_digest
-from memquorum.core.orders.members import RESIZES
-from memquorum.core.policy import PPM
-from memquorum.core.records import MembersOrdered, Opinion, OrderFound, Signed
+from memquorum.core.policy import PPM, Policy
+from memquorum.core.records import ConfigurationOrdered, Opinion, OrderFound, Signed
 from memquorum.core.vote import asking
 from memquorum.core.vote.columns import packed
 from memquorum.core.vote.kinds import KINDS
@@ -74,6 +75,11 @@ class Casting:
         self._codec, self._view, self._walk, self._judge, self._watch = codec, view, walk, judge, watch
         self._shard, self._clock, self._own_clock = shard, clock, own_clock
         self._open: dict[bytes, _Question] = {}
+        self._policy = Policy()
+
+    def follow(self, genesis: Genesis) -> None:
+        """Another configuration is in force: by its policy memories are judged."""
+        self._policy = genesis.policy
 
     def ask(self, need: NeedBallot) -> None:
         """The core wants a ballot."""
@@ -154,14 +160,17 @@ class Casting:
         asked = asking.kind_of(record)
         if asked is None:
             order = nominated.makes
-            return self._judge.opinions(record, nominated.places) if order is None else (_whole(self._fits(nominated)),)
+            return self._judged(nominated) if order is None else (_whole(self._fits(nominated)),)
         # Whatever the rules ask of an order was asked of its nomination. What is left is what a member has to know.
         stands, kind = self._stands(self._codec.decode_as(OrderFound, record.order or b"")), KINDS[asked.name]
         if kind.attests:
             return (_whole(stands),)
         if not stands:
             return packed([kind.abstain(0)] * len(record.proposals), nominated.places)
-        return self._judge.opinions(record, nominated.places)
+        return self._judged(nominated)
+
+    def _judged(self, nominated: Nominated) -> bytes:
+        return self._judge.opinions(nominated.record, self._policy, nominated.places)
 
     def _stands(self, found: OrderFound) -> bool:
         """Whether it has read an order to erase, or a request to restore, where the nomination says that it stands; or
@@ -173,9 +182,10 @@ class Casting:
 
     def _fits(self, nominated: Nominated) -> bool:
         """Whether reliabilities follow from the history that it has seen, and whether enough members were seen at work
-        to go on with another number of them."""
+        to go on with another number of them. A key, a weight and a policy are the operator's to choose: the rules have
+        been asked."""
         signed = self._codec.decode_as(Signed, nominated.record.order or b"")
-        order, genesis = self._codec.decode_as(MembersOrdered, signed.body), nominated.makes
+        order, genesis = self._codec.decode_as(ConfigurationOrdered, signed.body), nominated.makes
         assert genesis is not None and genesis.previous is not None
         last, shown, holds = self._view.progress(self._shard).seq - 1, self._view.shown(self._shard), True
         if order.action == "reliability":

@@ -15,6 +15,7 @@ from db.view_rows import Fading, Known, Recent
 from memquorum.core import authorship, sealing
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.policy import Policy
 from memquorum.core.records import NominationProposed, Proposal
 from memquorum.core.vote.columns import Places, packed, packed_columns, places_of
 from memquorum.core.vote.grounds import RULES, Grounds, MemberContext, MemoryFacts
@@ -41,6 +42,7 @@ class _Asked:
     late, and the encoder of these embeddings, None where there are none."""
 
     nomination: NominationProposed
+    policy: Policy
     keys: Mapping[str, bytes]
     seen: Mapping[str, tuple[MemberContext, str | None]]
 
@@ -58,11 +60,12 @@ class Judge:
         self._view, self._vault, self._genesis, self._grounds = view, vault, genesis, grounds
         self._opened: OrderedDict[str, _Opened] = OrderedDict()
 
-    def opinions(self, nomination: NominationProposed, places: Places | None = None) -> bytes:
+    def opinions(self, nomination: NominationProposed, policy: Policy, places: Places | None = None) -> bytes:
         """This member's opinion on each proposal, packed. Raises VaultUnavailable: ask again later.
 
-        `places`: where the proposals of each kind stand, for who knows it. What a kind judges by last access and
-        embedding alone stays in columns from the view's rows to the ballot's bytes.
+        `policy`: of the configuration that decides. `places`: where the proposals of each kind stand, for who knows it.
+        What a kind judges by last access and embedding alone stays in columns from the view's rows to the ballot's
+        bytes.
         """
         places = places or places_of(nomination)
         ids = {kind: [i for at in where for i in nomination.proposals[at].memory_ids] for kind, where in places}
@@ -79,7 +82,7 @@ class Judge:
         wanted = known.keys() | {r.memory_id for rows in recent.values() for r in rows}
         keys = self._vault.open(wanted.union(row[1] for rows in fading.values() for row in rows))
         seen = {namespace: self._context(namespace, rows, keys) for namespace, rows in recent.items()}
-        asked = _Asked(nomination, keys, seen)
+        asked = _Asked(nomination, policy, keys, seen)
         return b"".join(
             self._in_columns(asked, kind, where, fading[kind])
             if kind in fading
@@ -110,7 +113,7 @@ class Judge:
                 near = context.relevances([alike[row][1] for row in rows], vectors)
                 accessed = np.array([alike[row][3] for row in rows], np.int64)
                 columns = [alike[row][0] for row in rows]
-                terms[:, columns] = kind.fade(accessed, near, nomination.as_of, self._genesis.policy)
+                terms[:, columns] = kind.fade(accessed, near, nomination.as_of, asked.policy)
         return packed_columns(kind, terms)
 
     def _by_facts(self, asked: _Asked, kind: Kind, where: Sequence[int], known: Mapping[str, Known]) -> bytes:
@@ -129,7 +132,7 @@ class Judge:
                 [(proposals[at], _together(facts, proposals[at])) for at in places],
                 context,
                 as_of=nomination.as_of,
-                policy=self._genesis.policy,
+                policy=asked.policy,
                 grounds=self._grounds,
             )
             found.update(zip(places, terms, strict=True))

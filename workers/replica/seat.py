@@ -81,7 +81,6 @@ class Seat:
         fleet's time is driven.
         """
         genesis = follow(codec, genesis, view.configured(shard))
-        self._grace_ms = genesis.policy.forget.grace_ms
         self.shard, self.walk = shard, Walk(codec, view, genesis, me=me, shard=shard)
         self.outbox: list[t.Send | t.Keep] = []
         self.settled: list[str] = []
@@ -127,6 +126,7 @@ class Seat:
         self.settled += part.over
         self.walk.follow(genesis)
         self.watch.follow(genesis)
+        self._casting.follow(genesis)
         self.accuser.follow(genesis, part.sign)
         self._carry_out(self.core.handle(part.began))
 
@@ -371,7 +371,7 @@ class Seat:
             commits=decided.commits,
             decisions=decided.decisions,
             forgotten=forgotten,
-            until=checked.nomination.as_of + self._grace_ms,
+            until=checked.nomination.as_of + self._part.genesis.policy.forget.grace_ms,
             restored=[i for o in decided_now if KINDS[o.kind].revives for i in o.memory_ids],
             restored_at=checked.nomination.proposals[0].last_access,
             accepted_offset=checked.nomination.accepted_offset,

@@ -34,16 +34,14 @@ async def begin_goal(service: Service, request: Request, caller: Caller) -> Resp
     seconds = ordering.wait_s(service, request)
     sight = caller.at(goal.namespace, FORGET)
     rows = await service.reads.used(sight, goal.namespace, goal.memory_ids)
-    for one in forgetting.standing(goal.memory_ids, rows, service.genesis.policy):
+    policy = service.configurations.policy(goal.namespace)
+    for one in forgetting.standing(goal.memory_ids, rows, policy):
         if one.status != forgetting.ALIVE:
             return unknown("memory_ids", f"no memory {one.memory_id} is alive in {goal.namespace!r}")
     needed = partial(service.reads.needed, sight, goal.namespace, goal.kind)
     known = await needed()
     more = sum(one not in known for one in goal.memory_ids)
-    most, there = (
-        service.genesis.policy.protection.needs_max,
-        (await service.reads.guarded(sight, goal.namespace)).needs,
-    )
+    most, there = policy.protection.needs_max, (await service.reads.guarded(sight, goal.namespace)).needs
     if more and there + more > most:
         told = f"goals of {goal.namespace!r} need {there} memories, and {most} is the most: end goals that are over"
         raise BadRequest("too_many", "memory_ids", f"{told} (`memquorum goal NAME --end`), or name fewer")

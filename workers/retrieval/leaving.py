@@ -15,7 +15,7 @@ async def leaving(
     service: Service, sight: Sight, namespace: str, memory_ids: Sequence[str]
 ) -> tuple[tuple[Leaving, ...], bool]:
     """Finds what a vote would look at of each memory, and whether the caps leave nothing of the namespace for now."""
-    policy, reads = service.genesis.policy, service.reads
+    policy, reads = service.configurations.policy(namespace), service.reads
     rows = await reads.used(sight, namespace, memory_ids)
     words: dict[str, list[str]] = {}
     for memory_id, kind, order_id, by, reference, *_ in await reads.protectors(sight, memory_ids):

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from memquorum.core.access import AUDIT, PUBLISH, READ, Caller
+from memquorum.core.decay import due_at, of_tier
 from memquorum.core.retrieval import explain as accounts
 from memquorum.core.retrieval import query, telling
 from workers.retrieval.answers import unknown
@@ -24,19 +25,24 @@ async def memory(service: Service, request: Request, caller: Caller) -> Response
     """One memory; its text only while it is alive. What a search would keep back is not there."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     found = await service.reads.memory(caller.sight(READ), memory_id, query.read_gates_of(request.query_params))
-    return JSONResponse(found) if found else unknown("memory_id", f"no memory {memory_id}")
+    if not found:
+        return unknown("memory_id", f"no memory {memory_id}")
+    used = found["last_access"]
+    policy = service.configurations.policy(found["namespace"])
+    return JSONResponse(found | {"due_at": None if used is None else due_at(used, of_tier(policy, found["tier"]))})
 
 
 async def explain(service: Service, request: Request, caller: Caller) -> Response:
     """Why a memory is where it is, in structure and in words."""
     memory_id = query.read_memory_id(request.path_params["memory_id"])
     gates = query.read_gates_of(request.query_params)
-    sight, policy = caller.sight(READ, AUDIT), service.genesis.policy
-    facts = await service.reads.facts(sight, service.codec, memory_id, gates, policy)
+    sight, now = caller.sight(READ, AUDIT), service.configurations
+    facts = await service.reads.facts(sight, service.codec, memory_id, gates, lambda shard: now.of(shard).policy)
     if facts is None:
         return unknown("memory_id", f"no memory {memory_id}, nor an episode of that id that was dropped")
-    account = await asyncio.to_thread(accounts.explain, service.codec, service.genesis, facts)
-    return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, service.genesis)})
+    genesis = await asyncio.to_thread(accounts.configured, service.codec, service.genesis, facts)
+    account = await asyncio.to_thread(accounts.explain, service.codec, genesis, facts)
+    return JSONResponse({"account": accounts.plain(account), "lines": telling.lines(account, genesis)})
 
 
 async def event(service: Service, request: Request, caller: Caller) -> Response:

@@ -53,7 +53,7 @@ async def _order(service: Service, request: Request, caller: Caller, action: str
     if (stands is not None) == (action == PIN):  # nothing to begin, or to end
         return _stood(asked, by_whom, stands)
     if action == PIN:
-        most = genesis.policy.protection.pins_max
+        most = service.configurations.policy(asked.namespace).protection.pins_max
         if (await service.reads.guarded(sight, asked.namespace)).pins >= most:
             told = f"{asked.namespace!r} has {most} pins, the most that there may be: unpin what need not be kept,"
             raise BadRequest(

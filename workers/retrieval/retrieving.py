@@ -113,7 +113,8 @@ async def answering(
     (candidates, as_of), (passed, kept) = await asyncio.gather(
         service.reads.candidates(sight, question, DEFAULTS), service.reads.passed(sight, question)
     )
-    ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, service.genesis.policy)
+    policy = service.configurations.policy(namespace)
+    ranked = rank(candidates, {name: passed.get(name, 0) for name in question.vectors}, as_of, policy)
     rest = max(0, sum(passed.values()) - len(ranked))
     return ranked, kept | ({NOT_FOUND: rest} if rest else {})
 

@@ -6,7 +6,7 @@ import asyncio
 import uuid
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from memquorum.telemetry.bundle import Stage
 from memquorum.telemetry.tracing import NOTHING, trace_of_memory
 from workers.kafka import loop
 from workers.retrieval.caching import Caching
+from workers.retrieval.configurations import Configurations
 from workers.retrieval.door import Door
 from workers.retrieval.limits import Limits
 from workers.retrieval.uses import SOURCE, Uses
@@ -69,6 +70,7 @@ class Service:
         self.erasure_seed = erasure_seed
         self.door, self.limits, self.meters = door, Limits(bounds), shown.meters
         self.genesis, self.codec, self.bounds = genesis, codec, bounds
+        self.configurations = Configurations(codec, genesis)
         self.encoder, self.before = encoder, before
         self._shown = shown
         # Threads of their own: what waits for the store in others must not hold up a search.
@@ -181,9 +183,11 @@ class Service:
         await asyncio.shield(self._pinging)
 
     async def _watch(self) -> None:
-        """Tells the process's health that the loop turns, and whether it could answer."""
+        """Tells the process's health that the loop turns, and whether it could answer; looks for other policies."""
         health = self._shown.health
         while True:
+            with suppress(StoreUnavailable):
+                await self.configurations.look(self.reads)
             for part, wrong in (await self.parts()).items():
                 if wrong:
                     health.wait(part, wrong)

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from memquorum import topics
 from memquorum.core.orders.envelope import Order, OrderKind
-from memquorum.core.records import MembersOrdered
+from memquorum.core.records import ConfigurationOrdered
 from workers.kafka import loop
 
 _LOG = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class KafkaOrders:
             at = self._next[shard] = max(at, reached.get(place, 0))
 
 
-def publish_members(bootstrap: str, orders: Sequence[tuple[MembersOrdered, bytes]]) -> None:
+def publish_configurations(bootstrap: str, orders: Sequence[tuple[ConfigurationOrdered, bytes]]) -> None:
     """Writes signed orders, each to the partition of its shard. Raises KafkaException where one was not taken."""
     names = [f"order/{order.shard}/{order.config}/{order.action}" for order, _ in orders]
     _publish(bootstrap, topics.ORDERS, [

@@ -110,14 +110,13 @@ CREATE TABLE strength (
     salience_ppm integer NOT NULL,
     created      bigint  NOT NULL,
     last_access  bigint  NOT NULL,
-    due_at       bigint  NOT NULL,
     touched      bigint  NOT NULL, -- accepted offset of the last episode or access that touched it
     accesses     integer NOT NULL DEFAULT 0,
     reinforced   integer NOT NULL DEFAULT 0,
     kept         jsonb   NOT NULL DEFAULT '{}', -- by kind of proposal, how often in a row it was kept
     rest         jsonb   NOT NULL DEFAULT '{}'  -- by kind, the first epoch that may propose it again
 );
-CREATE INDEX strength_due ON strength (shard, due_at, memory_id);
+CREATE INDEX strength_unused ON strength (shard, last_access, memory_id);
 CREATE INDEX strength_promotable ON strength (shard, salience_ppm DESC, memory_id) WHERE tier = 'short-term';
 
 -- The audit log. `entry` holds the bytes that the chain hashes; the other columns repeat them for SQL, and verify compares.

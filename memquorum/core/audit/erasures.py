@@ -82,9 +82,12 @@ class Erasures:
             told = "kept out, by an order before it" if expected else "not kept out: no order names it"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, told, detail.outcome)
 
-    def judge(self, entry: JournalEntry, detail: Erased, known: Known) -> None:
-        """An entry of an order. Raises Impossible."""
+    def judge(self, entry: JournalEntry, detail: Erased | Withheld, known: Known) -> None:
+        """An entry of an order, carried out or withheld. Raises Impossible."""
         order = self._order(entry, detail)
+        if isinstance(detail, Withheld):
+            self._judge_withheld(entry, detail, order, known)
+            return
         if entry.effect == REPEATED:
             return  # that it was answered before the history has judged
         if detail.part == 0:
@@ -108,9 +111,10 @@ class Erasures:
                     Kind.ERASURE_INCOMPLETE, "all that the order names", f"{len(way.left)} left out: {left}"
                 )
 
-    def judge_withheld(self, entry: JournalEntry, detail: Withheld, known: Known) -> None:
+    def _judge_withheld(self, entry: JournalEntry, detail: Withheld, order: ErasureOrdered, known: Known) -> None:
         """An order that was not carried out, because of what is held of all that it names. Raises Impossible."""
-        order = self._order(entry, detail)
+        if entry.effect == REPEATED:
+            raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{REPEATED} of an order as it came in", type(detail).__name__)
         held = _held(self._named(order, known), known)
         if not held or held != detail.held:
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"held of what order {order.order_id} names: {held}", detail.held)

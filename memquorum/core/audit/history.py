@@ -34,6 +34,10 @@ from memquorum.core.journal.effects import EFFECTS, REPEATED, Rules, needs, orde
 from memquorum.core.journal.restores import asks as use_asks
 from memquorum.core.journal.rows import Answered, Change, Dropped, Event, LetGo, Memory, Rows, Strength
 from memquorum.core.orders.envelope import order_digest
+from memquorum.core.orders.erase import ERASURE
+from memquorum.core.orders.protect import PROTECTION
+from memquorum.core.orders.restore import REQUEST
+from memquorum.core.orders.table import ORDERS, answered_by
 from memquorum.core.records import (
     Accessed,
     ClockTicked,
@@ -70,7 +74,7 @@ class History:
         self.strengths: dict[str, Strength] = {}
         self.quotas: dict[str, Quota] = {}
         self._rules = rules
-        # By whom the next decision is taken.
+        # By whom the next decision is taken, and by which policy what follows is judged.
         self._configuration = rules.genesis
         self._findings = findings
         self._events: dict[bytes, bool] = {}  # by digest, whether it failed last
@@ -109,6 +113,8 @@ class History:
     def feed(self, link: Link) -> Change | None:
         """Judges the next entry, makes its change and answers it; None, with a finding, where it cannot be made."""
         entry, detail = link.entry, link.detail
+        if self._rules.genesis is not self._configuration:
+            self._rules = replace(self._rules, genesis=self._configuration)
         if entry.effect not in EFFECTS or not isinstance(detail, EFFECTS[entry.effect].details):
             known = ", ".join(EFFECTS)
             self._note(entry, Kind.EFFECT_IMPOSSIBLE, f"one of {known}", f"{entry.effect} of {type(detail).__name__}")
@@ -231,26 +237,22 @@ class History:
             self._judge_episode(entry, detail)
         elif isinstance(detail, Accessed):
             self._judge_access(entry, detail)
-        elif isinstance(detail, Erased):
-            self._judge_erased(entry, detail)
-        elif isinstance(detail, Protected):
-            self._judge_protected(entry, detail)
-        elif isinstance(detail, RestoreRequested):
-            self._judge_requested(entry, detail)
         else:
-            raise _effect(f"{REPEATED} of an order as it came in", type(detail).__name__)
+            self._judge_order(entry, detail)
 
-    def _judge_erased(self, entry: JournalEntry, detail: Erased) -> None:
+    def _judge_order(self, entry: JournalEntry, detail: Any) -> None:
+        kind = answered_by(detail)
+        assert kind is not None  # `_JUDGES` has this for the effects of the kinds alone
+        _OF_ORDERS[kind.name](self, entry, detail)
+
+    def _judge_erased(self, entry: JournalEntry, detail: Erased | Withheld) -> None:
         self.erasures.judge(entry, detail, self._known)
 
-    def _judge_withheld(self, entry: JournalEntry, detail: Withheld) -> None:
-        self.erasures.judge_withheld(entry, detail, self._known)
-
     def _judge_protected(self, entry: JournalEntry, detail: Protected) -> None:
-        self.protections.judge(entry, detail, self.rows(entry, detail))
+        self.protections.judge(entry, detail, self.rows(entry, detail), self._rules.genesis.policy.protection)
 
     def _judge_lapsed(self, entry: JournalEntry, detail: Lapsed) -> None:
-        self.protections.judge_lapsed(entry, detail)
+        self.protections.judge_lapsed(entry, detail, self._rules.genesis.policy.protection)
 
     @property
     def _known(self) -> Known:
@@ -342,7 +344,7 @@ class History:
             self._count(memory_id, -(self.strengths.pop(memory_id, None) is not None))
         for one in change.of(LetGo):
             known = self.quotas.get(one.namespace, caps.NOTHING)
-            self.quotas[one.namespace] = caps.gone(known, one.as_of, one.forgotten, self._rules.genesis.policy.caps)
+            self.quotas[one.namespace] = caps.gone(known, one.as_of, one.forgotten)
         entry = change.entry
         self.erasures.absorb(change, detail)
         self.protections.absorb(change)
@@ -401,8 +403,18 @@ class History:
 
 
 _OF_ALL = (History._judge_row, History._judge_time, History._judge_source, History._judge_once)
-_JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingProxyType(
+_Judge = Callable[[History, JournalEntry, Any], None]
+_OF_ORDERS: Mapping[str, _Judge] = MappingProxyType(
     {
+        ERASURE.name: History._judge_erased,
+        PROTECTION.name: History._judge_protected,
+        REQUEST.name: History._judge_requested,
+    }
+)
+"""Of each kind of order: whether it was one, and is answered as it has to be."""
+_JUDGES: Mapping[str, _Judge] = MappingProxyType(
+    {effect: History._judge_order for kind in ORDERS.values() for effect in kind.effects}
+    | {
         "stored": History._judge_episode,
         "reinforced": History._judge_episode,
         "dropped": History._judge_episode,
@@ -413,11 +425,6 @@ _JUDGES: Mapping[str, Callable[[History, JournalEntry, Any], None]] = MappingPro
         "decided": History._judge_decided,
         "destroyed": History._judge_destroyed,
         "reencoded": History._judge_reencoded,
-        "erased": History._judge_erased,
-        "requested": History._judge_requested,
-        "declined": History._judge_requested,
-        "protected": History._judge_protected,
-        "withheld": History._judge_withheld,
         "lapsed": History._judge_lapsed,
     }
 )

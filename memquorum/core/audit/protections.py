@@ -11,6 +11,7 @@ from memquorum.core.journal.effects import REPEATED, Rules
 from memquorum.core.journal.rows import Change, Guarded, Protection, Rows
 from memquorum.core.orders.envelope import BadOrder
 from memquorum.core.orders.protect import GOAL, HOLD, PROTECTION
+from memquorum.core.policy import ProtectionPolicy
 from memquorum.core.records import Destroyed, JournalEntry, Lapsed, Protected
 
 
@@ -27,8 +28,8 @@ class Protections:
         """Those that protect some memories."""
         return {(i, kind): self.standing[i, kind] for i in memory_ids for kind in self._kinds.get(i, ())}
 
-    def judge(self, entry: JournalEntry, detail: Protected, rows: Rows) -> None:
-        """An order to protect. Raises Impossible."""
+    def judge(self, entry: JournalEntry, detail: Protected, rows: Rows, limits: ProtectionPolicy) -> None:
+        """An order to protect. `limits`: those in force by then. Raises Impossible."""
         try:
             signed, order = PROTECTION.opened(self._rules.codec, self._rules.genesis, detail.order)
         except BadOrder as error:
@@ -38,20 +39,20 @@ class Protections:
         if told != (order.order_id, order.namespace, order.memory_id, shard):
             raise Impossible(Kind.ORDER_INVALID, f"order {order.order_id} about {order.memory_id}", told)
         guarded = self._guarded.get(order.namespace, Guarded())
-        takes = protections.takes(rows, guarded, self._rules.genesis.policy.protection, signed.signer, order)
+        takes = protections.takes(rows, guarded, limits, signed.signer, order)
         applied = entry.effect != REPEATED and takes
         if detail.applied != applied:
             told_of = f"order {order.order_id} to {order.action} {order.memory_id}"
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"{told_of}, applied {not detail.applied}", detail.applied)
 
-    def judge_lapsed(self, entry: JournalEntry, detail: Lapsed) -> None:
+    def judge_lapsed(self, entry: JournalEntry, detail: Lapsed, limits: ProtectionPolicy) -> None:
         """A goal that lapses has needs that stand, and nobody has spoken of it for long enough. Raises Impossible."""
         mine = {
             memory_id: one.accepted_at
             for (memory_id, kind), one in self.standing.items()
             if (kind, one.namespace) == (detail.kind, entry.namespace)
         }
-        used_at, lapse_ms = max(mine.values(), default=-1), self._rules.genesis.policy.protection.lapse_ms
+        used_at, lapse_ms = max(mine.values(), default=-1), limits.lapse_ms
         told = f"{detail.kind} in {entry.namespace!r}"
         if not detail.memory_ids or not mine.keys() >= set(detail.memory_ids) or not detail.kind.startswith(GOAL):
             raise Impossible(Kind.EFFECT_IMPOSSIBLE, f"of what {told} needs", ", ".join(detail.memory_ids[:3]))

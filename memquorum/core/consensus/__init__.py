@@ -10,5 +10,5 @@
 7. `certificate`: what proves an outcome (what ballots decide: `core.vote`);
 8. `evidence`: what proves to others that a member lied.
 
-Who votes, and what a signature covers: `core.identity`; how the members change: `core.orders.members`.
+Who votes, and what a signature covers: `core.identity`; how the members change: `core.orders.configuration`.
 """

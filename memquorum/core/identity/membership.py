@@ -52,10 +52,11 @@ class Genesis(Struct, frozen=True):
     """A configuration: members in the order of their ids, services' keys, who speaks for which agent, and the policy.
 
     `agent_keys`: agent → Ed25519 public key, of those that sign what they publish. `signed`: the namespaces that take
-    nothing unsigned. `operator`: the key that orders another membership; None: this one holds for ever.
+    nothing unsigned. `operator`: the key that orders other members or another policy; None: these hold for ever.
 
     The genesis file holds configuration 0. A later one is a shard's own and follows from `previous` by a decision
-    (`orders`): it decides the sequences from `begins` on.
+    (`core.orders.configuration`): it decides the sequences from `begins` on, and its policy holds from the decision's
+    entry of the journal on.
     """
 
     cluster: bytes
@@ -111,12 +112,25 @@ class Genesis(Struct, frozen=True):
             return self.members[id]
         return next((member for member in self.members if member.id == id), None)
 
-    def founded(self, id: int) -> bool:
-        """Whether a member is one of the genesis file's."""
+    @property
+    def founding(self) -> Genesis:
+        """The genesis file's configuration, from which this one follows."""
         found = self
         while found.previous is not None:
             found = found.previous
-        return found.member(id) is not None
+        return found
+
+    @property
+    def policy_version(self) -> int:
+        """The number of the configuration that brought the policy; 0 for the genesis file's."""
+        found = self
+        while found.previous is not None and found.previous.policy == found.policy:
+            found = found.previous
+        return found.config
+
+    def founded(self, id: int) -> bool:
+        """Whether a member is one of the genesis file's."""
+        return self.founding.member(id) is not None
 
     def at(self, seq: int) -> Genesis:
         """The configuration that decides a sequence of the shard: this one or one before it."""

@@ -18,8 +18,8 @@ from memquorum.core.records import (
     BallotCast,
     Checkpoint,
     Commit,
+    ConfigurationOrdered,
     JournalHead,
-    MembersOrdered,
     Misbehaved,
     NewView,
     NominationProposed,
@@ -37,7 +37,7 @@ SignedRecord = TypeVar(
     Checkpoint,
     Commit,
     JournalHead,
-    MembersOrdered,
+    ConfigurationOrdered,
     Misbehaved,
     NewView,
     NominationProposed,
@@ -50,7 +50,7 @@ SignedRecord = TypeVar(
 _SERVICE: dict[type, str] = {
     NominationProposed: "service:nomination",
     JournalHead: "service:journal",
-    MembersOrdered: OPERATOR,
+    ConfigurationOrdered: OPERATOR,
 }
 
 

@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from memquorum.core import caps
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Checked, Verified, check_pre_prepare
-from memquorum.core.decay import due_at, of_tier
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.ids import is_uuid
 from memquorum.core.journal import resting, restores
@@ -201,12 +200,10 @@ def _carried_out(rows: Rows, change: Change, detail: Decided, checked: Checked, 
             if not alive:
                 done.removed.append(memory_id)
             elif strength is not None:
-                due = due_at(strength.last_access, of_tier(policy, fate.tier))
-                done.strengths.append(replace(strength, tier=fate.tier, due_at=due))
+                done.strengths.append(replace(strength, tier=fate.tier))
             else:
                 told, at = restored[memory_id], nomination.accepted_offset
-                back_again = restores.strength(memory, told, proposal, fate.tier, nominated_at=at, policy=policy)
-                done.strengths.append(back_again)
+                done.strengths.append(restores.strength(memory, told, proposal, fate.tier, nominated_at=at))
             after = None if alive else nomination.as_of
             done.memories.append(
                 replace(

@@ -21,7 +21,6 @@ from memquorum import topics
 from memquorum.core import ids
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import Verified
-from memquorum.core.decay import due_at, of_tier
 from memquorum.core.facets import facets
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import decisions, erasures, links, protections, repetitions, resting, restores
@@ -180,7 +179,7 @@ def _undropped(entry: JournalEntry, detail: Stored) -> tuple[tuple[type[Dropped]
     return ((Dropped, ids.memory_id(entry.namespace or "", entry.event_id)),) if detail.retry else ()
 
 
-def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
+def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     entry = change.entry
     assert entry.namespace is not None and entry.memory_id is not None
     # Rows of other namespaces may be at hand, and are not of this shard's history.
@@ -219,7 +218,6 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
         salience_ppm=detail.salience_ppm,
         created=memory.created,
         last_access=memory.created,
-        due_at=due_at(memory.created, rules.genesis.policy),
         touched=detail.accepted_offset,
     )
     return change.plus(
@@ -233,12 +231,12 @@ def _do_stored(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Chan
     )
 
 
-def _do_reinforced(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
+def _do_reinforced(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
     strength = rows.strengths[change.entry.memory_id or ""]
     if not repetitions.reinforces(rows, change.entry.namespace or "", detail):
         raise KeyError("a memory that the repetition may become one with")
     stronger = replace(
-        _touched(rules, strength, detail.occurred_at, detail.accepted_offset),
+        _touched(strength, detail.occurred_at, detail.accepted_offset),
         reinforced=strength.reinforced + 1,
         salience_ppm=max(strength.salience_ppm, detail.salience_ppm),
     )
@@ -269,14 +267,12 @@ def _do_dropped(rules: Rules, rows: Rows, change: Change, detail: Stored) -> Cha
     return change.plus(dropped, *repetitions.provenance(rows, entry, detail))
 
 
-def _do_accessed(rules: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
+def _do_accessed(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
     change = change.plus(_event(change.entry, "accessed"), state=_interaction(change.state))
     if not detail.applied:
         return change
     strength = rows.strengths[change.entry.memory_id or ""]
-    read = replace(
-        _touched(rules, strength, detail.accessed_at, change.entry.source_offset), accesses=strength.accesses + 1
-    )
+    read = replace(_touched(strength, detail.accessed_at, change.entry.source_offset), accesses=strength.accesses + 1)
     return change.plus(read)
 
 
@@ -291,18 +287,10 @@ def _do_asked(_: Rules, rows: Rows, change: Change, detail: Accessed) -> Change:
     return change.plus(_event(entry, "accessed"), replace(memory, asks_after=None), state=state)
 
 
-def _touched(rules: Rules, strength: Strength, at: int, offset: int) -> Strength:
+def _touched(strength: Strength, at: int, offset: int) -> Strength:
     """Read or said again: decay starts anew, and what rests until it is used rests no more."""
-    last_access = max(strength.last_access, at)
     kept, rest = resting.used(strength)
-    return replace(
-        strength,
-        last_access=last_access,
-        due_at=due_at(last_access, of_tier(rules.genesis.policy, strength.tier)),
-        touched=offset,
-        kept=kept,
-        rest=rest,
-    )
+    return replace(strength, last_access=max(strength.last_access, at), touched=offset, kept=kept, rest=rest)
 
 
 def _do_nothing(_: Rules, __: Rows, change: Change, ___: Any) -> Change:

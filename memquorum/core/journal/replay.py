@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from memquorum.core import sealing
 from memquorum.core.avro import Codec, DecodeError
 from memquorum.core.consensus.certificate import BadCertificate
+from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal import links
 from memquorum.core.journal.effects import Rules, needs, perform
 from memquorum.core.journal.rows import (
@@ -117,6 +118,11 @@ class Replay:
         self._answered: set[bytes] = set()
         # What failed may be tried again: then its row changes. All other events decide nothing any more.
         self._failed: dict[EventKey, Event] = {}
+
+    @property
+    def configuration(self) -> Genesis:
+        """By whom and by which policy the next decision is taken."""
+        return self._rules.genesis
 
     @property
     def codec(self) -> Codec:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memquorum.core.decay import due_at, of_tier
 from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.orders.restore import RESTORE
-from memquorum.core.policy import Policy
 from memquorum.core.records import Proposal, Restored, RestoreOrdered
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote.kinds import RESTORE as RESTORES
@@ -38,9 +36,7 @@ def votable(order: RestoreOrdered, memories: Mapping[str, Memory], as_of: int) -
     return any(one is not None and one.namespace == order.namespace and one.tier in ALIVE for one in named)
 
 
-def strength(
-    memory: Memory, told: Restored, proposal: Proposal, tier: str, *, nominated_at: int, policy: Policy
-) -> Strength:
+def strength(memory: Memory, told: Restored, proposal: Proposal, tier: str, *, nominated_at: int) -> Strength:
     """The strength of a memory that comes back. Decay is counted from the request; what votes kept before is over.
 
     `told`: what the journal recalls of it; `nominated_at`: the accepted offset that the vote speaks of.
@@ -52,7 +48,6 @@ def strength(
         salience_ppm=told.salience_ppm,
         created=memory.created,
         last_access=proposal.last_access,
-        due_at=due_at(proposal.last_access, of_tier(policy, tier)),
         touched=nominated_at,
         accesses=told.accesses,
         reinforced=told.reinforced,

@@ -91,7 +91,6 @@ class Strength(Struct, frozen=True):
     salience_ppm: Int4
     created: int
     last_access: int
-    due_at: int
     touched: int
     accesses: Int4 = 0
     reinforced: Int4 = 0

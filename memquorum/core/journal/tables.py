@@ -113,7 +113,7 @@ def _type(hint: Any) -> str:
 
 
 _PROTECTS = ("shard", "seq", "namespace", "order_id", "signer", "ordered_by", "reference", "accepted_at")
-_USED = ("tier", "salience_ppm", "last_access", "due_at", "touched", "accesses", "reinforced", "kept", "rest")
+_USED = ("tier", "salience_ppm", "last_access", "touched", "accesses", "reinforced", "kept", "rest")
 
 TABLES: dict[Kind, Table] = {
     table.rows: table

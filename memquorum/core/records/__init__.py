@@ -5,10 +5,11 @@ milliseconds since the epoch, scores are integers in millionths (`_ppm`), identi
 stands in the schema's `doc`.
 
 By subject: `episodes`, `intake` (uses and the clock), `erasure`, `protection`, `restoring`, `orders`
-(any of them on its way), `members`, `nomination`, `votes` (what members sign) and `journal`. Everybody imports them
-from here.
+(any of them on its way), `configuration`, `nomination`, `votes` (what members sign) and `journal`. Everybody imports
+them from here.
 """
 
+from memquorum.core.records.configuration import ConfigurationOrdered
 from memquorum.core.records.episodes import (
     EpisodeAccepted,
     EpisodeRecorded,
@@ -29,7 +30,6 @@ from memquorum.core.records.journal import (
     Result,
     Ticked,
 )
-from memquorum.core.records.members import MembersOrdered
 from memquorum.core.records.nomination import Crossing, DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.records.orders import OrderAccepted, OrderFound
 from memquorum.core.records.protection import Lapsed, Protected, ProtectionOrdered, Withheld
@@ -57,6 +57,7 @@ __all__ = [
     "ClockRequested",
     "ClockTicked",
     "Commit",
+    "ConfigurationOrdered",
     "Crossing",
     "DecayCrossed",
     "Decided",
@@ -72,7 +73,6 @@ __all__ = [
     "JournalEntry",
     "JournalHead",
     "Lapsed",
-    "MembersOrdered",
     "MemoryReencoded",
     "Misbehaved",
     "NewView",

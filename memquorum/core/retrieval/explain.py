@@ -212,6 +212,7 @@ class Vote(Struct, frozen=True):
     certificate: Certificate | None = None
     complaint: str | None = None
     asked_by: str | None = None
+    config: int = 0
 
 
 class Account(Struct, frozen=True):
@@ -219,7 +220,8 @@ class Account(Struct, frozen=True):
 
     `tier`: 'never stored' for an episode that did not become a memory. `due_at`: when decay crosses the threshold if
     nobody uses it; `profile`: its decay now; `rest`: by kind of proposal, until which epoch it rests; these only while
-    it is alive. `sealed_until`: when its key is destroyed.
+    it is alive. `sealed_until`: when its key is destroyed. `policy_version`: the number of the configuration whose
+    policy its shard judges by, 0 for the genesis file's.
     """
 
     memory_id: str
@@ -236,6 +238,7 @@ class Account(Struct, frozen=True):
     uses: tuple[Use, ...]
     votes: tuple[Vote, ...]
     last_epoch: int
+    policy_version: int = 0
     encodings: tuple[Encoding, ...] = ()
     confidence_ppm: int | None = None
     sealed_until: int | None = None
@@ -249,18 +252,22 @@ class Account(Struct, frozen=True):
     holds: Holds | None = None
 
 
+def configured(codec: Codec, genesis: Genesis, facts: Facts) -> Genesis:
+    """The configuration of the memory's shard, from which those before it can be asked. `genesis`: the file's."""
+    # Where the store's word proves nothing, the votes of those who come after say so themselves.
+    with suppress(BadCertificate):
+        return follow(codec, genesis, facts.configured)
+    return genesis
+
+
 def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
-    """The account of a memory. `facts` come from `db/explain_rows.py`."""
+    """The account of a memory. `genesis`: see `configured`; `facts` come from `db/explain_rows.py`."""
     memory, strength = facts.memory, facts.strength
     policy = genesis.policy if strength is None else decay.of_tier(genesis.policy, strength.tier)
     alive = strength if memory is not None and memory.tier in ALIVE else None
     # What failed may have been tried again: the last try counts.
     birth = next((n for n in reversed(facts.notes) if n.effect in ("stored", "dropped")), None)
     uses = tuple(_use(n) for n in facts.notes if _used(n))
-    configured = genesis
-    # Where the store's word proves nothing, the votes of those who come after say so themselves.
-    with suppress(BadCertificate):
-        configured = follow(codec, genesis, facts.configured)
     return Account(
         memory_id=facts.memory_id,
         shard=facts.shard,
@@ -275,11 +282,12 @@ def explain(codec: Codec, genesis: Genesis, facts: Facts) -> Account:
         last_access=alive.last_access if alive else max((u.at for u in uses), default=None),
         uses=uses,
         encodings=tuple(Encoding(n.seq, n.detail.encoder) for n in facts.notes if isinstance(n.detail, Reencoded)),
-        votes=tuple(_vote(codec, configured, facts.memory_id, d) for d in facts.decisions),
+        votes=tuple(_vote(codec, genesis, facts.memory_id, d) for d in facts.decisions),
         last_epoch=facts.last_epoch,
+        policy_version=genesis.policy_version,
         confidence_ppm=memory.confidence_ppm if memory else None,
         sealed_until=memory.sealed_until if memory else None,
-        due_at=alive.due_at if alive else None,
+        due_at=decay.due_at(alive.last_access, policy) if alive else None,
         rest=alive.rest if alive else {},
         profile=decay.profile(alive.last_access, facts.as_of, policy) if alive else None,
         erased=facts.erasure,
@@ -363,6 +371,7 @@ def _vote(codec: Codec, genesis: Genesis, memory_id: str, facts: DecisionFacts) 
         outcome=facts.outcome,
         reason=facts.reason,
         kind=proposal.kind,
+        config=genesis.config,
         as_of=nomination.as_of,
         trigger=nomination.trigger,
         proposed_because=proposal.reason,

@@ -36,7 +36,8 @@ WHY = {
 
 
 def lines(account: Account, genesis: Genesis) -> list[str]:
-    """The account, a sentence or two a line; lines of detail are indented by two or four blanks."""
+    """The account, a sentence or two a line; lines of detail are indented by two or four blanks. `genesis`: the
+    configuration that the account was made with."""
     return list(_lines(account, genesis))
 
 
@@ -60,6 +61,8 @@ def _lines(account: Account, genesis: Genesis) -> Iterator[str]:
         yield from _vote(vote, genesis)
     yield ""
     yield f"Now, {moment(account.as_of)} by the clock of shard {account.shard}, which its ticks move"
+    if account.policy_version:
+        yield f"  The members judge by policy {account.policy_version}, which they agreed on; see `infra policy show`."
     yield from _now(account, genesis.policy)
 
 
@@ -151,7 +154,10 @@ def _vote(vote: Vote, genesis: Genesis) -> Iterator[str]:
     proposed = kind.words.proposed.get(vote.proposed_because, vote.proposed_because)
     proposed = proposed.replace("somebody", vote.asked_by) if vote.asked_by else proposed
     yield f"  Proposed {proposed}; the epoch was {_trigger(vote.trigger)}."
-    yield from _opinions(vote, kind, genesis.policy)
+    by = genesis.of(vote.config) or genesis
+    if by.policy_version:
+        yield f"  Judged by policy {by.policy_version}."
+    yield from _opinions(vote, kind, by.policy)
     yield (
         f"  {vote.yes} of {vote.members} members are for it, {vote.quorum} are needed; their weight is "
         f"{share(vote.weight_ppm)} of {share(vote.total_ppm)}, {share(vote.needed_ppm)} is needed."

@@ -1,4 +1,4 @@
-"""What the members decide of an order for another membership (`core.orders.members`).
+"""What the members decide of an order for another membership (`core.orders.configuration`).
 
 The nomination service proposes it in an epoch of its own, of kind `configure`; the order stands in the nomination, so
 the certificate of the decision holds everything that the next configuration follows from.
@@ -15,8 +15,8 @@ from __future__ import annotations
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import BadMessage, open_signed
-from memquorum.core.orders.members import apply, order_id
-from memquorum.core.records import MembersOrdered, NominationProposed
+from memquorum.core.orders.configuration import apply, order_id
+from memquorum.core.records import ConfigurationOrdered, NominationProposed
 from memquorum.core.vote.kinds import CONFIGURE
 
 TRIGGER = "order"
@@ -30,7 +30,7 @@ def check_order(codec: Codec, genesis: Genesis, nomination: NominationProposed) 
     if genesis.operator is None:
         raise GenesisError("order: the genesis file names no operator, so its membership holds for ever")
     try:
-        signed, order = open_signed(codec, genesis, nomination.order or b"", MembersOrdered)
+        signed, order = open_signed(codec, genesis, nomination.order or b"", ConfigurationOrdered)
     except BadMessage as error:
         raise GenesisError(f"order: {error}") from None
     if order.shard != nomination.shard:

@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.policy import EpochPolicy, Policy
-from memquorum.core.records import DecayCrossed, MembersOrdered, NominationProposed, Proposal, Standing
+from memquorum.core.records import ConfigurationOrdered, DecayCrossed, NominationProposed, Proposal, Standing
 from memquorum.core.vote.configuring import TRIGGER
 from memquorum.core.vote.kinds import CONFIGURE, KINDS, LETS_GO
 from memquorum.core.vote.kinds.kind import Kind, Offered
@@ -120,7 +120,7 @@ def build(
 
 
 def build_order(
-    genesis: Genesis, standing: Standing, tick: DecayCrossed, order: tuple[bytes, MembersOrdered, str]
+    genesis: Genesis, standing: Standing, tick: DecayCrossed, order: tuple[bytes, ConfigurationOrdered, str]
 ) -> NominationProposed:
     """The next epoch's nomination, of an order alone. `order`: as signed, its body, its id."""
     data, body, name = order

@@ -154,7 +154,7 @@ class Fleet:
                 memory.rest = nomination.rest_until(self.epochs, memory.kept, self.policy)
         self.drop(forgotten)
         if forgotten:
-            self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(forgotten), self.policy.caps).gone
+            self._gone = caps.gone(caps.Quota(0, self._gone), as_of, len(forgotten)).gone
         return Epoch(self.epochs, as_of, why, len(proposed.proposals), tuple(forgotten))
 
     def drop(self, memory_ids: Sequence[str]) -> None:
@@ -181,11 +181,11 @@ class Fleet:
 
     def _nominate(self, why: str, standing: Standing, as_of: int) -> NominationProposed | None:
         """The stages `decay` and `nomination`."""
-        most, span = self.policy.epoch.proposals_max, decay.span_ms(self.policy)
+        most = self.policy.epoch.proposals_max
         awake = sorted((m.last_access, m.memory_id) for m in self.alive.values() if m.rest <= self.epochs + 1)
         oldest = [self.alive[memory_id] for _, memory_id in awake[:most]]
-        due = [DueMemory(m.memory_id, SPACE, m.last_access, m.last_access + span) for m in oldest]
-        crossed = decay.crossings([one for one in due if one.due_at <= as_of], as_of, self.policy)
+        due = [DueMemory(m.memory_id, SPACE, m.last_access) for m in oldest]
+        crossed = decay.crossings(due, as_of, self.policy)
         limit = nomination.unused_limit(standing, len(crossed), self.policy)
         return nomination.build(
             cluster=self.genesis.cluster,

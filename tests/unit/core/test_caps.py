@@ -19,6 +19,7 @@ from memquorum.core.identity.membership import load
 from memquorum.core.journal.rows import LetGo, Strength
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import Crossing, DecayCrossed, Decided, Proposal, Standing
+from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import nomination
 from memquorum.ports import Candidate, DueMemory
 from memquorum.telemetry.bundle import Telemetry
@@ -64,7 +65,7 @@ def test_within_any_day_no_more_goes_than_its_share(
     for wanted, later in epochs:
         now += later
         count = min(wanted, quota.living, caps.room(quota, now, policy))
-        quota = caps.gone(caps.born(quota, -count), now, count, policy)
+        quota = caps.gone(caps.born(quota, -count), now, count)
         taken.append((now, count))
         within = sum(n for at, n in taken if at > now - policy.day_ms)
         assert within <= max(policy.floor, (quota.living + within) * policy.day_share)
@@ -170,18 +171,18 @@ def candidate(name: str, namespace: str) -> Candidate:
 
 
 def shelf(alive: list[Candidate], **stands: Quota) -> Shelf:
-    due = [DueMemory(c.memory_id, c.namespace, c.last_access, c.last_access + 1) for c in alive]
+    due = [DueMemory(c.memory_id, c.namespace, c.last_access) for c in alive]
     return Shelf(alive=alive, due_memories=due, stands=stands)
 
 
 def tick(shelf: Shelf) -> DecayCrossed:
-    crossed = tuple(Crossing(m.memory_id, m.last_access, 0) for m in shelf.due(1, NOW, 8))
+    crossed = tuple(Crossing(m.memory_id, m.last_access, 0) for m in shelf.due(1, dict.fromkeys(ALIVE, NOW - SPAN), 8))
     return DecayCrossed(1, NOW, 33, 9, crossed, STANDING)
 
 
 def test_no_more_is_nominated_than_the_cap_leaves() -> None:
     full = shelf([candidate(f"a{n}", "a") for n in range(7)] + [candidate("b", "b")], a=Quota(40), b=Quota(2))
-    found = Caps(POLICY, full).candidates(tick(full), STANDING)
+    found = Caps(full).candidates(tick(full), STANDING, POLICY)
     assert found.rooms == {"a": 4, "b": 3}
     record = nomination.build(
         cluster=b"", config=0, why="interval", standing=STANDING, tick=tick(full), crossed=found.crossed,
@@ -195,9 +196,9 @@ def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogC
     stopped = Quota(30, ((NOW - 5, 10),))
     full = shelf([candidate(f"a{n}", "a") for n in range(20)] + [candidate("b", "b")], a=stopped, b=Quota(2))
     telemetry = Telemetry()
-    asked = Caps(POLICY, full, telemetry.stage("nomination"))
+    asked = Caps(full, telemetry.stage("nomination"))
     with caplog.at_level(logging.INFO):
-        found = asked.candidates(tick(full), STANDING)
+        found = asked.candidates(tick(full), STANDING, POLICY)
     assert found.rooms == {"a": 0, "b": 3}
     assert "b" in [c.memory_id for c in found.crossed]
     assert "nothing more of it is nominated" in caplog.text and str(NOW - 5 + DAY) in caplog.text
@@ -206,6 +207,6 @@ def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogC
     assert telemetry.meters.registry.get_sample_value("memquorum_forgetting_stopped", {"shard": "1"}) == 1
     full.stands["a"] = Quota(30)
     with caplog.at_level(logging.INFO):
-        asked.candidates(tick(full), STANDING)
+        asked.candidates(tick(full), STANDING, POLICY)
     assert "may be nominated to be forgotten again" in caplog.text
     assert "alarms" not in telemetry.health.able()[1]

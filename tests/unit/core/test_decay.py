@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from memquorum.core import decay
 from memquorum.core.policy import MAX_SPAN_MS, PPM, DecayPolicy, Policy, PolicyError
+from memquorum.core.tiers import SHORT_TERM
 from memquorum.ports import DueMemory
 
 DEFAULT = Policy()
@@ -94,7 +95,7 @@ def test_weights_that_sum_to_one_only_almost_never_exceed_it() -> None:
 
 def test_a_wake_up_judges_again() -> None:
     span = decay.span_ms(DEFAULT)
-    due = [DueMemory("a", "n", NOW, NOW), DueMemory("b", "n", NOW + 1, NOW)]
+    due = [DueMemory("a", "n", NOW), DueMemory("b", "n", NOW + 1)]
     assert [c.memory_id for c in decay.crossings(due, NOW + span, DEFAULT)] == ["a"]
     crossing = decay.crossings(due, NOW + span, DEFAULT)[0]
     assert (crossing.last_access, crossing.decay_ppm) == (NOW, 299_999)
@@ -161,18 +162,17 @@ steps = st.builds(
 def test_the_schedule_nominates_exactly_what_the_full_scan_would(policy: Policy, history: list[Step]) -> None:
     """Times come in any order: agents' clocks differ, and the last access is the latest of them."""
     last_access: dict[str, int] = {}
-    schedule: dict[str, int] = {}  # what strength_due holds: due_at by memory, written with the access
     for step in history:
         name, anchor = f"m{step.which}", NOW + step.which * 1000
         if step.what == "touch":
             last_access[name] = max(last_access.get(name, 0), anchor + step.amount)
-            schedule[name] = decay.due_at(last_access[name], policy)
             continue
-        near = schedule.get(name, anchor) if step.what == "tick_at_due" else anchor
+        near = decay.due_at(last_access.get(name, anchor), policy) if step.what == "tick_at_due" else anchor
         as_of = near + (max(-2, min(2, step.amount)) if step.what == "tick_at_due" else step.amount)
-        due = sorted((at, name) for name, at in schedule.items() if at <= as_of)
+        since = decay.unused_since(as_of, policy)[SHORT_TERM]
+        due = sorted((at, name) for name, at in last_access.items() if at <= since)
         scanned = decay.scan(last_access.items(), as_of, policy)
         assert sorted(name for _, name in due) == sorted(scanned)
         # And the wake-up's second look takes nothing away from what is due.
-        rows = [DueMemory(name, "n", last_access[name], at) for at, name in due]
+        rows = [DueMemory(name, "n", at) for at, name in due]
         assert [c.memory_id for c in decay.crossings(rows, as_of, policy)] == [name for _, name in due]

@@ -13,8 +13,8 @@ from infra.settings import Settings, SettingsError, load
 from memquorum.core.identity.keys import Keys
 from memquorum.core.identity.membership import Genesis, GenesisError
 from memquorum.core.identity.messages import open_signed
-from memquorum.core.orders.members import apply
-from memquorum.core.records import MembersOrdered
+from memquorum.core.orders.configuration import apply
+from memquorum.core.records import ConfigurationOrdered
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make_bytes
 
@@ -31,9 +31,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 
 
 @pytest.fixture
-def ordered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[MembersOrdered, bytes]]:
-    found: list[tuple[MembersOrdered, bytes]] = []
-    monkeypatch.setattr(members.orders, "publish_members", lambda _, given: found.extend(given))
+def ordered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[ConfigurationOrdered, bytes]]:
+    found: list[tuple[ConfigurationOrdered, bytes]] = []
+    monkeypatch.setattr(members.configuring.orders, "publish_configurations", lambda _, given: found.extend(given))
     return found
 
 
@@ -42,10 +42,10 @@ def run(place: Settings, *arguments: str) -> int:
     return int(parsed.command(place, parsed))
 
 
-def made_of(place: Settings, given: list[tuple[MembersOrdered, bytes]]) -> list[Genesis]:
+def made_of(place: Settings, given: list[tuple[ConfigurationOrdered, bytes]]) -> list[Genesis]:
     made = genesis.read(place)
     for order, data in given:
-        assert open_signed(CODEC, made, data, MembersOrdered)[1] == order
+        assert open_signed(CODEC, made, data, ConfigurationOrdered)[1] == order
     return [apply(made, order) for order, _ in given]
 
 
@@ -150,7 +150,7 @@ def test_what_members_would_refuse_is_not_ordered(
 
 def test_without_an_operator_it_says_so(place: Settings, ordered: Any, capsys: pytest.CaptureFixture[str]) -> None:
     place.genesis_file.write_bytes(make_bytes(operator=None))
-    with pytest.raises(SettingsError, match="names no operator: its members, keys and weights hold for ever"):
+    with pytest.raises(SettingsError, match="names no operator: its members, keys, weights and policy hold for ever"):
         run(place, "weight", "2", "1200")
     assert run(place, "show") == 0 and "this holds for ever" in capsys.readouterr().out
 

@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import pytest
 from msgspec.structs import replace
 
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import check_decision, check_nomination
 from memquorum.core.identity.membership import Genesis
-from memquorum.core.records import MembersOrdered, NominationProposed, Signed, Standing
+from memquorum.core.orders.configuration import POLICY
+from memquorum.core.policy import ForgetPolicy, written
+from memquorum.core.records import ConfigurationOrdered, NominationProposed, Signed, Standing
 from memquorum.core.vote.nomination import rest_until
-from memquorum.ports import OrderVote
-from streams.members import Members
+from streams.configurations import Configurations, NextOrder
 from streams.nomination import Nomination
+from tests.builders.configured import Topic, vote
 from tests.builders.genesis import public_key, seed_of
 from tests.builders.shelf import GENESIS, TICK, Shelf, arrival
-from tests.builders.votes import configuring, order, ordered, signed
-
-
-@dataclass
-class Topic:
-    """The Orders port over a list."""
-
-    records: list[bytes] = field(default_factory=list)
-
-    def of(self, shard: int) -> list[bytes]:
-        return self.records
+from tests.builders.votes import order, ordered, signed
 
 
 def stage(codec: Codec, topic: Topic, shelf: Shelf) -> Nomination:
@@ -41,14 +31,11 @@ def nominated(codec: Codec, topic: Topic, shelf: Shelf, *, last_epoch: int = 4) 
     return codec.decode(codec.decode_as(Signed, outputs[0].value).body) if outputs else None
 
 
-def weight(codec: Codec, genesis: Genesis = GENESIS, to: int = 1200, shard: int = 1) -> tuple[MembersOrdered, bytes]:
+def weight(
+    codec: Codec, genesis: Genesis = GENESIS, to: int = 1200, shard: int = 1
+) -> tuple[ConfigurationOrdered, bytes]:
     wanted = order(genesis, "weight", shard, member=2, weight_milli=to)
     return wanted, signed(codec, genesis, "operator", wanted)
-
-
-def vote(codec: Codec, genesis: Genesis, wanted: MembersOrdered, epoch: int, *, done: bool) -> OrderVote:
-    pre_prepare, commits = configuring(codec, genesis, wanted, epoch=epoch)
-    return OrderVote(ordered(codec, wanted).memory_ids[0], epoch, done, pre_prepare, tuple(commits))
 
 
 def test_an_order_is_nominated_at_the_next_tick_and_members_take_it(codec: Codec) -> None:
@@ -72,7 +59,7 @@ def test_the_next_configuration_is_nominated_in_and_what_was_carried_out_is_over
     assert record is not None and (record.config, record.order) == (1, more)
 
 
-def rotation(codec: Codec, name: str = "nomination") -> tuple[MembersOrdered, bytes]:
+def rotation(codec: Codec, name: str = "nomination") -> tuple[ConfigurationOrdered, bytes]:
     wanted = order(GENESIS, "rotate-service", 1, name=name, public_key=public_key(f"service:{name}'"))
     return wanted, signed(codec, GENESIS, "operator", wanted)
 
@@ -133,14 +120,23 @@ def test_the_configuration_is_what_was_decided_whatever_the_topic_holds_now(code
     """The topic of the orders was made anew, or emptied."""
     wanted, _ = weight(codec)
     shelf = Shelf(votes=[vote(codec, GENESIS, wanted, 4, done=True)])
-    found, order = Members(codec, GENESIS, shelf, Topic()).standing(1, 4)
-    assert (found.config, found.members[2].weight_milli, order) == (1, 1200, None)
+    found = Configurations(codec, GENESIS, shelf)
+    assert (found.after(1, 4).config, found.after(1, 4).members[2].weight_milli) == (1, 1200)
+    assert NextOrder(codec, found, Topic()).of(1, 4) is None
 
 
 def test_where_there_can_be_no_orders_the_store_is_not_asked(codec: Codec) -> None:
-    shelf = Shelf()
-    assert Members(codec, GENESIS, shelf, None).standing(1, 4) == (GENESIS, None) and shelf.asked == []
-    members = Members(codec, GENESIS, shelf, Topic())
+    shelf, alone = Shelf(), replace(GENESIS, operator=None)
+    assert Configurations(codec, alone, shelf).after(1, 4) == alone and shelf.asked == []
+    found = Configurations(codec, GENESIS, shelf)
     for _ in range(3):
-        assert members.standing(1, 4) == (GENESIS, None)
+        assert found.after(1, 4) == GENESIS and NextOrder(codec, found, None).of(1, 4) is None
     assert shelf.asked == [("orders", 1)]
+
+
+def test_an_order_of_another_policy_is_nominated_like_one_about_members(codec: Codec) -> None:
+    wanted = order(GENESIS, POLICY, 1, policy=written(replace(GENESIS.policy, forget=ForgetPolicy(theta_ppm=1))))
+    data = signed(codec, GENESIS, "operator", wanted)
+    record = nominated(codec, Topic([data]), Shelf())
+    assert record is not None
+    assert (record.order, record.trigger, record.proposals[0].reason) == (data, "order", "policy")

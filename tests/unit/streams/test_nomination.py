@@ -14,7 +14,7 @@ from memquorum.ports import DueMemory, ShardStatus, StoreUnavailable
 from streams.nomination import Nomination
 from streams.stage import Arrival, Output
 from tests.builders import genesis as cluster
-from tests.builders.shelf import GENESIS, NOW, OLD, POLICY, READY, SPAN, STANDING, TICK, Shelf, arrival
+from tests.builders.shelf import GENESIS, NOW, OLD, POLICY, READY, STANDING, TICK, Shelf, arrival
 
 SEED = cluster.seed_of("service:nomination")
 
@@ -48,7 +48,7 @@ def test_a_triggering_tick_opens_the_next_epoch_signed(codec: Codec) -> None:
 def test_a_tick_without_a_trigger_costs_no_question(codec: Codec) -> None:
     quiet = shelf()
     assert stage(codec, quiet).process([arrival(codec, standing(last_epoch_at=NOW))]) == []
-    assert quiet.asked == []
+    assert quiet.asked == [("orders", 1)]  # by which policy it votes, once for each epoch
 
 
 def test_a_tick_opens_no_epoch_by_what_came_after_it(codec: Codec) -> None:
@@ -76,7 +76,7 @@ def test_a_memory_as_old_as_the_minimum_age_is_asked_for(codec: Codec) -> None:
 
 def test_under_pressure_the_longest_unused_are_asked_for(codec: Codec) -> None:
     crowded = shelf()
-    crowded.due_memories = [DueMemory(c.memory_id, "n", c.last_access, c.last_access + SPAN) for c in (OLD, READY)]
+    crowded.due_memories = [DueMemory(c.memory_id, "n", c.last_access) for c in (OLD, READY)]
     (output,) = stage(codec, crowded).process([arrival(codec, standing(alive=12))])
     record = opened(codec, output)
     assert ("due", 1, LATEST, 3) in crowded.asked

@@ -40,7 +40,7 @@ def ordered(name: str, outcome: str, **given: Any) -> Kind:
 
 
 CONFIGURE = ordered("configure", "configured", configures=True)
-"""The operator's order of another membership (core/orders/members)."""
+"""The operator's order of another membership (core/orders/configuration)."""
 
 ERASE = ordered("erase", "attested", attests=True)
 """That an order to erase is genuine, and where it stands. What it names is erased by then."""

@@ -12,7 +12,6 @@ from memquorum import topics
 from memquorum.core import letters
 from memquorum.core.avro import Codec
 from memquorum.core.commit import applying
-from memquorum.core.decay import due_at
 from memquorum.core.ids import shard_of
 from memquorum.core.journal import decisions, effects, links
 from memquorum.core.journal.rows import DecisionRow, Dropped, Event, Memory, Provenance, Rows, Strength
@@ -74,7 +73,6 @@ def test_an_episode_becomes_a_memory(shard: Shard) -> None:
         True,
     )
     assert (strength.last_access, strength.touched, strength.salience_ppm) == (1_500, 1, 600_000)
-    assert strength.due_at == due_at(1_500, POLICY)
     assert change.revealed == A
     assert change.cursors == ((topics.ACCEPTED, 2),)
     assert shard.rows.events[NAMESPACE, "a"].outcome == "stored"
@@ -137,7 +135,7 @@ def test_reinforcing_touches_the_target_and_makes_nothing(shard: Shard) -> None:
     change = shard.episode("b", at=3_000, outcome="reinforced", reinforces=A, salience=700_000)
     strength = shard.rows.strengths[A]
     assert (change.entry.effect, change.entry.memory_id) == ("reinforced", A)
-    assert (strength.last_access, strength.due_at, strength.touched) == (3_000, due_at(3_000, POLICY), 1)
+    assert (strength.last_access, strength.touched) == (3_000, 1)
     assert (strength.reinforced, strength.accesses, strength.salience_ppm) == (1, 0, 700_000)
     assert B not in shard.rows.memories and change.revealed is None
     assert shard.rows.events[NAMESPACE, "b"].memory_id == A
@@ -167,9 +165,7 @@ def test_an_access_keeps_a_memory_alive_and_time_does_not_run_back(shard: Shard)
     assert shard.rules.codec.decode_as(Accessed, shard.access(A, 5_000).entry.detail).applied
     shard.access(A, 4_000)
     strength = shard.rows.strengths[A]
-    assert (strength.last_access, strength.due_at, strength.accesses, strength.touched) == (
-        5_000, due_at(5_000, POLICY), 2, 2
-    )  # fmt: skip
+    assert (strength.last_access, strength.accesses, strength.touched) == (5_000, 2, 2)
     assert shard.rows.state.interactions == 3
 
 

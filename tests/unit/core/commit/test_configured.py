@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
 
-from memquorum import topics
 from memquorum.core.audit.findings import Kind
 from memquorum.core.avro import Codec
-from memquorum.core.commit import applying
 from memquorum.core.commit.assembly import COMMIT, PRE_PREPARE, Assembly
 from memquorum.core.consensus.certificate import check_decision
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import open_any
 from memquorum.core.journal.effects import Rules
 from memquorum.core.journal.replay import Replay
-from memquorum.core.journal.rows import Change, DecisionRow
-from memquorum.core.orders.members import order_id
+from memquorum.core.journal.rows import DecisionRow
+from memquorum.core.orders.configuration import order_id
 from memquorum.core.records import JournalHead, Signed
+from tests.builders.configured import carried_out
 from tests.builders.genesis import make, public_key
 from tests.builders.published import publish, resign, signed_head
 from tests.builders.shard import Shard, memory_id
@@ -27,20 +24,6 @@ from tests.builders.votes import configuring, decision, nobody, order, proposal
 
 GENESIS = make()
 KEY = {"member": 1, "public_key": public_key("member:1'")}
-
-
-def carried_out(shard: Shard, action: str, vote: Any = None, **changes: Any) -> Change:
-    """An order is decided in the shard's present configuration; what the shard applies."""
-    codec, genesis, state = shard.rules.codec, shard.rules.genesis, shard.rows.state
-    made = configuring(
-        codec, genesis, order(genesis, action, **changes), vote, epoch=state.last_epoch + 1, seq=state.decided_seq + 1,
-        as_of=state.as_of, accepted_offset=shard.offset,
-    )  # fmt: skip
-    checked = check_decision(codec, genesis, *made)
-    place = applying.Place(topics.PRE_PREPARES, 0, state.decided_seq)
-    change = shard._absorb(applying.apply_decision(shard.rules, shard.rows, place, checked, made[1]))
-    shard.rules = replace(shard.rules, genesis=change.configures or genesis)
-    return change
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from memquorum.core.consensus.reliability import LATE, PRIOR, WINDOW, enough, reliabilities, window
-from memquorum.core.orders.members import apply
+from memquorum.core.orders.configuration import apply
 from tests.builders.genesis import make
 from tests.builders.seats import Fleet
 from tests.builders.votes import order

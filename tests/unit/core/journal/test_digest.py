@@ -34,7 +34,7 @@ MEMORY = Memory(
     sealed_until=None,
     seq=1,
 )
-STRENGTH = Strength(ID, 0, "short-term", 700_000, 5, 9, 99, 3, 1, 2, {"forget": 1}, {"forget": 4})
+STRENGTH = Strength(ID, 0, "short-term", 700_000, 5, 9, 3, 1, 2, {"forget": 1}, {"forget": 4})
 KEPT = Kept(MEMORY, STRENGTH, b"text", b"\x00\x3c")
 
 

@@ -19,7 +19,7 @@ from memquorum.core.consensus.certificate import (
 from memquorum.core.consensus.viewchange import check_view_change
 from memquorum.core.identity.membership import Genesis, GenesisError, Member
 from memquorum.core.identity.messages import UnknownConfiguration, open_any
-from memquorum.core.orders.members import STEPS, apply, configuration_digest, next_id, order_id
+from memquorum.core.orders.configuration import STEPS, apply, configuration_digest, next_id, order_id
 from memquorum.core.records import Commit, PrePrepare, Signed, ViewChange
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make, public_key

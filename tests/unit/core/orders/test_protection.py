@@ -41,6 +41,7 @@ from workers.commit.lapsing import Lapsing
 from workers.commit.line import Line
 from workers.kafka.own_clock import OwnClock
 from workers.replica.stream_follower import Walk
+from workers.retrieval.configurations import Configurations
 from workers.retrieval.door import Door
 
 GENESIS = genesis.make(policy=Policy(forget=ForgetPolicy(grace_ms=500)), **entitled(signed=()))
@@ -391,7 +392,7 @@ class Kept:
         with self.store.transaction({self.shard.work.net().before: Keys()}) as transaction:
             transaction.write([self.shard.work.net()], {}, {})
         line = Line(Rules(codec, LAPSING), self.store.start(LAPSING.cluster, LAPSING.shards)[0])
-        lapsing = Lapsing(line.rules, cast(Any, self.store), own_clock)
+        lapsing = Lapsing(cast(Any, self.store), own_clock)
         changes = [change for _, change in lapsing.round({0: line})]
         for change in changes:
             self.shard._absorb(change)
@@ -556,7 +557,8 @@ def test_what_no_goal_can_need(client: TestClient, changes: dict[str, Any], stat
 
 def test_who_would_go_over_the_limit_is_told_what_to_do(codec: Codec) -> None:
     service = serve(codec, Door(None))
-    service.genesis = replace(service.genesis, policy=Policy(protection=ProtectionPolicy(pins_max=0, needs_max=0)))
+    limited = replace(service.genesis, policy=Policy(protection=ProtectionPolicy(pins_max=0, needs_max=0)))
+    service.configurations = Configurations(service.codec, limited)
     client = client_of(service)
     pinned = client.post("/pin", json={"namespace": "greenhouse", "memory_id": HERS})
     assert (pinned.status_code, pinned.json()["error"]) == (400, "too_many") and "unpin" in pinned.json()["detail"]

@@ -13,7 +13,6 @@ from db.standing import Clear
 from memquorum import topics
 from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, check_nomination
-from memquorum.core.decay import due_at
 from memquorum.core.intake import Origin, Refusal, accept
 from memquorum.core.journal.effects import redo
 from memquorum.core.journal.recall import recall
@@ -79,7 +78,7 @@ def test_it_is_again_what_it_was_as_if_used_just_now(shard: Shard, codec: Codec)
     )
     assert (strength.tier, strength.last_access, strength.salience_ppm) == ("short-term", 1_100, 700_000)
     assert (strength.accesses, strength.reinforced, strength.created) == (1, 1, 100)
-    assert (strength.due_at, strength.rest) == (due_at(1_100, GENESIS.policy), {})
+    assert strength.rest == {}
     assert shard.rows.state.alive == alive + 1 and A in shard.work.net().revealed
     # An epoch about a request was none about memories: that one is as due as before.
     assert shard.rows.state.last_epoch_at == 1_000
@@ -192,7 +191,7 @@ def open_requests(shard: Shard, codec: Codec) -> list[tuple[OrderFound, RestoreO
         transaction.write([shard.work.net()], {i: Clear("", np.ones(3, np.float32)) for i in shard.rows.strengths}, {})
     state = shard.rows.state
     tick = DecayCrossed(0, state.as_of, shard.offset + 1, state.seq, (), state.standing)
-    due = OpenOrders(codec, GENESIS, InMemorySchedule(store)).due(state.standing, tick)
+    due = OpenOrders(codec, GENESIS, InMemorySchedule(store)).due(state.standing, tick, GENESIS.policy)
     return [(found, order) for _, found, order in due]
 
 
@@ -208,7 +207,7 @@ def test_a_use_that_comes_after_its_memory_was_forgotten_is_put_to_the_vote_once
     change = shard.restore_used(found, KEPT)
     assert outcome(change) == [("restored", "quorum")]
     strength = shard.rows.strengths[A]
-    assert (strength.last_access, strength.due_at) == (1_001, due_at(1_001, GENESIS.policy))
+    assert strength.last_access == 1_001
     assert shard.rows.memories[A].asks_after is None and open_requests(shard, codec) == []
 
 
@@ -388,12 +387,12 @@ def test_the_first_request_that_nobody_has_voted_on_is_nominated(shard: Shard, c
     shelf, tick = Shelf(shard), DecayCrossed(0, 1_200, 9, 9, ())
     standing = shard.rows.state.standing
     assert standing.asked_at == 1_000
-    (found,) = OpenOrders(codec, GENESIS, shelf).due(standing, tick)  # type: ignore[arg-type]
+    (found,) = OpenOrders(codec, GENESIS, shelf).due(standing, tick, GENESIS.policy)  # type: ignore[arg-type]
     assert found[2] == ORDER
     assert (found[1].accepted_at, found[1].offset) == (1_100, shard.offset)
     assert shelf.asked == [(700, 9, 2)]
     for late in (replace(standing, asked_at=0), replace(standing, asked_at=699)):
-        assert list(OpenOrders(codec, GENESIS, shelf).due(late, tick)) == []  # type: ignore[arg-type]
+        assert list(OpenOrders(codec, GENESIS, shelf).due(late, tick, GENESIS.policy)) == []  # type: ignore[arg-type]
     assert len(shelf.asked) == 1
 
 
@@ -406,7 +405,9 @@ def test_a_request_that_nobody_would_vote_on_keeps_nobody_waiting(
     entry = codec.decode_as(JournalEntry, shard.changes[-2].appended.entry)
     shelf = Shelf(shard)
     shelf._entries.insert(0, codec.encode(replace(entry, effect="requested")))
-    (found,) = OpenOrders(codec, GENESIS, shelf).due(shard.rows.state.standing, DecayCrossed(0, 1_200, 9, 9, ()))  # type: ignore[arg-type]
+    (found,) = OpenOrders(codec, GENESIS, shelf).due(
+        shard.rows.state.standing, DecayCrossed(0, 1_200, 9, 9, ()), GENESIS.policy
+    )  # type: ignore[arg-type]
     assert found[2] == ORDER
     assert "cannot be voted on" in caplog.text
 

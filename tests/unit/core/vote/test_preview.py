@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from infra.forget import changed, lines
+from infra.forget import lines
+from infra.policy import changed
 from infra.settings import SettingsError
 from memquorum.core import caps
 from memquorum.core.caps import Quota
@@ -58,7 +59,7 @@ def test_who_is_due_who_is_left_out_and_what_the_caps_leave() -> None:
     stopped = look([*old, *young], quota=lost)
     assert (stopped.room, stopped.nominated, stopped.stopped_until) == (0, 0, NOW - 5 + POLICY.caps.day_ms)
     assert caps.room(lost, NOW, POLICY.caps) == 0
-    told = "\n".join(lines([found, stopped], POLICY))
+    told = "\n".join(lines([found, stopped], {1: POLICY}))
     assert "20 due" in told and "STOPPED" in told and "m04" in told and "3 would be forgotten" in told
 
 
@@ -97,5 +98,5 @@ def test_a_policy_is_changed_by_a_file_and_by_single_settings(tmp_path: Path) ->
 
 @pytest.mark.parametrize("wrong", ["caps.day=1", "floor=3", "caps.floor=", "caps.floor=0", "caps.floor=many"])
 def test_a_setting_that_cannot_be_is_named(wrong: str) -> None:
-    with pytest.raises(SettingsError, match="forget"):
+    with pytest.raises(SettingsError, match="policy: "):
         changed(POLICY, None, [wrong])

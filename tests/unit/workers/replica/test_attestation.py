@@ -121,7 +121,7 @@ class Shelf:
 
 def due(shelf: Shelf, standing: Standing, at: int = 2) -> OrderFound | None:
     orders = OpenOrders(CODEC, GENESIS, shelf)  # type: ignore[arg-type]
-    found = next(orders.due(standing, replace(TICK, accepted_offset=at)), None)
+    found = next(orders.due(standing, replace(TICK, accepted_offset=at), GENESIS.policy), None)
     return None if found is None else found[1]
 
 

@@ -80,7 +80,7 @@ class Bench:
         return NominationProposed(GENESIS.cluster, 0, 0, 1, NOW, self.offset + 1, "interval", proposals)
 
     def says(self, nomination: NominationProposed) -> tuple[Opinion, ...]:
-        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=self.judge.opinions(nomination))
+        cast = BallotCast(GENESIS.cluster, 0, 0, 1, 1, b"", terms=self.judge.opinions(nomination, GENESIS.policy))
         return read(cast, nomination, places_of(nomination), GENESIS.policy).opinions
 
 
@@ -120,7 +120,9 @@ def test_opinions_in_columns_are_those_of_facts_one_by_one(given: Any) -> None:
         for number, ((space, *_), (kind, elsewhere)) in enumerate(given)
     ]
     nomination = bench.asked(*asked, ("unknown", "here", "forget"))
-    assert bench.judge.opinions(nomination) == bench.judge.opinions(nomination, one_by_one(nomination))
+    assert bench.judge.opinions(nomination, GENESIS.policy) == bench.judge.opinions(
+        nomination, GENESIS.policy, one_by_one(nomination)
+    )
     bench.view.close()
 
 

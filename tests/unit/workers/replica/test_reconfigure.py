@@ -15,7 +15,8 @@ from memquorum.core.consensus import events as t
 from memquorum.core.consensus.replica import ShardReplica
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.identity.messages import open_any, read_signed
-from memquorum.core.orders.members import apply
+from memquorum.core.orders.configuration import POLICY, apply
+from memquorum.core.policy import written
 from memquorum.core.records import BallotCast, Checkpoint, Commit, Decided, Prepare, PrePrepare
 from tests.builders.genesis import make
 from tests.builders.seats import CODEC, Fleet, key
@@ -66,6 +67,16 @@ def test_a_weight_changes_at_a_stable_checkpoint_and_the_shard_goes_on(fleet: Fl
     fleet.nominate(GENESIS, 4)
     fleet.run()
     assert set(fleet.standing().values()) == {(1, 4)}
+
+
+def test_a_policy_is_voted_on_and_everybody_judges_by_it_from_the_next_sequence_on(fleet: Fleet) -> None:
+    wanted = replace(GENESIS.policy, forget=replace(GENESIS.policy.forget, theta_ppm=300_000))
+    one = change(fleet, GENESIS, 1, POLICY, policy=written(wanted))
+    assert set(fleet.standing().values()) == {(1, 2)}
+    assert {seat._casting._policy for seat in fleet.seats.values()} == {wanted}
+    fleet.nominate(one, 2)
+    fleet.run()
+    assert set(fleet.standing().values()) == {(1, 3)}
 
 
 def test_a_new_key_speaks_from_the_first_sequence_on_and_the_old_one_no_more(fleet: Fleet) -> None:

@@ -42,7 +42,7 @@ from workers.replica.worker import claim
 def judged(judge: Judge, nomination: NominationProposed) -> tuple[Opinion, ...]:
     """What a member says of a nomination that it is asked about."""
     record, named = nomination, digest(CODEC.encode(nomination))
-    cast = BallotCast(record.cluster, 0, 0, record.epoch, ME, named, terms=judge.opinions(record))
+    cast = BallotCast(record.cluster, 0, 0, record.epoch, ME, named, terms=judge.opinions(record, GENESIS.policy))
     return said(cast, record)
 
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from memquorum.core import decay
 from memquorum.core.avro import Codec
-from memquorum.core.decay import crossings, due_at, of_tier, span_ms
+from memquorum.core.decay import crossings, of_tier, span_ms
 from memquorum.core.journal.rows import LetGo, Strength
 from memquorum.core.policy import DecayPolicy, EpochPolicy, ForgetPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import DecayCrossed, Decided, Standing
@@ -74,7 +74,7 @@ def test_how_much_longer_is_policy() -> None:
 
 
 def test_the_schedule_counts_by_the_tier() -> None:
-    due = [DueMemory("short", "n", NOW - SPAN, NOW), DueMemory("long", "n", NOW - SPAN, NOW, LONG_TERM)]
+    due = [DueMemory("short", "n", NOW - SPAN), DueMemory("long", "n", NOW - SPAN, LONG_TERM)]
     assert [one.memory_id for one in crossings(due, NOW, POLICY)] == ["short"]
     late = NOW - SPAN + LONG
     (_, one) = crossings(due, late, POLICY)
@@ -129,7 +129,7 @@ def test_one_honest_member_at_least_demotes(shard: Shard) -> None:
         before, tier=SHORT_TERM, confidence_ppm=None, changed=shard.rows.state.as_of, seq=change.entry.seq
     )
     strength = shard.rows.strengths[A]
-    assert (strength.tier, strength.due_at) == (SHORT_TERM, due_at(1_000, POLICY))
+    assert (strength.tier, strength.last_access) == (SHORT_TERM, 1_000)
     assert (change.ended(Strength), change.of(LetGo), shard.rows.state.alive) == ((), (), alive)
     shard.decide([votes.proposal(A, "forget")])
     assert ended(shard) == [("forgotten", "quorum")]
@@ -147,11 +147,11 @@ def test_what_was_kept_rests_until_it_is_used(shard: Shard) -> None:
     shard.access(A, 2_000 + LONG)
     strength = shard.rows.strengths[A]
     assert (strength.kept, strength.rest) == ({}, {})
-    assert strength.due_at == due_at(2_000 + LONG, SLOW)
+    assert strength.last_access == 2_000 + LONG
 
 
 def test_long_term_memory_is_not_forgotten(shard: Shard) -> None:
-    assert shard.rows.strengths[A].due_at == due_at(1_000, SLOW)
+    assert shard.rows.strengths[A].last_access == 1_000
     shard.decide([votes.proposal(A, "forget")])
     assert ended(shard) == [("voided", "long-term")]
     assert shard.rows.memories[A].tier == LONG_TERM

@@ -1,8 +1,11 @@
 """How one configuration follows from another: an order of the operator, and what it makes (SPEC A, decision 2).
 
-Members, their keys, weights and reliabilities, and the keys of the services, never change but by a decision of the
-shard. The operator signs an order that names the configuration it means by number and digest, so it can be carried out
-once and nowhere else. How it is put to the vote says `core.vote.configuring`.
+Members, their keys, weights and reliabilities, the keys of the services, and the policy never change but by a decision
+of the shard. The operator signs an order that names the configuration it means by number and digest, so it can be
+carried out once and nowhere else. How it is put to the vote says `core.vote.configuring`.
+
+Such an order is for a shard and no namespace, and changes by what the next orders are judged. So it does not come in by
+intake, as those of `core.orders.table` do: members and the nomination alone read it.
 """
 
 from __future__ import annotations
@@ -11,24 +14,28 @@ import hashlib
 import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from fractions import Fraction
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from memquorum.core import names
+from memquorum.core import names, policy
 from memquorum.core.identity.membership import SERVICES, Genesis, GenesisError, Member, check
 from memquorum.core.identity.messages import digest
-from memquorum.core.records import MembersOrdered
+from memquorum.core.orders.restore import most
+from memquorum.core.policy import PolicyError
+from memquorum.core.records import ConfigurationOrdered
 
 _DIGEST = b"memquorum/configuration/1"
 _WEIGHT_MAX = 2**31 - 1
 
 
 def configuration_digest(genesis: Genesis) -> bytes:
-    """SHA-256 of a configuration: its number, its members and its services' keys. An order names it."""
+    """SHA-256 of a configuration: its number, its members, its services' keys and its policy. An order names it."""
     members = [[m.id, m.name, m.role, m.public_key.hex(), m.weight_milli, m.reliability_milli] for m in genesis.members]
     services = [[name, key.hex()] for name, key in sorted(genesis.services.items())]
-    told = json.dumps([genesis.config, members, services], ensure_ascii=True, separators=(",", ":"))
+    said = [genesis.config, members, services, policy.written(genesis.policy)]
+    told = json.dumps(said, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(_DIGEST + genesis.cluster + told.encode()).digest()
 
 
@@ -42,7 +49,7 @@ def order_id(body: bytes) -> str:
     return str(uuid.UUID(bytes=digest(body)[:16], version=5))
 
 
-def apply(genesis: Genesis, order: MembersOrdered) -> Genesis:
+def apply(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     """The configuration that an order makes of its base; from which sequence on it decides is not known yet.
 
     Raises GenesisError: the order is for another configuration, its step cannot be taken, or what it would make breaks
@@ -74,7 +81,7 @@ def _line(genesis: Genesis) -> Iterator[Genesis]:
 # The steps: each answers who there is afterwards, or raises GenesisError ---------------------------------------------
 
 
-def _add(genesis: Genesis, order: MembersOrdered) -> Genesis:
+def _add(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     if order.member != next_id(genesis):
         raise GenesisError(f"order: the next member has id {next_id(genesis)}, not {order.member}")
     for what, text in (("name", order.name), ("role", order.role)):
@@ -85,29 +92,29 @@ def _add(genesis: Genesis, order: MembersOrdered) -> Genesis:
     return replace(genesis, members=(*genesis.members, Member(order.member, order.name, order.role, key, weight)))
 
 
-def _remove(genesis: Genesis, order: MembersOrdered) -> Genesis:
+def _remove(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     gone = _member(genesis, order)
     return replace(genesis, members=tuple(member for member in genesis.members if member is not gone))
 
 
-def _rotate(genesis: Genesis, order: MembersOrdered) -> Genesis:
+def _rotate(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     return _with(genesis, replace(_member(genesis, order), public_key=_new_key(genesis, order)))
 
 
-def _rotate_service(genesis: Genesis, order: MembersOrdered) -> Genesis:
+def _rotate_service(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     if order.name not in SERVICES:
         raise GenesisError(f"order: {order.name[:40]!r} is none of the services {', '.join(SERVICES)}")
     return replace(genesis, services=genesis.services | {order.name: _new_key(genesis, order)})
 
 
-def _reweigh(genesis: Genesis, order: MembersOrdered) -> Genesis:
+def _reweigh(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     member = _member(genesis, order)
     if member.weight_milli == order.weight_milli:
         raise GenesisError(f"order: member {member.id} has this weight already")
     return _with(genesis, replace(member, weight_milli=_weight(order)))
 
 
-def _rate(genesis: Genesis, order: MembersOrdered) -> Genesis:
+def _rate(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
     if len(order.reliabilities) != genesis.n:
         raise GenesisError(f"order: {len(order.reliabilities)} reliabilities for {genesis.n} members")
     pairs = zip(genesis.members, order.reliabilities, strict=True)
@@ -117,8 +124,35 @@ def _rate(genesis: Genesis, order: MembersOrdered) -> Genesis:
     return replace(genesis, members=rated)
 
 
+def _judge_by(genesis: Genesis, order: ConfigurationOrdered) -> Genesis:
+    try:
+        made = policy.read(order.policy)
+    except PolicyError as error:
+        raise GenesisError(f"order: {error}") from None
+    changed = policy.differences(genesis.policy, made)
+    if not changed:
+        raise GenesisError("order: this policy is in force already")
+    fixed = sorted(name for name in changed if name.startswith("salience."))
+    if fixed:
+        # Scores are made and kept before anybody votes: which of them were made by which policy nobody could say.
+        raise GenesisError(f"order: policy: {', '.join(fixed)}: the genesis file alone says how salience is scored")
+    least = most(genesis.founding.policy)
+    if made.epoch.proposals_max < least:
+        told = f"a request that stands may name {least} memories, and is voted on in one epoch"
+        raise GenesisError(f"order: policy: epoch.proposals_max must not be below {least}: {told}")
+    loudest = sum(sorted((member.voice for member in genesis.members), reverse=True)[: genesis.f])
+    if made.forget.alpha * genesis.voice > genesis.voice - loudest:
+        share = Fraction(genesis.voice - loudest, genesis.voice)
+        told = (
+            f"without the {genesis.f} loudest the others have {share}, and could decide nothing, no other policy either"
+        )
+        raise GenesisError(f"order: policy: forget.alpha must not be above {share}: {told}")
+    return replace(genesis, policy=made)
+
+
 ROTATE_SERVICE = "rotate-service"
-STEPS: Mapping[str, Callable[[Genesis, MembersOrdered], Genesis]] = MappingProxyType(
+POLICY = "policy"
+STEPS: Mapping[str, Callable[[Genesis, ConfigurationOrdered], Genesis]] = MappingProxyType(
     {
         "add": _add,
         "remove": _remove,
@@ -126,6 +160,7 @@ STEPS: Mapping[str, Callable[[Genesis, MembersOrdered], Genesis]] = MappingProxy
         ROTATE_SERVICE: _rotate_service,
         "weight": _reweigh,
         "reliability": _rate,
+        POLICY: _judge_by,
     }
 )
 """What an order can do: one step."""
@@ -134,7 +169,7 @@ RESIZES = ("add", "remove")
 """The steps after which there are more members, or fewer."""
 
 
-def _member(genesis: Genesis, order: MembersOrdered) -> Member:
+def _member(genesis: Genesis, order: ConfigurationOrdered) -> Member:
     found = genesis.member(order.member)
     if found is None:
         raise GenesisError(f"order: there is no member {order.member}")
@@ -146,7 +181,7 @@ def _with(genesis: Genesis, changed: Member) -> Genesis:
     return replace(genesis, members=members)
 
 
-def _new_key(genesis: Genesis, order: MembersOrdered) -> bytes:
+def _new_key(genesis: Genesis, order: ConfigurationOrdered) -> bytes:
     """The order's key; one that a member or a service has had is never used again: it may be in other hands."""
     for each in _line(genesis):
         if order.public_key in (*(member.public_key for member in each.members), *each.services.values()):
@@ -154,7 +189,7 @@ def _new_key(genesis: Genesis, order: MembersOrdered) -> bytes:
     return order.public_key
 
 
-def _weight(order: MembersOrdered) -> int:
+def _weight(order: ConfigurationOrdered) -> int:
     if not 0 < order.weight_milli <= _WEIGHT_MAX:
         raise GenesisError("order: a weight must be positive")
     return order.weight_milli

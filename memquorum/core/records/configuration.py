@@ -1,12 +1,12 @@
-"""The record of an order of the operator: another membership of a shard."""
+"""The record of an order of the operator: other members of a shard, other keys, or another policy."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
 
-class MembersOrdered(Struct, frozen=True):
-    """The operator orders another membership of a shard."""
+class ConfigurationOrdered(Struct, frozen=True):
+    """The operator orders another configuration of a shard."""
 
     cluster: bytes
     config: int
@@ -20,3 +20,4 @@ class MembersOrdered(Struct, frozen=True):
     weight_milli: int = 0
     reliabilities: tuple[int, ...] = ()
     through: int = 0
+    policy: str = ""

@@ -1,0 +1,87 @@
+"""Knows by which configuration a shard votes now, and which of the operator's orders of another is to be voted on next.
+
+Both follow from what was decided of such orders, which the store tells with its certificates: nothing is remembered
+here that a restart would lose.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from memquorum.core.avro import Codec
+from memquorum.core.consensus.certificate import follow
+from memquorum.core.identity.membership import Genesis, GenesisError
+from memquorum.core.identity.messages import BadMessage, open_signed
+from memquorum.core.orders.configuration import apply, order_id
+from memquorum.core.records import ConfigurationOrdered
+from memquorum.core.vote.nomination import rest_until
+from memquorum.ports import Orders, OrderVote, Schedule
+
+log = logging.getLogger(__name__)
+
+Order = tuple[bytes, ConfigurationOrdered, str]
+"""As signed, its body, its id."""
+
+# An order that members refuse is voted on so often, at growing distances; then the operator gives another one.
+_TRIES = 5
+
+
+class Configurations:
+    """Members, keys and policy by which each shard votes."""
+
+    def __init__(self, codec: Codec, genesis: Genesis, schedule: Schedule) -> None:
+        self._codec, self._genesis, self._schedule = codec, genesis, schedule
+        # shard → the last epoch for which the store was asked, and what it said.
+        self._known: dict[int, tuple[int, Genesis, list[OrderVote]]] = {}
+
+    def after(self, shard: int, last_epoch: int) -> Genesis:
+        """The shard's configuration after `last_epoch`."""
+        return self._asked(shard, last_epoch)[0]
+
+    def votes(self, shard: int, last_epoch: int) -> list[OrderVote]:
+        """What was decided of orders of another configuration up to `last_epoch`."""
+        return self._asked(shard, last_epoch)[1]
+
+    def _asked(self, shard: int, last_epoch: int) -> tuple[Genesis, list[OrderVote]]:
+        if self._genesis.operator is None:  # nobody can order another
+            return self._genesis, []
+        known = self._known.get(shard)
+        if known is None or known[0] != last_epoch:
+            votes = self._schedule.orders(shard)
+            decided = [(vote.pre_prepare, vote.commits) for vote in votes if vote.configured]
+            known = self._known[shard] = (last_epoch, follow(self._codec, self._genesis, decided), votes)
+        return known[1:]
+
+
+class NextOrder:
+    """Which order of another configuration each shard votes on next. `orders`: None where nobody can give any."""
+
+    def __init__(self, codec: Codec, configurations: Configurations, orders: Orders | None) -> None:
+        self._codec, self._configurations, self._orders = codec, configurations, orders
+        self._complained: set[bytes] = set()
+
+    def of(self, shard: int, last_epoch: int) -> Order | None:
+        """The order that the shard is to vote on after `last_epoch`, if there is one."""
+        given = self._orders.of(shard) if self._orders is not None else ()
+        return next(filter(None, (self._due(shard, last_epoch, data) for data in given)), None)
+
+    def _due(self, shard: int, last_epoch: int, data: bytes) -> Order | None:
+        """The order, if the operator signed it for this configuration, it breaks no rule, and it is not resting."""
+        genesis = self._configurations.after(shard, last_epoch)
+        try:
+            signed, body = open_signed(self._codec, genesis, data, ConfigurationOrdered)
+            if body.shard != shard:
+                raise BadMessage(f"for shard {body.shard}, in the partition of shard {shard}")
+            apply(genesis, body)
+        except (BadMessage, GenesisError) as error:
+            if data not in self._complained:
+                self._complained.add(data)
+                log.info("shard %d: an order is not nominated in configuration %d: %s", shard, genesis.config, error)
+            return None
+        name = order_id(signed.body)
+        epochs = [vote.epoch for vote in self._configurations.votes(shard, last_epoch) if vote.order_id == name]
+        if len(epochs) >= _TRIES:
+            return None
+        if epochs and last_epoch + 1 < rest_until(epochs[-1], len(epochs), genesis.policy):
+            return None
+        return data, body, name
