@@ -77,8 +77,10 @@ class Saying(Struct, frozen=True):
 
 
 class Alike:
-    """Of one namespace: what says the same, as far as repetitions tell. `found`: what an order takes; `memories`: the
-    rows that there are; `erased`: the episodes that an order took before."""
+    """This class knows what says the same in one namespace, as far as repetitions tell.
+
+    `found`: what an order takes; `memories`: the rows that there are; `erased`: the episodes that an order took before.
+    """
 
     def __init__(self) -> None:
         self._echoes: dict[str, dict[str, str]] = {}

@@ -128,7 +128,7 @@ def test_opinions_in_columns_are_those_of_facts_one_by_one(given: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["forget", "promote"])
 def test_a_vector_of_another_encoder_says_nothing_beside_its_own(bench: Bench, kind: str) -> None:
-    bench.memory("m", "here", (1, 0), encoder="another")
+    bench.memory("m", "here", (1, 0), at=NOW - 1, encoder="another")  # one long ago would not be promoted anyway
     bench.memory("e", "here", (0, 1), mine=True)
     (opinion,) = bench.says(bench.asked(("m", "here", kind)))
     assert opinion.terms == KINDS[kind].abstain(NOW)
@@ -136,7 +136,7 @@ def test_a_vector_of_another_encoder_says_nothing_beside_its_own(bench: Bench, k
 
 @pytest.mark.parametrize("kind", ["forget", "promote"])
 def test_a_vector_of_another_length_says_nothing(bench: Bench, kind: str) -> None:
-    bench.memory("m", "here", (1, 0, 0))
+    bench.memory("m", "here", (1, 0, 0), at=NOW - 1)
     bench.memory("e", "here", (0, 1), mine=True)
     (opinion,) = bench.says(bench.asked(("m", "here", kind)))
     assert opinion.terms == KINDS[kind].abstain(NOW)

@@ -226,7 +226,7 @@ async def test_one_that_cannot_follow_is_emptied(monkeypatch: pytest.MonkeyPatch
         assert found.state == "behind"
         store.down = False
         await held(found, store, "a")
-        assert found.state == "following"
+        await until(lambda: found.state == "following")
 
 
 async def test_one_that_fails_in_another_way_is_emptied_and_the_service_goes_on() -> None:
