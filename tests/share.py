@@ -6,7 +6,9 @@ is run by one session as a whole: its fixtures serve all of its tests.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -14,19 +16,40 @@ from tests import ROOT
 
 
 class Share:
-    """Passes over the files that another session with the same folder has taken. The folder is empty before a run."""
+    """Runs the files that no other session with the same folder has taken. The folder is empty before a run."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._mine: dict[Path, bool] = {}
+        self._taken: dict[Path, bool] = {}
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """True says that nothing is left to be done with the test, None that it is to be run."""
-        if item.path not in self._mine:
-            self._mine[item.path] = self._take(item.path)
-        return None if self._mine[item.path] else True
+    def pytest_runtestloop(self, session: pytest.Session) -> Literal[True] | None:
+        """Runs a session's share, as pytest's own loop runs all of it.
+
+        A test is told which one this session runs next, or the fixtures of its file would not be taken down.
+        """
+        if session.config.option.collectonly or session.testsfailed:
+            return None
+        mine = self.mine(session.items)
+        item = next(mine, None)
+        while item is not None:
+            following = next(mine, None)
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if session.shouldfail:
+                raise session.Failed(session.shouldfail)
+            if session.shouldstop:
+                raise session.Interrupted(session.shouldstop)
+            item = following
+        return True
+
+    def mine(self, items: list[pytest.Item]) -> Iterator[pytest.Item]:
+        """The tests of files that this session takes, each file when its first test is asked for."""
+        for item in items:
+            if item.path not in self._taken:
+                self._taken[item.path] = self._take(item.path)
+            if self._taken[item.path]:
+                yield item
 
     def _take(self, file: Path) -> bool:
         try:

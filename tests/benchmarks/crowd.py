@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from db import copying
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Memory
+from memquorum.core.journal.rows import Memory, Strength
 from memquorum.encoders.onnx import OnnxEncoder
 from tests.benchmarks.texts import sentences
 
@@ -99,6 +99,6 @@ def fill(dsn: str, people: Crowd, namespaces: Sequence[str]) -> None:
             (m, spaces[i], copying.raw_vector(people.vectors[i]), people.encoder) for i, m in enumerate(ids)
         ))  # fmt: skip
         put("strength_copy", (
-            (m, 0, tiers[i], 450_000, START, START, START, 0, 0, 0, 0, 0, 0, 0) for i, m in enumerate(ids)
+            copying.raw(Strength(m, 0, tiers[i], 450_000, START, START, 0)) for i, m in enumerate(named)
         ))  # fmt: skip
         connection.execute("VACUUM ANALYZE")

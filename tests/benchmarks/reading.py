@@ -34,7 +34,7 @@ from db.reads import Reads
 from infra.embedded.postgres import Postgres
 from memquorum.core.access import EVERYONE, READ
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Memory
+from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.policy import Policy
 from memquorum.core.retrieval.packing import tokens
 from memquorum.core.retrieval.ranking import DEFAULTS, Question, rank
@@ -158,7 +158,7 @@ class Store:
                 (m, talk.name, copying.raw_vector(vector), name) for m, vector in zip(raw, vectors, strict=True)
             ))  # fmt: skip
             copying.copy(connection, "strength_copy", (
-                (m, 0, "short-term", 500_000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) for m in raw
+                copying.raw(Strength(m, 0, "short-term", 500_000, 0, 0, 0)) for m in ids
             ))  # fmt: skip
             connection.execute("ANALYZE")
         return ids

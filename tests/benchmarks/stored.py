@@ -14,7 +14,7 @@ from db import copying
 from db.view import View
 from db.view_rows import Known
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Memory
+from memquorum.core.journal.rows import Memory, Strength
 from tests.benchmarks.feed import DIMENSIONS, HOUR, START
 from tests.benchmarks.parts import Parts
 
@@ -47,7 +47,8 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
         put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))
         put("embedding_copy", ((m, namespace, copying.raw_vector(vectors[i % 256]), "bench") for i, (m, _) in numbered))
         put("strength_copy", (
-            (m, shard, tier, 450_000, START, _FRESH, _FRESH + i, 0, 0, 0, 0, 0, 0, 0) for i, (m, tier) in numbered
+            copying.raw(Strength(m, shard, tier, 450_000, START, _FRESH + i, 0))
+            for i, (m, tier) in enumerate(zip(found, tiers, strict=True))
         ))  # fmt: skip
         put("event_copy", (
             (namespace, f"old-{i}", shard, "stored", m, i - count, "ada", "ada", None, "s1") for i, (m, _) in numbered

@@ -175,9 +175,9 @@ def test_what_is_protected_is_counted_and_a_goal_is_due_as_a_whole(world: World,
     (first,) = shard.changes[3].of(Answered)
     world.flush(shard)
     due = GoalDue(NAMESPACE, "goal:sow", 5_500, tuple(sorted(map(memory_id, "ab"))))
-    assert world.store.goals_due([0], 1_000, 10) == {0: due}
-    assert world.store.goals_due([0], 1_000, 1) == {0: replace(due, memory_ids=due.memory_ids[:1])}
-    assert world.store.goals_due([0], 1_001, 10) == {} == world.store.goals_due([1], 0, 10)
+    assert world.store.goals_due({0: 1_000}, 10) == {0: due}
+    assert world.store.goals_due({0: 1_000}, 1) == {0: replace(due, memory_ids=due.memory_ids[:1])}
+    assert world.store.goals_due({0: 1_001}, 10) == {} == world.store.goals_due({1: 0}, 10)
     keys = Keys(orders=frozenset({first.digest, b"another"}), guarded=frozenset({NAMESPACE, "elsewhere"}))
     with world.store.transaction({shard.rows.state: keys}) as transaction:
         rows = transaction.rows[0]

@@ -13,7 +13,7 @@ from db import copying
 from db.reads import Reads
 from memquorum.core.access import EVERYONE, READ
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Memory
+from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
 from memquorum.encoders.hashing import HashingEncoder
@@ -70,7 +70,7 @@ def put(dsn: str, told: list[Told]) -> list[str]:
             (m, t.namespace, copying.raw_vector(_vector(t)), t.encoder) for _, (m, t) in alive
         ))  # fmt: skip
         copying.copy(connection, "strength_copy", (
-            (m, 0, t.tier, 500_000, 1_000 * at, 1_000 * at, NOW, 0, 0, 0, 0, 0, 0, 0) for at, (m, t) in alive
+            copying.raw(Strength(ids[at], 0, t.tier, 500_000, 1_000 * at, 1_000 * at, 0)) for at, (_, t) in alive
         ))  # fmt: skip
     return ids
 

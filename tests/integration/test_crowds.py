@@ -12,7 +12,7 @@ from db import copying, crowds, sweeping
 from db.reads import Reads
 from memquorum.core.access import Sight
 from memquorum.core.ids import memory_id
-from memquorum.core.journal.rows import Memory
+from memquorum.core.journal.rows import Memory, Strength
 from memquorum.core.retrieval.query import Filters
 from memquorum.core.retrieval.ranking import DEFAULTS, Candidate, Question
 from memquorum.encoders.hashing import HashingEncoder
@@ -48,7 +48,7 @@ def put(connection: psycopg.Connection, namespace: str, texts: list[str]) -> Non
         "embedding_copy": [
             (m, namespace, copying.raw_vector(v), name) for m, v in zip(ids, vectors, strict=True)
         ],
-        "strength_copy": [(m, 0, "short-term", 1, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0) for m in ids],
+        "strength_copy": [copying.raw(Strength(m, 0, "short-term", 1, 0, 0, 0)) for m in named],
     }  # fmt: skip
     for statement, given in rows.items():
         copying.copy(connection, statement, given)
