@@ -69,7 +69,9 @@ class Contrary(Behaviour):
         if not isinstance(body, BallotCast) or nomination is None:
             return (said,)
         pairs = zip(nomination.proposals, self.world.said(body, nomination), strict=True)
-        opinions = tuple(self.world.opinion(proposal, not opinion.yes) for proposal, opinion in pairs)
+        opinions = tuple(
+            self.world.opinion(proposal, not opinion.yes, nomination.config) for proposal, opinion in pairs
+        )
         return (Said(said.message, self.signed(replace(body, opinions=opinions, terms=None))),)
 
 
@@ -145,11 +147,12 @@ class Scenery:
 
     def said(self, cast: BallotCast, nomination: NominationProposed) -> tuple[Opinion, ...]:
         """What a ballot that holds says of each proposal."""
-        return read(cast, nomination, places_of(nomination), self.genesis.policy).opinions
+        policy = (self.genesis.of(nomination.config) or self.genesis).policy
+        return read(cast, nomination, places_of(nomination), policy).opinions
 
-    def opinion(self, proposal: Proposal, yes: bool) -> Opinion:
-        """A yes or no that every check accepts."""
-        policy = self.genesis.policy
+    def opinion(self, proposal: Proposal, yes: bool, config: int) -> Opinion:
+        """A yes or no that every check of a configuration accepts."""
+        policy = (self.genesis.of(config) or self.genesis).policy
         last = proposal.last_access
         terms = (decay.decay_ppm(last, self.as_of, policy), 0, last) if yes else FORGET.abstain(self.as_of)
         return Opinion(yes, FORGET.score(terms, policy), terms)
