@@ -25,6 +25,7 @@ from memquorum.core.identity.membership import Genesis, load
 from memquorum.core.records import Decided, JournalAppended, JournalEntry
 from tests.builders.genesis import make_bytes
 from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
+from tests.integration.waiting import until
 from workers.kafka import loop
 from workers.kafka.partition import Partition
 from workers.upkeep import prune
@@ -129,6 +130,8 @@ def test_who_was_away_longer_than_the_logs_reach_follows_the_journal(
         world.nominate(0, EPOCHS + 1, late, memories[:1])
         (decided,) = decisions.wait((0, EPOCHS + 1), seconds=30)
         assert {ballot.member for ballot in decided.ballots} == {0, 2, 3}
+        # The commits of a decision are on the topic before each member has read them.
+        until(lambda: all(standing(tmp_path, genesis, member)[0].seq > EPOCHS for member in (0, 3)))
         assert replicas.stop() == {0: 0, 1: -9, 2: 0, 3: 0}
         # It went through every decision: the hash of all of them is that of a member that was never away.
         came, stayed = (standing(tmp_path, genesis, member) for member in (3, 0))
