@@ -14,6 +14,9 @@ from memquorum.commands import option
 
 _FILE = option("file", type=Path, metavar="FILE", help="the backup, in the form of `pg_dump --format=custom`")
 
+_MAGIC = b"PGDMP"
+"""What a file of `pg_dump --format=custom` begins with."""
+
 
 @command("vault-backup", _FILE, login="administrator", example="vault-backup vault.dump")
 def back_up(settings: Settings, parsed: Namespace) -> int:
@@ -47,6 +50,9 @@ def put_back(settings: Settings, parsed: Namespace) -> int:
     file: Path = parsed.file
     if not file.is_file():
         raise SettingsError(f"vault-restore: there is no file {file}")
+    with file.open("rb") as given:
+        if given.read(len(_MAGIC)) != _MAGIC:
+            raise SettingsError(f"vault-restore: {file} is no backup as `vault-backup` writes it")
     _call("pg_restore", "--single-transaction", "--clean", "--if-exists", f"--dbname={settings.vault_dsn}", str(file))
     print(f"put back {file}; keys are given again once the commit worker has destroyed what was destroyed since")
     return 0
@@ -58,5 +64,5 @@ def _call(program: str, *arguments: str) -> None:
         [str(BINARIES / program), "--no-password", *arguments], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        complaint = done.stderr.strip() or f"it ended with status {done.returncode}"
+        complaint = done.stderr.strip().removeprefix(f"{program}: ") or f"it ended with status {done.returncode}"
         raise SettingsError(f"{program}: {complaint}")

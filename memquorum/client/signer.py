@@ -48,6 +48,8 @@ def make_key(file: Path) -> bytes:
     try:
         with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as out:
             out.write(f"{seed.hex()}\n")
+    except FileExistsError:
+        raise NotConfigured(f"no key was made: {file} is there already, and no key is written over") from None
     except OSError as error:
         raise NotConfigured(f"no key was made: {error}") from None
     return bytes(SigningKey(seed).verify_key)
