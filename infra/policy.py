@@ -29,6 +29,14 @@ from memquorum.schema_files import load_codec
 from workers.audit import configurations
 
 _FAILED = "the policies cannot be read, or no order be given"
+SET = option(
+    "--set",
+    action="append",
+    default=[],
+    metavar="SECTION.KEY=VALUE",
+    help="one setting that differs, as JSON has it",
+)
+"""What `changed` takes beside a file of parts."""
 
 
 @command("policy show", JSON, kafka="operator", failed=_FAILED, example="policy show")
@@ -56,13 +64,7 @@ def show(settings: Settings, parsed: argparse.Namespace) -> int:
 @command(
     "policy set",
     option("file", type=Path, nargs="?", metavar="FILE", help="JSON: the parts of the policy that differ"),
-    option(
-        "--set",
-        action="append",
-        default=[],
-        metavar="SECTION.KEY=VALUE",
-        help="one setting that differs, as JSON has it",
-    ),
+    SET,
     *HOW,
     kafka="operator",
     failed=_FAILED,

@@ -210,33 +210,27 @@ class Shard:
         at = max(i for i, one in enumerate(self.accepted) if isinstance(one, OrderAccepted) and one.kind == "restore")
         record = self.accepted[at]
         assert isinstance(record, OrderAccepted)
+        return self._restored(
+            OrderFound(record.order, record.accepted_at, at if offset is None else offset), order, vote, told
+        )
+
+    def restore_used(self, found: OrderFound, *told: Restored, vote: votes.Vote = votes.everybody) -> Change:
+        """A use that came late is decided on; `told`: what could be opened."""
+        order = uses.opened(self.rules.codec, self.rules.genesis, REQUEST, found)
+        return self._restored(found, order, vote, told)
+
+    def _restored(
+        self, found: OrderFound, order: RestoreOrdered, vote: votes.Vote, told: tuple[Restored, ...]
+    ) -> Change:
         state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
-        found = OrderFound(record.order, record.accepted_at, at if offset is None else offset)
         pre_prepare, commits = votes.restoring(
             codec, genesis, found, order, vote,
             epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
             accepted_offset=max(self.offset, found.offset + 1),
         )  # fmt: skip
         checked = check_decision(codec, genesis, pre_prepare, commits)
-        place, recalled = (
-            applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq),
-            {r.memory_id: r for r in told},
-        )
-        return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
-
-    def restore_used(self, found: OrderFound, *told: Restored, vote: votes.Vote = votes.everybody) -> Change:
-        """A use that came late is decided on; `told`: what could be opened."""
-        state, codec, genesis = self.rows.state, self.rules.codec, self.rules.genesis
-        pre_prepare, commits = votes.restoring(
-            codec, genesis, found, uses.opened(codec, genesis, REQUEST, found), vote,
-            epoch=state.last_epoch + 1, seq=state.decided_seq + 1, as_of=max(state.as_of, 1),
-            accepted_offset=max(self.offset, found.offset + 1),
-        )  # fmt: skip
-        checked = check_decision(codec, genesis, pre_prepare, commits)
-        place, recalled = (
-            applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq),
-            {r.memory_id: r for r in told},
-        )
+        place = applying.Place(topics.PRE_PREPARES, state.shard, state.decided_seq)
+        recalled = {r.memory_id: r for r in told}
         return self._absorb(applying.apply_decision(self.rules, self.rows, place, checked, commits, recalled=recalled))
 
     def destroy(self, *memory_ids: str) -> Change:
