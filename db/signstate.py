@@ -63,7 +63,6 @@ class SqliteSignState:
             self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript("BEGIN EXCLUSIVE;" + _SCHEMA + "COMMIT;")
             self._identify(cluster, member)
-            self._adopt()
             self._low = dict(self._db.execute("SELECT series, number FROM low_water").fetchall())
         except sqlite3.OperationalError as error:
             self._db.close()
@@ -83,26 +82,6 @@ class SqliteSignState:
                 f"{self._path} belongs to member {row[1]} of cluster {row[0].hex()[:12]}, "
                 f"not to member {member} of {cluster.hex()[:12]}"
             )
-
-    def _adopt(self) -> None:
-        """Takes over the tables of a release that kept every digest for good."""
-        if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'signed'").fetchone():
-            return
-        rows = self._db.execute("SELECT slot, digest, message FROM signed").fetchall()
-        decided = dict(self._db.execute("SELECT scope, seq FROM decided").fetchall())
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            for slot, digest, message in rows:
-                if message is not None:
-                    self._insert(slot, digest, message)
-            self._prune(_marks((slot for slot, _, message in rows if message is None), decided))
-            self._db.execute("DROP TABLE signed")
-            self._db.execute("DROP TABLE decided")
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
 
     def claim(self, slots: Sequence[tuple[str, bytes, bytes]]) -> list[bytes]:
         """What to send for each (slot, digest, message); see the port. One durable transaction."""

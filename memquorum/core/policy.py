@@ -175,12 +175,6 @@ def from_json(data: dict[str, Any]) -> Policy:
     return Policy(**parts)
 
 
-def of_genesis(data: dict[str, Any]) -> Policy:
-    """The policy of a genesis file. One of before the caps says nothing of them: there nothing is capped, as nothing
-    was when its journal began. Raises PolicyError."""
-    return from_json({"caps": UNCAPPED} | data)
-
-
 def written(policy: Policy) -> str:
     """The one text of a policy, with every setting: what an order holds, and the digest of a configuration covers."""
     return json.dumps(to_json(policy), ensure_ascii=True, sort_keys=True, separators=(",", ":"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -151,28 +150,6 @@ def test_the_file_does_not_grow_with_what_is_decided(tmp_path: Path) -> None:
         assert len(state.load("")) == 4  # of the last, which the next claim lets go
     # The write-ahead log has its full size after some four megabytes.
     assert max(sizes[250:]) <= max(sizes[:250]) + 4_096 < 8_000_000
-
-
-def test_a_file_of_the_release_before_is_taken_over(tmp_path: Path) -> None:
-    """It kept a digest of everything ever signed: what had no message any more was settled."""
-    with closing(sqlite3.connect(tmp_path / "signed.db")) as old, old:
-        old.executescript("""
-            CREATE TABLE identity (cluster BLOB NOT NULL, member INTEGER NOT NULL);
-            CREATE TABLE signed (slot TEXT NOT NULL UNIQUE, digest BLOB NOT NULL, message BLOB);
-            CREATE TABLE decided (scope TEXT PRIMARY KEY, seq INTEGER NOT NULL) WITHOUT ROWID;
-            CREATE INDEX unsettled ON signed (slot) WHERE message IS NOT NULL;
-        """)
-        old.execute("INSERT INTO identity VALUES (?, 2)", (CLUSTER,))
-        rows = [("0/1/0/7/commit", b"d", None), ("0/1/0/8/commit", b"d", b"m"), ("0/1/2/entered", b"d", b"m")]
-        old.executemany("INSERT INTO signed VALUES (?, ?, ?)", rows)
-        old.execute("INSERT INTO decided VALUES ('0/2', 5)")
-    for _ in range(2):
-        with SqliteSignState(tmp_path / "signed.db", CLUSTER, 2) as state:
-            assert list(state.load("")) == ["0/1/0/8/commit", "0/1/2/entered"]
-            assert (state.through("0/1"), state.through("0/2")) == (7, 5)
-            for slot in ("0/1/0/7/commit", "0/1/0/6/commit", "0/2/0/5/commit"):
-                with pytest.raises(SignConflict):
-                    state.claim([(slot, b"d", b"m")])
 
 
 @settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -258,7 +258,7 @@ ALTER VIEW audit_votes SET (security_invoker = true);
 ALTER VIEW audit_forgotten SET (security_invoker = true);
 
 -- Episodes that became no memory. Their content lies sealed in the accepted topic; the row stands until the grace time is
--- over and the commit worker has destroyed the key. What an older store dropped is not here: rebuild such a store.
+-- over and the commit worker has destroyed the key.
 CREATE TABLE dropped (
     memory_id  uuid    PRIMARY KEY,
     shard      integer NOT NULL,

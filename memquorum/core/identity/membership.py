@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from memquorum.core import names
 from memquorum.core.ids import murmur2
 from memquorum.core.policy import Policy, PolicyError
-from memquorum.core.policy import of_genesis as policy_of_genesis
+from memquorum.core.policy import from_json as policy_from_json
 from memquorum.core.policy import to_json as policy_to_json
 
 SERVICES = ("nomination", "journal")
@@ -218,7 +218,7 @@ def load(content: bytes) -> Genesis:
             members=members,
             services=services,
             agents={name: _whole(member, f"agents: {name!r}") for name, member in data["agents"].items()},
-            policy=policy_of_genesis(data["policy"]),
+            policy=policy_from_json(data["policy"]),
             agent_keys={name: bytes.fromhex(key) for name, key in data.get("agent_keys", {}).items()},
             signed=frozenset(name for name, terms in data.get("namespaces", {}).items() if _signed(name, terms)),
             operator=bytes.fromhex(data["operator"]) if "operator" in data else None,

@@ -120,7 +120,7 @@ class MemoryReencoded(Struct, frozen=True):
     previous: str
     encoder: str
     sealed_embedding: bytes
-    memory_seq: int = 0
+    memory_seq: int
 
 
 class Reencoded(Struct, frozen=True):

@@ -150,7 +150,7 @@ def test_the_embedding_must_be_the_one_that_the_journal_names(shard: Shard) -> N
     encoded = [shard.rules.codec.encode(change.appended) for change in shard.changes]
     (wanted,) = replay.take([replay.read(data) for data in encoded]).anew
     key, vector = os.urandom(32), np.eye(8, dtype=np.float32)[3]
-    record = MemoryReencoded(A, NAMESPACE, "hashing", "bert/1", sealing.seal_vector(key, os.urandom(12), vector, A))
+    record = MemoryReencoded(A, NAMESPACE, "hashing", "bert/1", sealing.seal_vector(key, os.urandom(12), vector, A), 0)
     assert np.array_equal(open_embedding(key, wanted, record), vector)
     with pytest.raises(CannotReplay, match="cannot be opened with its key"):
         open_embedding(os.urandom(32), wanted, record)
