@@ -60,7 +60,11 @@ class Caps:
         crossed = self._schedule.candidates(shard, ids) if ids else []
         for _ in range(_LOOKS):
             self._measure(crossed, tick.as_of, limits, rooms, stopped)
-            more = {name for name, count in Counter(c.namespace for c in crossed).items() if count > rooms[name]}
+            more = {
+                name
+                for name, count in Counter(c.namespace for c in crossed if nomination.capped(c)).items()
+                if count > rooms[name]
+            }
             if more <= full or looked < most:
                 break
             full |= more
@@ -85,8 +89,9 @@ class Caps:
         rooms: dict[str, int],
         stopped: dict[str, int],
     ) -> None:
-        """Adds the rooms of the candidates' namespaces, and which of these may lose nothing."""
-        asked = {c.namespace for c in candidates} - rooms.keys()
+        """Adds the rooms of the namespaces that would lose candidates, and which of these may lose nothing. What is only
+        demoted is not lost."""
+        asked = {c.namespace for c in candidates if nomination.capped(c)} - rooms.keys()
         quotas = self._schedule.quotas(asked, caps.since(as_of, limits)) if asked else {}
         rooms |= caps.rooms(quotas, asked, as_of, limits)
         for namespace in asked:

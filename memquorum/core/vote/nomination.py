@@ -202,6 +202,12 @@ def _falling(
     return [*wanted, *(proposal for memory_id, proposal in due.items() if memory_id not in named)]
 
 
+def capped(candidate: Candidate) -> bool:
+    """Whether letting a memory go counts against the caps of its namespace, as it does not where it is demoted."""
+    kind = _lets_go(candidate)
+    return kind is not None and kind.capped
+
+
 def _lets_go(candidate: Candidate) -> Kind | None:
     """The kind by which a memory of this tier goes."""
     return KINDS[LETS_GO[candidate.tier]] if candidate.tier in LETS_GO else None

@@ -19,7 +19,7 @@ from memquorum.core.identity.membership import load
 from memquorum.core.journal.rows import LetGo, Strength
 from memquorum.core.policy import NO_CAPS, CapsPolicy, EpochPolicy, Policy, PolicyError, from_json, to_json
 from memquorum.core.records import Crossing, DecayCrossed, Decided, Proposal, Standing
-from memquorum.core.tiers import ALIVE
+from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
 from memquorum.core.vote import nomination
 from memquorum.ports import Candidate, DueMemory
 from memquorum.telemetry.bundle import Telemetry
@@ -165,8 +165,8 @@ SPAN = 10 * DAY
 STANDING = Standing(last_epoch=4, last_epoch_at=0, interactions=0, alive=10)
 
 
-def candidate(name: str, namespace: str) -> Candidate:
-    return Candidate(name, namespace, "short-term", NOW - SPAN, NOW - SPAN, 400_000, early=False)
+def candidate(name: str, namespace: str, tier: str = SHORT_TERM) -> Candidate:
+    return Candidate(name, namespace, tier, NOW - SPAN, NOW - SPAN, 400_000, early=False)
 
 
 def shelf(alive: list[Candidate], **stands: Quota) -> Shelf:
@@ -209,3 +209,13 @@ def test_one_namespaces_cap_holds_up_nobody_else_and_is_told(caplog: pytest.LogC
         asked.candidates(tick(full), STANDING, POLICY)
     assert "may be nominated to be forgotten again" in caplog.text
     assert "alarms" not in telemetry.health.able()[1]
+
+
+def test_what_is_only_demoted_raises_no_alarm_and_holds_up_nothing() -> None:
+    stopped = Quota(30, ((NOW - 5, 10),))
+    long_ago = [candidate(f"a{n}", "a", LONG_TERM) for n in range(20)]
+    full, telemetry = shelf([*long_ago, candidate("b", "b")], a=stopped, b=Quota(2)), Telemetry()
+    found = Caps(full, telemetry.stage("nomination")).candidates(tick(full), STANDING, POLICY)
+    assert "alarms" not in telemetry.health.able()[1]
+    assert found.rooms == {}
+    assert {"a0", "a7"} <= {c.memory_id for c in found.crossed}
