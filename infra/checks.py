@@ -250,7 +250,9 @@ def _tell(console: Console, told: Mapping[str, Any]) -> None:
     console.print(f"  digest of the store    {told['store']}")
     console.print(f"  digest of the rebuild  {told['rebuilt']}")
     for found in told["differing"]:
-        console.print(f"  shard {found['shard']} differs: {found['memories']} memories, rebuilt {found['rebuilt']}")
+        console.print(
+            f"  shard {found['shard']} differs: {many(found['memories'], 'memory')}, rebuilt {found['rebuilt']}"
+        )
     for found in told["tables"]:
         differ = f"{found['rows']} rows, rebuilt {found['rebuilt']}"
         if found["rows"] == found["rebuilt"]:

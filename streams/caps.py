@@ -60,11 +60,8 @@ class Caps:
         crossed = self._schedule.candidates(shard, ids) if ids else []
         for _ in range(_LOOKS):
             self._measure(crossed, tick.as_of, limits, rooms, stopped)
-            more = {
-                name
-                for name, count in Counter(c.namespace for c in crossed if nomination.capped(c)).items()
-                if count > rooms[name]
-            }
+            lost = Counter(c.namespace for c in crossed if nomination.capped(c))
+            more = {name for name, count in lost.items() if count > rooms[name]}
             if more <= full or looked < most:
                 break
             full |= more
@@ -89,8 +86,10 @@ class Caps:
         rooms: dict[str, int],
         stopped: dict[str, int],
     ) -> None:
-        """Adds the rooms of the namespaces that would lose candidates, and which of these may lose nothing. What is only
-        demoted is not lost."""
+        """Adds the rooms of the namespaces that would lose candidates, and which of these may lose nothing.
+
+        What is only demoted is not lost.
+        """
         asked = {c.namespace for c in candidates if nomination.capped(c)} - rooms.keys()
         quotas = self._schedule.quotas(asked, caps.since(as_of, limits)) if asked else {}
         rooms |= caps.rooms(quotas, asked, as_of, limits)

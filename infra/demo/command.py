@@ -32,6 +32,7 @@ from infra.supervisor import SupervisorError
 from memquorum import terminal
 from memquorum.commands import flag, option
 from memquorum.core.identity.membership import Genesis
+from memquorum.core.text.plurals import many
 from memquorum.schema_files import load_codec
 from workers.audit import auditor as audit
 
@@ -247,7 +248,7 @@ def _proofs(now: Settings, made: Genesis) -> Iterator[sums.Check]:
     )
     yield sums.Check("the journal verifies", found.ok, checked if found.ok else f"{found.findings[0]}")
     again = rebuilt(now, _REBUILT)
-    shown = f"{again['memories']:,} memories in {again['seconds']:.1f} s, state digest {again['rebuilt'][:16]}"
+    shown = f"{many(again['memories'], 'memory')} in {again['seconds']:.1f} s, state digest {again['rebuilt'][:16]}"
     yield sums.Check(
         "a rebuild from the topics is equal", again["equal"], f"{shown}, the store's {again['store'][:16]}"
     )

@@ -28,6 +28,7 @@ from memquorum.core.identity.stamps import Reader
 from memquorum.core.journal import digest
 from memquorum.core.journal.digest import Difference, StateDigest
 from memquorum.core.journal.rows import ShardState
+from memquorum.core.text.plurals import many
 from memquorum.ports import Follows, StoreUnavailable
 from workers.audit.auditor import Progress
 from workers.kafka.journals import Journals
@@ -122,7 +123,7 @@ def rebuild(
     unreadable = _unreadable(memory_dsn)
     if unreadable and until_as_of is None and until_seq is None:
         names = ", ".join(unreadable[:_NAMED_MOST]) + (", …" if len(unreadable) > _NAMED_MOST else "")
-        raise KeysMissing(f"{len(unreadable)} memories are alive, and the vault has no keys for them: {names}")
+        raise KeysMissing(f"of what is alive the vault has no keys of {many(len(unreadable), 'memory')}: {names}")
     return RebuildReport(done.entries, done.memories, done.contents, unreadable, time.monotonic() - began)
 
 

@@ -13,6 +13,7 @@ from msgspec import Struct
 from memquorum.core.avro import Codec
 from memquorum.core.journal.tombstones import Tombstone
 from memquorum.core.records import ErasureOrdered, JournalEntry, Signed, Withheld
+from memquorum.core.text.plurals import many
 
 
 class Again(Struct, frozen=True):
@@ -32,7 +33,7 @@ class Again(Struct, frozen=True):
         """The order in a line, with what stands in its way."""
         what = f"{self.selector} {self.value!r}" if self.value else "everything"
         told = f"order {self.order_id} of {self.ordered_by} ({self.reference or 'no reference'}), shard {self.shard}"
-        left = f"{len(self.held)} memories are held still" if self.held else "nothing holds it any more"
+        left = f"{many(len(self.held), 'memory')} held still" if self.held else "nothing holds it any more"
         return f"{what} in {self.namespace!r}: {left}; {told}, journal entry {self.seq}"
 
 

@@ -35,6 +35,7 @@ from memquorum.core.records import (
 )
 from memquorum.core.retrieval.telling import WHY, moment
 from memquorum.core.text.escaping import escaped
+from memquorum.core.text.plurals import many
 from memquorum.core.vote.kinds import KINDS
 
 _KEPT = "kept"
@@ -90,7 +91,7 @@ class Tail:
             told = f"nothing is erased, {len(detail.held):,} of what it names is held"
             return f"withheld    order {entry.event_id} {where}: {told}; after the release it has to be ordered again"
         if isinstance(detail, Lapsed):
-            told = f"nobody ended it, {len(detail.memory_ids):,} memories are needed by it no more"
+            told = f"nobody ended it, and it needs {many(len(detail.memory_ids), 'memory')} no more"
             return f"lapsed      {detail.kind} {where}: {told}"
         if isinstance(detail, Protected):
             return f"{entry.effect:<11} {entry.memory_id}  {where}: {self._protection(detail)}"
@@ -159,6 +160,6 @@ class Tail:
         ids = [i for i in destroyed.memory_ids if self._namespace is None or i in self._forgotten]
         self._forgotten.difference_update(ids)
         if ids:
-            keys = "1 memory" if len(ids) == 1 else f"{len(ids)} memories"
+            keys = many(len(ids), "memory")
             yield f"destroyed   the keys of {keys}: nobody can read them any more"
             yield from (f"  destroyed {memory_id}" for memory_id in ids)

@@ -402,7 +402,7 @@ def test_a_withheld_order_is_to_be_given_again_and_not_repeated(codec: Codec) ->
     entries = [link.entry for entry, link in made.store.entries[0] if entry.effect == "withheld"]
     (left,) = again(codec, entries, (), ())
     assert (left.selector, left.value, left.held) == ("subject", "ada", ()) and "nothing holds it" in str(left)
-    assert "1 memories are held still" in str(again(codec, entries, (), {A})[0])
+    assert "1 memory held still" in str(again(codec, entries, (), {A})[0])
     made.erase("subject", "ada")
     done = made.store.start(GENESIS.cluster, GENESIS.shards)[0].tombstones
     assert again(codec, entries, done, ()) == [] and made.line.state.alive == 1

@@ -100,7 +100,7 @@ def test_every_effect_is_told(codec: Codec, shard: Shard) -> None:
         "what it names is held; after the release it has to be ordered again",
         f"1970-01-12 13:46:40  0/20    protected   {A}  in greenhouse: need by counsel",
         "1970-04-03 14:13:20  0/21    ticked",
-        "1970-04-03 14:13:20  0/22    lapsed      goal:sow in greenhouse: nobody ended it, 1 memories are needed by it "
+        "1970-04-03 14:13:20  0/22    lapsed      goal:sow in greenhouse: nobody ended it, and it needs 1 memory "
         "no more",
         f"1970-04-03 14:13:20  0/23    asked       {A}  by reviewer in greenhouse: it was forgotten already, and the "
         "members vote on it again",
