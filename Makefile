@@ -128,7 +128,7 @@ $(TORCH_READY): $(READY) requirements-torch.lock
 	@touch $@
 
 test-torch: torch  ## the encoder `torch`: every encoder's contract, and its own tests beside the default one
-	@$(TORCH)/bin/python -m pytest -rs tests/contract/test_encoder.py tests/torch
+	@$(TORCH)/bin/python -m pytest -rs tests/contract/encoders/test_encoder.py tests/torch
 
 test-beside: setup  ## the wheel in environments of others: with the lowest versions it allows, and beside langgraph, mem0 and openai-agents
 	@$(BIN)/python -m tests.beside

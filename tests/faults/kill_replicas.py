@@ -20,7 +20,7 @@ from infra.embedded.kafka import Kafka
 from memquorum.core.identity.membership import load
 from memquorum.schema_files import load_codec
 from tests.builders.genesis import make_bytes
-from tests.integration.replicas import HOUR, START, Decisions, Replicas, World
+from tests.support.replicas import HOUR, START, Decisions, Replicas, World
 
 LATE = START + 10 * HOUR
 MEMBERS = range(4)

@@ -25,16 +25,16 @@ from memquorum.core.journal.workset import Workset
 from memquorum.core.records import AccessAccepted, EpisodeAccepted
 from memquorum.core.tiers import GONE, LONG_TERM
 from tests import ROOT
-from tests.integration.commit_process import GENESIS, MASTER
-from tests.integration.flow import Flow, journal_of
-from tests.integration.watch import check_journal, rows
+from tests.support.commit_process import GENESIS, MASTER
+from tests.support.flow import Flow, journal_of
+from tests.support.watch import check_journal, rows
 
 pytestmark = pytest.mark.slow
 EPISODES, READS = 400, 100
 
 
 def start(bootstrap: str, databases: tuple[str, str], log: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "tests.integration.commit_process", bootstrap, *databases]
+    command = [sys.executable, "-m", "tests.support.commit_process", bootstrap, *databases]
     with log.open("ab") as out:
         return subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out)
 

@@ -19,9 +19,9 @@ from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
 from memquorum.ports import StoreLost, VaultUnavailable
 from memquorum.telemetry.bundle import Telemetry
-from tests.integration.commit_process import GENESIS, MASTER
-from tests.integration.flow import Flow, journal_of
-from tests.integration.watch import Worker, await_seq, check_journal, rows
+from tests.support.commit_process import GENESIS, MASTER
+from tests.support.flow import Flow, journal_of
+from tests.support.watch import Worker, await_seq, check_journal, rows
 
 
 class Shaky:

@@ -11,7 +11,7 @@ from memquorum.core.avro import Codec
 from memquorum.core.consensus.certificate import BadCertificate, Checked, check_commit, check_pre_prepare
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import Commit, PrePrepare
-from tests.integration.replicas import authentic
+from tests.support.replicas import authentic
 from workers.kafka import loop
 
 

@@ -11,7 +11,7 @@ import pytest
 from db.reads import Reads
 from infra import checks, settings
 from tests.builders.genesis import make_bytes
-from tests.integration.commit_process import GENESIS, MASTER
+from tests.support.commit_process import GENESIS, MASTER
 
 
 @pytest.fixture

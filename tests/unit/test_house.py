@@ -109,15 +109,22 @@ def test_python_code_holds_no_sql() -> None:
                 assert not [t for t in texts if statement.search(t)], f"SQL in {name(path)}:{node.lineno}"
 
 
-def test_unit_tests_stand_in_the_folders_of_the_product() -> None:
-    unit = ROOT / "tests" / "unit"
-    folders = {file.parent.relative_to(unit) for file in unit.rglob("test_*.py")}
-    assert len(folders) > 20
+@pytest.mark.parametrize(("kind", "least"), [("unit", 20), ("integration", 10), ("contract", 2)])
+def test_tests_stand_in_the_folders_of_the_product(kind: str, least: int) -> None:
+    top = ROOT / "tests" / kind
+    folders = {file.parent.relative_to(top) for file in top.rglob("test_*.py")}
+    assert len(folders) > least
     assert [f for f in folders if not ((ROOT / f).is_dir() or (ROOT / "memquorum" / f).is_dir())] == []
 
 
+def test_what_needs_servers_stands_with_what_it_tests() -> None:
+    """Only what is about the pages stands in no folder of the product."""
+    flat = [*(ROOT / "tests/integration").glob("*.py"), *(ROOT / "tests/contract").glob("*.py")]
+    assert {file.name for file in flat} == {"__init__.py", "conftest.py", "test_samples.py"}
+
+
 def test_no_test_takes_anything_of_another_one() -> None:
-    """What several need stands in tests/builders, or beside them in a file that has no tests."""
+    """What several need stands in tests/builders, with servers in tests/support, or in a file beside them that has no tests."""
     taken = re.compile(r"^\s*from tests\.(\S+\.)?test_\w+ import|^\s*from tests\S* import .*\btest_", re.MULTILINE)
     assert [name(file) for file in (ROOT / "tests").rglob("*.py") if taken.search(file.read_text())] == []
 

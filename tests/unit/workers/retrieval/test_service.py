@@ -131,7 +131,7 @@ def test_the_description_says_what_is_answered(client: TestClient, endpoint: End
     variables = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "path"]
     assert variables == re.findall(r"{(\w+)}", path)
     if endpoint.name in ("explain", "receipt"):
-        return  # they want a store: tests/integration/test_retrieval.py, test_sdk.py
+        return  # they want a store: tests/integration/workers/retrieval/test_retrieval.py, test_sdk.py
     answer = client.request(endpoint.method, filled(endpoint.path), json=sample(endpoint))
     assert answer.status_code == endpoint.status and str(answer.status_code) in operation["responses"], answer.text
     content = operation["responses"][str(endpoint.status)].get("content")

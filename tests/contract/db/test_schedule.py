@@ -1,0 +1,179 @@
+"""What every schedule promises, run on both adapters."""
+
+from __future__ import annotations
+
+import pytest
+
+from memquorum.core.avro import Codec
+from memquorum.core.caps import Quota
+from memquorum.core.decay import span_ms
+from memquorum.core.policy import EpochPolicy, Policy
+from memquorum.core.tiers import ALIVE, LONG_TERM, SHORT_TERM
+from memquorum.ports import Candidate, DueMemory, ShardStatus
+from tests.builders import genesis, votes
+from tests.builders.protections import accepted as protection
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.support.stores import KINDS, World, make
+
+POLICY = Policy(epoch=EpochPolicy(rest_epochs=1))
+GENESIS = genesis.make(policy=POLICY)
+SPAN = span_ms(POLICY)
+A, B, C, D = (memory_id(e) for e in "abcd")
+LATE = 10**12
+
+
+@pytest.fixture(params=KINDS)
+def world(request: pytest.FixtureRequest) -> World:
+    return make(request)
+
+
+@pytest.fixture
+def shard(world: World, codec: Codec) -> Shard:
+    return world.shard(codec, GENESIS)
+
+
+def since(at: int) -> dict[str, int]:
+    """What nobody used after this time, of either tier."""
+    return dict.fromkeys(ALIVE, at)
+
+
+def test_due_is_what_has_crossed_oldest_first(world: World, shard: Shard) -> None:
+    for event, at in (("a", 3_000), ("b", 1_000), ("c", 2_000), ("d", 1_000)):
+        shard.episode(event, at)
+    world.flush(shard)
+    first = sorted([B, D])
+    assert world.schedule.due(0, since(999), 10) == []
+    assert [m.memory_id for m in world.schedule.due(0, since(1_000), 10)] == first  # ties by id
+    assert [m.memory_id for m in world.schedule.due(0, since(5_000), 10)] == [*first, C, A]
+    assert [m.memory_id for m in world.schedule.due(0, since(5_000), 3)] == [*first, C]
+    assert world.schedule.due(0, since(2_000), 10)[2] == DueMemory(C, NAMESPACE, 2_000)
+    assert world.schedule.due(1, since(LATE), 10) == []
+
+
+def test_an_access_moves_what_is_due(world: World, shard: Shard) -> None:
+    shard.episode("a", 1_000)
+    world.flush(shard)
+    shard.access(A, 4_000)
+    world.flush(shard)
+    assert world.schedule.due(0, since(3_999), 10) == []
+    assert world.schedule.due(0, since(4_000), 10) == [DueMemory(A, NAMESPACE, 4_000)]
+
+
+def test_what_was_kept_rests_and_what_was_forgotten_is_gone(world: World, shard: Shard) -> None:
+    for event in "abc":
+        shard.episode(event, 1_000)
+    shard.tick(LATE)
+    world.flush(shard)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
+    world.flush(shard)
+    # A was kept in epoch 1 and rests until epoch 3.
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [C]
+    shard.decide([votes.proposal(C, "promote")])
+    world.flush(shard)
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == sorted([A, C])  # from either tier
+    short = {SHORT_TERM: LATE, LONG_TERM: 999}
+    assert [m.memory_id for m in world.schedule.due(0, short, 10)] == [A]
+    shard.decide([votes.proposal(A, "forget")], votes.nobody)
+    world.flush(shard)
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [C]
+    shard.access(A, 2_000)  # use ends the rest
+    world.flush(shard)
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [C, A]
+
+
+def test_quotas_count_what_lives_and_what_was_forgotten_since(world: World, shard: Shard) -> None:
+    for event in "abcd":
+        shard.episode(event, 1_000)
+    shard.tick(LATE)
+    world.flush(shard)
+    assert world.schedule.quotas([NAMESPACE, "nowhere"], 0) == {NAMESPACE: Quota(4), "nowhere": Quota()}
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "forget")], lambda _, p: p.memory_ids == (B,))
+    world.flush(shard)
+    shard.tick(LATE + 5)
+    shard.decide([votes.proposal(i, "forget") for i in (C, D)])
+    shard.episode("e", 1_000)
+    world.flush(shard)
+    assert world.schedule.quotas([NAMESPACE], LATE - 1) == {NAMESPACE: Quota(2, ((LATE, 1), (LATE + 5, 2)))}
+    assert world.schedule.quotas([NAMESPACE], LATE) == {NAMESPACE: Quota(2, ((LATE + 5, 2),))}
+    assert world.schedule.quotas([], 0) == {}
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == sorted([memory_id("e"), A])
+    assert world.schedule.due(0, since(LATE), 10, {NAMESPACE}) == []
+
+
+def test_what_is_protected_is_not_due_nor_a_candidate(world: World, shard: Shard, codec: Codec) -> None:
+    for event in "ab":
+        shard.episode(event, 1_000)
+    shard.tick(LATE)
+    shard.protect(protection(codec, "pin", A, cluster=GENESIS.cluster))
+    world.flush(shard)
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == [B]
+    assert [c.memory_id for c in world.schedule.candidates(0, [A, B])] == [B]
+    shard.protect(protection(codec, "unpin", A, 2, cluster=GENESIS.cluster))
+    world.flush(shard)
+    assert [m.memory_id for m in world.schedule.due(0, since(LATE), 10)] == sorted([A, B])
+
+
+def test_promotable_is_salient_old_enough_and_short_term(world: World, shard: Shard) -> None:
+    shard.episode("a", 1_000, salience=600_000)
+    shard.episode("b", 2_000, salience=550_000, early=True)
+    shard.episode("c", 3_000, salience=900_000)
+    shard.episode("d", 1_000, salience=549_999)
+    world.flush(shard)
+    wanted = [
+        Candidate(B, NAMESPACE, "short-term", 2_000, 2_000, 550_000, True),
+        Candidate(C, NAMESPACE, "short-term", 3_000, 3_000, 900_000, False),
+        Candidate(A, NAMESPACE, "short-term", 1_000, 1_000, 600_000, False),
+    ]
+    assert world.schedule.promotable(0, 550_000, 3_001, 10) == wanted
+    assert world.schedule.promotable(0, 550_000, 3_000, 10) == [wanted[0], wanted[2]]
+    assert world.schedule.promotable(0, 550_000, 3_001, 1) == wanted[:1]
+    assert world.schedule.promotable(1, 0, LATE, 10) == []
+    shard.tick(LATE)
+    shard.decide([votes.proposal(C, "promote"), votes.proposal(B, "promote")], lambda _, p: p.memory_ids == (C,))
+    world.flush(shard)
+    assert world.schedule.promotable(0, 550_000, 3_001, 10) == [wanted[2]]  # C is promoted, B rests
+
+
+def test_candidates_are_the_living_in_the_order_asked_for(world: World, shard: Shard) -> None:
+    for event in "abc":
+        shard.episode(event, 1_000)
+    shard.tick(LATE)
+    shard.decide([votes.proposal(A, "forget"), votes.proposal(B, "promote")])
+    world.flush(shard)
+    found = world.schedule.candidates(0, [C, A, D, B])
+    assert [(c.memory_id, c.tier) for c in found] == [(C, "short-term"), (B, "long-term")]
+    assert world.schedule.candidates(0, []) == []
+    assert world.schedule.candidates(1, [C]) == []
+    shard.decide([votes.proposal(C, "forget")], votes.nobody)
+    world.flush(shard)
+    assert [c.memory_id for c in world.schedule.candidates(0, [B, C])] == [B]  # C was kept, and rests
+    shard.decide([votes.proposal(B, "demote")], votes.nobody)
+    world.flush(shard)
+    assert [c.memory_id for c in world.schedule.candidates(0, [B, C])] == [C]  # B rests, for the kind of its tier
+    assert [(m.memory_id, m.tier) for m in world.schedule.due(0, since(LATE), 10)] == [(C, "short-term")]
+    shard.access(B, LATE)
+    world.flush(shard)
+    found = world.schedule.due(0, since(2 * LATE), 10)
+    assert [(m.memory_id, m.tier) for m in found] == [(C, "short-term"), (B, "long-term")]
+
+
+def test_status_is_where_the_journal_stands(world: World, shard: Shard) -> None:
+    assert world.schedule.status(0) == ShardStatus(0, 0, 0, 0, 0, 0, 0)
+    shard.episode("a", 1_000)
+    shard.episode("b", 1_000)
+    shard.tick(70_000)
+    shard.access(A, 2_000)
+    world.flush(shard)
+    assert world.schedule.status(0) == ShardStatus(
+        0, seq=4, as_of=70_000, last_epoch=0, last_epoch_at=0, interactions_since_epoch=3, alive=2
+    )
+    shard.decide([votes.proposal(B, "forget"), votes.proposal(A, "promote")])
+    shard.episode("c", 1_000, "below_threshold")
+    world.flush(shard)
+    assert world.reopen().schedule.status(0) == ShardStatus(
+        0, seq=6, as_of=70_000, last_epoch=1, last_epoch_at=70_000, interactions_since_epoch=1, alive=1
+    )
+
+
+def test_status_of_a_shard_that_never_began(world: World) -> None:
+    assert world.schedule.status(7) == ShardStatus(7, 0, 0, 0, 0, 0, 0)

@@ -1,0 +1,516 @@
+"""The client against the whole line: remember, find, use, repeat, forget by a vote, and be told why; and the line
+watched meanwhile: one trace from the publication to the last key, metrics and health of every process, clean logs."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from infra import commands, fleet, genesis, settings, status, supervisor, telemetry
+from infra.checks import rebuilt
+from infra.settings import Settings
+from memquorum import cli, topics
+from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
+from memquorum.client.command import FAILED, NOT_FOUND, OK, UNREACHABLE
+from memquorum.core.policy import UNCAPPED
+from memquorum.core.records import ClockRequested
+from memquorum.schema_files import load_codec
+from memquorum.telemetry import metrics, reading
+from tests.support.waiting import until
+from workers.kafka import loop
+
+START = 1_750_000_000_000
+HOUR = 3_600_000
+
+
+@pytest.fixture(scope="module")
+def line(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    """The whole fleet with a driven clock, at START; keys of what is forgotten are destroyed half an hour later."""
+    configured = replace(
+        settings.load({}, tmp_path_factory.mktemp("line")), clock="driven", encoder="hashing", throwaway=True
+    )
+    decay = {"scales_s": [10.0, 60.0, 3_600.0]}
+    genesis.create(configured, policy={"decay": decay, "forget": {"grace_ms": HOUR // 2}, "caps": UNCAPPED})
+    with supervisor.started(configured) as running:
+        tick(running, START)
+        yield running
+
+
+@pytest.fixture
+def memory(line: Settings, request: pytest.FixtureRequest) -> Iterator[Memory]:
+    """A client in a namespace of the test's own."""
+    with client(line, request.node.name.replace("[", "-").replace("]", "")) as found:
+        yield found
+
+
+def client(line: Settings, namespace: str, agent: str = "planner") -> Memory:
+    return Memory(kafka=line.bootstrap, url=line.retrieval_url, namespace=namespace, agent=agent)
+
+
+def tick(line: Settings, as_of: int) -> None:
+    """Moves the time of every shard, and returns when all have it."""
+    producer = loop.producer(line.bootstrap)
+    producer.produce(topics.CLOCK, load_codec().encode(ClockRequested(as_of)))
+    assert producer.flush(10) == 0
+    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+        until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
+
+
+def test_what_is_added_is_found_and_what_is_said_again_reinforces(memory: Memory) -> None:
+    first = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, session="s1", reward=0.9)
+    assert first.outcome == "stored"
+    (hit,) = memory.search("the pump in bay 3", peek=True)
+    assert (hit.memory_id, hit.tier, hit.session, hit.occurred_at) == (first.memory_id, "short-term", "s1", START)
+    found = memory.retrieve("which pumps were replaced?", sessions=["s1"], peek=True)
+    assert [item.memory_id for item in found.items] == [first.memory_id]
+    assert memory.retrieve("pump", budget_tokens=3, peek=True).left_out["budget"].memory_ids == (first.memory_id,)
+    assert [item.way for item in memory.recall(first.memory_id, peek=True).items] == ["anchor"]
+    prompt = memory.context("which pumps were replaced?", session="s1", peek=True)
+    assert [(item.memory_id, item.why, item.place) for item in prompt.items] == [(first.memory_id, "buffer", 1)]
+    assert str(prompt).startswith("This session:\n- [") and "The pump in bay 3 was replaced" in str(prompt)
+    again = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, session="s2")
+    assert [item.memory_id for item in memory.context(session="s2", peek=True).items] == [first.memory_id]
+    assert memory.context(session="s3", peek=True).items == ()
+    assert (again.outcome, again.memory_id) == ("reinforced", first.memory_id)
+    same = memory.add("The pump in bay 3 was replaced with the spare.", wait=True, event_id=first.event_id)
+    assert (same.outcome, same.memory_id) == ("stored", first.memory_id)
+    shown = memory.get(first.memory_id)
+    assert (shown.reinforced, shown.accesses) == (1, 0)
+
+
+def test_reading_counts_as_use_and_peeking_does_not(memory: Memory) -> None:
+    receipt = memory.add("Lunch is at noon in the canteen.", wait=True)
+    assert memory.outcome(memory.use(receipt.memory_id)).outcome == "accessed"
+    assert memory.get(receipt.memory_id).accesses == 1
+    memory.search("lunch")
+    until(lambda: memory.get(receipt.memory_id).accesses == 2)
+    memory.search("lunch", peek=True)
+    memory.retrieve("lunch", peek=True)
+    memory.recall(query="lunch", peek=True)
+    # Whatever a peek had published would lie before this use in the stream.
+    memory.outcome(memory.use(receipt.memory_id))
+    assert memory.get(receipt.memory_id).accesses == 3
+    memory.retrieve("lunch")
+    until(lambda: memory.get(receipt.memory_id).accesses == 4)
+    memory.context("lunch")
+    until(lambda: memory.get(receipt.memory_id).accesses == 5)
+    assert "Read 5 times" in str(memory.explain(receipt.memory_id))
+
+
+def test_what_may_be_used_for_little_is_given_to_who_may(line: Settings) -> None:
+    with client(line, "facets", "planner") as memory, client(line, "facets", "assistant") as other:
+        bill = memory.add(
+            "Invoice 17 of Ada was paid late.", wait=True, type="semantic", sensitivity=0.7,
+            purposes=["billing", "audits"], jurisdiction="DE",
+        )  # fmt: skip
+        call = memory.add("Grace called about the broken lamp.", wait=True, purposes=["support", "audits"], type="task")
+        plain = other.add("The cellar was painted green on Monday.", wait=True)
+        made = memory.add(
+            "Two customers are unhappy with our service.", wait=True, derives_from=[bill.memory_id, call.memory_id]
+        )
+        assert {one.outcome for one in (bill, call, plain, made)} == {"stored"}
+        names = {bill.memory_id: "bill", call.memory_id: "call", plain.memory_id: "plain", made.memory_id: "made"}
+
+        def given(**only: Any) -> tuple[set[str], dict[str, int]]:
+            found = memory.retrieve("who was unhappy?", peek=True, **only)
+            nearest = memory.search("who was unhappy?", peek=True, **only)
+            assert {names[one.memory_id] for one in nearest} == {names[one.memory_id] for one in found.items}
+            left = {why: told.count for why, told in found.left_out.items() if not told.memory_ids}
+            return {names[one.memory_id] for one in found.items}, left
+
+        assert given() == ({"plain"}, {"purpose": 3})
+        assert given(purpose="billing") == ({"plain", "bill"}, {"purpose": 2})
+        assert given(purpose="audits") == ({"plain", "bill", "call", "made"}, {})
+        assert given(purpose="audits", sensitivity_max=0.5) == ({"plain", "call"}, {"sensitivity": 2})
+        assert given(purpose="audits", jurisdictions=["FR"]) == ({"plain", "call"}, {"jurisdiction": 2})
+        assert given(purpose="audits", types=["semantic", "task"]) == ({"bill", "call"}, {"type": 2})
+        assert given(agents=["assistant"], purpose="audits") == ({"plain"}, {"agent": 3})
+        assert given(purpose="audits", until=START) == (set(), {"time": 4})
+        with pytest.raises(Invalid, match="must lie in"):
+            memory.retrieve("q", sensitivity_max=7, peek=True)
+
+        around = memory.recall(made.memory_id, steps=0, purpose="audits", peek=True)
+        assert {(names[one.memory_id], one.way, one.apart) for one in around.items} == {
+            ("made", "anchor", 0), ("bill", "source", -1), ("call", "source", -1)
+        }  # fmt: skip
+        below = memory.recall(call.memory_id, steps=0, purpose="audits", sensitivity_max=0.5, peek=True)
+        assert [names[one.memory_id] for one in below.items] == ["call"]
+        assert below.left_out["sensitivity"].count == 2
+        assert [names[one.memory_id] for one in memory.context(peek=True).items] == []
+        prompt = memory.context(peek=True, purpose="audits", sensitivity_max=0.5)
+        assert [names[one.memory_id] for one in prompt.items] == ["call"]
+        with pytest.raises(NotFound, match="for this purpose"):
+            memory.recall(made.memory_id, peek=True)
+
+        (top,) = (one for one in around.items if one.way == "anchor")
+        assert (top.type, top.sensitivity, top.purposes, top.jurisdictions) == ("episodic", 0.7, ("audits",), ("DE",))
+        # By id is given what a search for the same would give.
+        for asked in (memory.get, memory.explain):
+            with pytest.raises(NotFound):
+                asked(made.memory_id)
+        assert memory.get(made.memory_id, purpose="audits").purposes == ("audits",)
+        told = memory.explain(made.memory_id, purpose="audits")
+        assert told.account["holds"]["stricter"] is True
+        assert "for audits only; under the law of DE, as strict as what it was made of." in str(told)
+    assert rebuilt(line, "facets")["equal"]
+
+
+async def test_many_at_once(line: Settings) -> None:
+    async with AsyncMemory(kafka=line.bootstrap, url=line.retrieval_url, namespace="many", agent="a") as memory:
+        added = await asyncio.gather(*(memory.add(f"crate {i} holds {i * 7} lamps", wait=True) for i in range(20)))
+        assert {receipt.outcome for receipt in added} <= {"stored", "below_threshold"}
+        with pytest.raises(NoOutcome):
+            await memory.outcome(replace(added[0], event_id="never published"), 0.2)
+        with pytest.raises(NotFound):
+            await memory.get("00000000-0000-4000-8000-000000000000")
+
+
+def test_the_fleet_forgets_and_says_why_and_restores_what_is_asked_back(
+    line: Settings, memory: Memory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    doomed = memory.add("Somebody left an umbrella.", wait=True)
+    for agent in ("perception", "planner", "executor", "reviewer"):
+        with client(line, memory.namespace, agent) as other:
+            other.add(f"{agent} measured {len(agent)} litres of nitrate in tank {agent}", wait=True)
+    tick(line, START + 2 * HOUR)
+    shown = until(lambda: (m := memory.get(doomed.memory_id)).tier == "sealed" and m)
+    assert shown.text is None
+    assert doomed.memory_id not in {hit.memory_id for hit in memory.search("umbrella", peek=True)}
+    told = memory.explain(doomed.memory_id)
+    (vote,) = told.account["votes"]
+    assert (vote["kind"], vote["outcome"]) == ("forget", "forgotten")
+    assert vote["yes"] >= vote["quorum"] == 3
+    assert vote["weight_ppm"] >= vote["needed_ppm"]
+    assert "All signatures hold." in str(told)
+    assert "umbrella" not in str(told)
+
+    # Somebody wants it back: the members vote on that at the next tick.
+    asked = memory.restore(doomed.memory_id, reference="ticket 9", timeout=0)
+    assert (asked.status, asked.memories[0].status) == ("asked", "sealed")
+    until(lambda: came_in(memory, asked))
+    tick(line, START + 2 * HOUR + 1_000)
+    done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
+    assert (done.restored, done.memories[0].status) == (1, "restored")
+    shown = memory.get(doomed.memory_id)
+    assert (shown.tier, shown.text, shown.last_access) == (
+        "short-term", "Somebody left an umbrella.", START + 2 * HOUR,
+    )  # fmt: skip
+    assert doomed.memory_id in {hit.memory_id for hit in memory.search("umbrella", peek=True)}
+    told = memory.explain(doomed.memory_id)
+    vote = told.account["votes"][-1]
+    assert (vote["kind"], vote["outcome"], vote["yes"], vote["quorum"]) == ("restore", "restored", 4, 2)
+    assert f"asked for it back; the epoch was opened by request {asked.order_id}" in str(told)
+
+    # Somebody wants another one forgotten: nothing would come of it now, and something later, before it is due.
+    other = memory.add("Ada is on leave until Monday.", wait=True).memory_id
+    would = memory.forget(other)
+    assert (would.status, would.memories[0].relevance_below) == ("nothing asked", 0.0)
+    tick(line, START + 2 * HOUR + HOUR // 3)
+    assert 0.3 < memory.forget(other).memories[0].relevance_below < 0.5
+    asked = memory.forget(other, dry_run=False, timeout=0)
+    until(lambda: came_in(memory, asked))
+    assert memory.get(other).tier == "short-term"
+    tick(line, START + 2 * HOUR + HOUR // 3 + 1_000)
+    done = until(lambda: (r := memory.restore_outcome(asked.order_id or "")).status == "decided" and r)
+    assert (done.action, done.memories[0].status, memory.get(other).tier) == ("forget", "forgotten", "sealed")
+    assert "because somebody wants it forgotten; the epoch was opened by request" in str(memory.explain(other))
+
+    # Nobody uses the first: it is forgotten again, and after the grace time for good.
+    tick(line, START + 4 * HOUR)
+    until(lambda: memory.get(doomed.memory_id).tier == "sealed")
+    tick(line, START + 5 * HOUR)
+    until(lambda: memory.get(doomed.memory_id).tier == "gone")
+    assert run(line, monkeypatch, "forget", "-n", memory.namespace, doomed.memory_id) == OK
+    assert "it is forgotten already" in capsys.readouterr().out
+    late = memory.restore(doomed.memory_id)
+    assert late.status == "nothing to restore" and "its key was destroyed on" in late.memories[0].detail
+    assert run(line, monkeypatch, "restore", "-n", memory.namespace, doomed.memory_id) == FAILED
+    assert "its key was destroyed on" in capsys.readouterr().out
+
+
+def came_in(memory: Memory, asked: Restore | Forget) -> bool:
+    try:
+        return memory.restore_outcome(asked.order_id or "").status == "asked"
+    except NotFound:
+        return False
+
+
+def run(line: Settings, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    for name in ("BOOTSTRAP", "URL", "NAMESPACE", "AGENT"):
+        monkeypatch.delenv(f"MEMQUORUM_{name}", raising=False)
+    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
+    return cli.main(arguments)
+
+
+def test_the_command_line(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    episodes = [
+        {"content": "the spare pump is in locker 9"},
+        {"content": " "},
+        {"agent": "bob", "content": "tea is at four"},
+    ]
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(map(json.dumps, episodes)) + "\nno json\n"))
+    assert run(line, monkeypatch, "publish", "-n", "cli", "--wait", "--json") == FAILED
+    told = capsys.readouterr()
+    receipts = [json.loads(row) for row in told.out.splitlines()]
+    assert [receipt["outcome"] for receipt in receipts] == ["stored", "stored"]
+    assert "line 2: content: blank" in told.err
+    assert "line 4: not JSON" in told.err
+
+    assert run(line, monkeypatch, "search", "-n", "cli", "--json", "--peek", "where is the pump") == OK
+    (first, second) = [json.loads(row) for row in capsys.readouterr().out.splitlines()]
+    assert (first["text"], second["agent"]) == ("the spare pump is in locker 9", "bob")
+    assert run(line, monkeypatch, "search", "-n", "cli", "pump") == OK
+    assert "the spare pump is in locker 9" in capsys.readouterr().out
+    assert run(line, monkeypatch, "retrieve", "-n", "cli", "--budget", "9", "--peek", "where are pumps?") == OK
+    retrieved = capsys.readouterr().out
+    assert "the spare pump is in locker 9" in retrieved
+    assert "did not fit the budget" in retrieved
+    assert run(line, monkeypatch, "recall", "-n", "cli", "--json", first["memory_id"]) == OK
+    assert json.loads(capsys.readouterr().out)["items"][0]["way"] == "anchor"
+    assert run(line, monkeypatch, "explain", first["memory_id"]) == OK
+    assert "alive, in short-term memory" in capsys.readouterr().out
+    assert run(line, monkeypatch, "explain", "00000000-0000-4000-8000-000000000000") == NOT_FOUND
+    assert run(line, monkeypatch, "verify", "--topics-only") == OK
+    assert "nothing is wrong" in capsys.readouterr().out
+    assert run(line, monkeypatch, "verify") == OK  # the operator's, with the database
+
+
+def test_addresses_that_nobody_serves_are_said_so(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(line, monkeypatch, "search", "--url", "http://127.0.0.1:1", "x") == UNREACHABLE
+    assert run(line, monkeypatch, "publish", "--kafka", "127.0.0.1:1", "x") == UNREACHABLE
+    assert capsys.readouterr().err.count("make status") == 2
+
+
+MEMBERS = {f"replica-{i}" for i in range(4)}
+CANARY = "quokka"
+
+
+def hops(trace: reading.Trace) -> list[str]:
+    """The names of a trace that never branches, in order; each span begins within what led to it, or after."""
+    (span,) = trace.roots
+    found = [f"{span.name} [{span.service}]"]
+    while span.children:
+        (child,) = span.children
+        assert child.start >= span.start
+        span = child
+        found.append(f"{span.name} [{span.service}]")
+    return found
+
+
+def services(trace: reading.Trace, name: str) -> set[str]:
+    return {span.service for span in trace.spans if span.name == name}
+
+
+def test_one_trace_from_the_publication_to_the_last_key(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMQUORUM_RUN_DIR", str(line.run_dir))
+    with client(line, "traced") as memory:
+        doomed = memory.add(f"A {CANARY} slept on the mat.", wait=True)
+        tick(line, START + 6 * HOUR)
+        until(lambda: memory.get(doomed.memory_id).tier == "sealed")
+    tick(line, START + 7 * HOUR)
+    asked = doomed.memory_id.replace("-", "")
+    everybody = MEMBERS | {"commit"}
+
+    def complete() -> list[reading.Trace]:
+        found = reading.find(line.run_dir / "traces", asked)
+        return found if len(found) == 3 and services(found[1], f"process {topics.COMMITS}") == everybody else []
+
+    own, vote, destroyed = until(complete)  # each process writes its spans twice a second
+
+    assert own.trace_id == asked
+    assert hops(own) == [
+        f"send {topics.EPISODES} [client]",
+        f"process {topics.EPISODES} [intake]",
+        f"send {topics.ACCEPTED} [intake]",
+        f"process {topics.ACCEPTED} [salience]",
+        f"send {topics.SCORED} [salience]",
+        f"process {topics.SCORED} [commit]",
+        f"send {topics.JOURNAL} [commit]",
+    ]
+    assert hops(destroyed) == ["destroy keys [commit]", f"send {topics.JOURNAL} [commit]"]
+
+    (root,) = vote.roots  # connected: nothing hangs loose
+    assert root.name == f"process {topics.CROSSED}"
+    assert asked in {link.trace_id for link in root.links}
+    assert services(vote, f"process {topics.NOMINATIONS}") == services(vote, f"send {topics.BALLOTS}") == MEMBERS
+    (primary,) = services(vote, f"send {topics.PRE_PREPARES}")
+    assert services(vote, f"process {topics.BALLOTS}") == {primary}
+    assert services(vote, f"send {topics.PREPARES}") == MEMBERS - {primary}
+    assert services(vote, f"send {topics.COMMITS}") <= MEMBERS
+    assert len(services(vote, f"send {topics.COMMITS}")) >= 3
+    assert services(vote, f"send {topics.JOURNAL}") == {"commit"}
+
+    assert run(line, monkeypatch, "trace", doomed.memory_id) == OK
+    told = capsys.readouterr().out
+    assert f"Trace {asked}: 7 spans" in told
+    assert "(forgotten)" in told and "(destroyed)" in told
+    assert "it waited" in told
+    assert run(line, monkeypatch, "trace", "0" * 32) == NOT_FOUND
+    assert run(line, monkeypatch, "tail", "--from", "start", "--once", "-n", "traced") == OK
+    told = capsys.readouterr().out
+    assert [row.split()[3] for row in told.splitlines() if row[0] != " "] == ["stored", "decided", "destroyed"]
+    assert f"forgotten {doomed.memory_id}" in told
+
+
+def test_what_is_erased_is_nowhere_and_its_receipt_proves_it(
+    line: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with client(line, "erased") as memory:
+        own = memory.add("Ada keeps a spare key under the mat.", wait=True, subject="ada", source="diary")
+        made = memory.add("Somebody hides keys near doors.", wait=True, derives_from=[own.memory_id])
+        other = memory.add("Lunch in the garden was at one.", wait=True)
+        would = memory.erase(subject="ada")
+        assert (would.status, would.memories, would.episodes) == ("nothing ordered", 2, 2)
+        assert {one.memory_id: one.because for one in would.going} == {
+            own.memory_id: None, made.memory_id: own.memory_id
+        }  # fmt: skip
+        assert memory.get(own.memory_id).tier == "short-term"
+
+        # The command line orders, as the operator's does.
+        arguments = ("erase", "-n", "erased", "--subject", "ada", "--json", "--reference", "ticket 7")
+        assert run(line, monkeypatch, *arguments, "--yes") == OK
+        done = json.loads(capsys.readouterr().out.splitlines()[-1])
+        assert (done["status"], done["memories"], done["episodes"]) == ("erased", 2, 2)
+        assert memory.erasure(done["order_id"]).residue_until == done["residue_until"]
+        assert {hit.memory_id for hit in memory.search("key", peek=True)} == {other.memory_id}
+        for gone in (own, made):
+            assert (memory.get(gone.memory_id).tier, memory.get(gone.memory_id).text) == ("gone", None)
+            assert "Erased by order" in str(memory.explain(gone.memory_id))
+        # Published again it goes to the dead letters; who waits for it is told what became of the event.
+        assert memory.add("Lunch in the garden was at one.", event_id=other.event_id, wait=True).outcome == "stored"
+        twice = memory.add("Ada keeps a spare key under the mat.", event_id=own.event_id, wait=True, subject="ada")
+        assert (twice.outcome, memory.get(own.memory_id).text) == ("erased", None)
+        late = memory.add("Ada has moved the key.", wait=True, subject="ada", occurred_at=START)
+        assert late.outcome == "erased"
+        again = memory.erase(subject="ada", dry_run=False)
+        assert (again.status, again.memories, again.episodes) == ("erased", 0, 0)
+
+        # The members attest it in an epoch of its own; then the receipt is whole.
+        with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+            (now,) = connection.execute("SELECT max(as_of) FROM shard").fetchone() or (0,)
+            for hours in range(1, 7):
+                tick(line, now + hours * HOUR)
+                if all(memory.erasure(o).attested_epoch for o in (done["order_id"], again.order_id or "")):
+                    break
+                time.sleep(0.5)
+        until(lambda: memory.erasure_receipt(done["order_id"])["attested"])
+        file = tmp_path / "receipt.json"
+        file.write_text(json.dumps(memory.erasure_receipt(done["order_id"])))
+    assert run(line, monkeypatch, "receipt", "verify", str(file)) == OK
+    told = capsys.readouterr().out
+    assert "ticket 7" in told and "signed by service:erasure" in told
+    file.write_text(file.read_text().replace("ticket 7", "ticket 8"))
+    assert run(line, monkeypatch, "receipt", "verify", str(file)) == FAILED
+    capsys.readouterr()
+    assert run(line, monkeypatch, "verify") == OK  # the operator's, with the database
+
+
+@pytest.mark.parametrize("first", ["chat", "noor"])
+def test_an_order_for_a_subject_leaves_no_copy_of_the_same_agent_alive(
+    line: Settings, memory: Memory, first: str
+) -> None:
+    text = "Noor keeps the blue ledger in the third drawer of the oak desk."
+    marks: dict[str, dict[str, Any]] = {"chat": {"source": "chat"}, "noor": {"subject": "noor"}}
+    said = [memory.add(text, wait=True, **marks[name]) for name in sorted(marks, key=lambda name: name != first)]
+    with client(line, memory.namespace, "reviewer") as another:
+        theirs = another.add(text, wait=True)
+    assert [one.outcome for one in (*said, theirs)] == ["stored"] * 3
+    would = memory.erase(subject="noor")
+    assert {one.memory_id for one in would.going} == {one.memory_id for one in said}
+    assert {one.memory_id: one.why for one in would.staying} == {theirs.memory_id: "another agent said it: reviewer"}
+    done = memory.erase(subject="noor", dry_run=False)
+    assert (done.status, done.memories, len(done.staying)) == ("erased", 2, 1)
+    assert {hit.memory_id for hit in memory.search(text, peek=True)} == {theirs.memory_id}
+
+
+@pytest.mark.parametrize("order", [("mail", "bob", "bare"), ("bob", "mail", "bare"), ("bare", "bob", "mail")])
+def test_another_agents_word_hides_no_copy_from_an_order(
+    line: Settings, memory: Memory, order: tuple[str, str, str]
+) -> None:
+    """Of three that said the same, the last was found to repeat the one of another agent, and that hid its own
+    agent's: `get` still gave the text after the order for the subject."""
+    text = "Ada lives at 12 Harbour Street in Lisbon."
+    given: dict[str, Any] = {"reward": 0.9, "confidence": 0.95, "wait": True}
+    with client(line, memory.namespace, "bob") as bob:
+        say: dict[str, Callable[[], Any]] = {
+            "mail": lambda: memory.add(text, subject="ada", source="mail", **given),
+            "bob": lambda: bob.add(text, subject="ada", source="crm", **given),
+            "bare": lambda: memory.add(text, **given),
+        }
+        said = {name: say[name]() for name in order}
+    assert {one.outcome for one in said.values()} == {"stored"}
+    mine, theirs = {said["mail"].memory_id, said["bare"].memory_id}, said["bob"].memory_id
+    by_source = memory.erase(source="mail")
+    assert {one.memory_id for one in by_source.going} == mine
+    assert {one.memory_id: one.why for one in by_source.staying} == {theirs: "another agent said it: bob"}
+    would = memory.erase(subject="ada")
+    assert ({one.memory_id for one in would.going}, would.staying) == (mine | {theirs}, ())
+    done = memory.erase(subject="ada", dry_run=False)
+    assert (done.status, done.memories) == ("erased", 3)
+    assert [memory.get(one.memory_id).text for one in said.values()] == [None] * 3
+
+
+def test_the_operator_sees_who_said_what_would_go_and_a_release_twice_is_no_failure(
+    line: Settings, memory: Memory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = memory.add("Ada waters the fern on Mondays.", wait=True, subject="ada")
+
+    def operator(name: str, *arguments: str) -> str:
+        parsed = commands.parser().parse_args([name, "-n", memory.namespace, *arguments])
+        assert parsed.command(line, parsed) == 0
+        return capsys.readouterr().out
+
+    operator("hold", own.memory_id)
+    assert f"release: {own.memory_id}" in operator("hold", own.memory_id, "--release")
+    assert f"nothing to release: no hold stands of {own.memory_id}" in operator("hold", own.memory_id, "--release")
+    assert f"{own.memory_id}  short-term, by planner, 2" in operator("erase", "--subject", "ada")
+
+
+def test_every_process_can_be_watched(line: Settings) -> None:
+    places = telemetry.announced(line.run_dir)
+    assert set(places) == {role.name for role in fleet.roles(4)}
+    for name, place in places.items():
+        assert httpx.get(f"{place['url']}/livez").json()["alive"] is True, name
+        until(lambda url=place["url"]: httpx.get(f"{url}/readyz").status_code == httpx.codes.OK)
+        assert f"# HELP {metrics.WAITING.name} " in httpx.get(f"{place['url']}/metrics").text
+    # Whatever the other tests of this module have done is behind the line by now.
+    now = until(
+        lambda: (s := status.scrapes(line)) and all(scrape.total(metrics.LAG.name) == 0 for scrape in s.values()) and s
+    )
+    told = {row.stage: row for name in places for row in status.lines(name, [now])}
+    assert set(told) == {"intake", "salience", "decay", "nomination", "replica", "commit", "retrieval"}
+    for stage in ("intake", "salience", "decay", "nomination", "commit"):
+        assert now[stage if stage in now else "streams"].total(metrics.CONSUMED.name, stage=stage) > 0
+        assert told[stage].p99 is not None
+    with psycopg.connect(line.memory_dsn) as connection:
+        entries = connection.execute("SELECT effect, count(*) FROM journal GROUP BY effect").fetchall()
+    assert {effect: now["commit"].total(metrics.JOURNALLED.name, effect=effect) for effect, _ in entries} == dict(
+        entries
+    )
+
+
+def test_logs_are_lines_of_json_and_nothing_that_is_kept_beside_the_store_holds_content(line: Settings) -> None:
+    for name in (role.name for role in fleet.roles(4)):
+        rows = (line.logs_dir / f"{name}.log").read_text().splitlines()
+        assert rows
+        assert {json.loads(row)["process"] for row in rows} == {name}
+    kept = [*line.logs_dir.glob("*"), *(line.run_dir / "traces").glob("*")]
+    assert len(kept) > 10
+    for file in kept:
+        assert CANARY.encode() not in file.read_bytes(), file.name

@@ -1,0 +1,176 @@
+"""Known texts go in by every way, are used everywhere, and are erased: then no interface yields them, and no file.
+
+The files are those of a whole installation: Kafka's, Postgres' after a sweep, the replicas', logs, traces and keys.
+The outside topics' too: intake deletes what it has let in, and the files with it.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import psycopg
+import pytest
+from numpy.typing import NDArray
+
+from db import sweeping
+from infra import genesis, settings, supervisor
+from infra.checks import rebuilt
+from infra.settings import Settings
+from memquorum import topics
+from memquorum.client import Memory, NotFound
+from memquorum.core.audit import receipts
+from memquorum.core.records import ClockRequested, EpisodeRecorded
+from memquorum.encoders.hashing import HashingEncoder
+from memquorum.schema_files import load_codec
+from tests.support.waiting import until
+from workers.kafka import loop
+
+pytestmark = pytest.mark.slow
+START = 1_750_000_000_000
+NAMESPACE, SUBJECT = "canary", "ada"
+WAYS = ("json", "avro", "http", "echo", "bare", "derived", "dropped", "refused")
+TEXTS = {way: f"canary-{way}-5e1f the {way} key of cellar {n} is under stone {n + 40}" for n, way in enumerate(WAYS)}
+TEXTS["echo"] = TEXTS["bare"] = TEXTS["json"]  # says the same again, and once more without saying of whom
+
+
+@pytest.fixture
+def line(tmp_path: Path) -> Iterator[Settings]:
+    """A whole installation, whose files are of this test alone."""
+    configured = replace(settings.load({}, tmp_path / "line"), clock="driven", encoder="hashing", throwaway=True)
+    configured = replace(configured, outside_keep_ms=1000)
+    genesis.create(configured)
+    with supervisor.started(configured) as running:
+        tick(running, START)
+        yield running
+
+
+def tick(line: Settings, as_of: int) -> None:
+    publish(line, topics.CLOCK, load_codec().encode(ClockRequested(as_of)))
+    with psycopg.connect(line.memory_dsn, autocommit=True) as connection:
+        until(lambda: connection.execute("SELECT min(as_of) = %s FROM shard", [as_of]).fetchone() == (True,))
+
+
+def publish(line: Settings, topic: str, value: bytes) -> None:
+    with closing(loop.producer(line.bootstrap)) as producer:
+        producer.produce(topic, value)
+        assert producer.flush(10) == 0
+
+
+def put_in(line: Settings, memory: Memory) -> dict[str, str]:
+    """By every way in; the ids of what became of them."""
+    first = memory.add(TEXTS["json"], subject=SUBJECT, session="s1", source="notebook", reward=0.9, wait=True)
+    again = memory.add(TEXTS["echo"], subject=SUBJECT, source="notebook", wait=True)
+    bare = memory.add(TEXTS["bare"], wait=True)
+    derived = memory.add(TEXTS["derived"], subject="nobody", derives_from=[first.memory_id], reward=0.9, wait=True)
+    record = EpisodeRecorded("planner", TEXTS["avro"], NAMESPACE, "avro-1", subject=SUBJECT, reward=0.9)
+    publish(line, topics.EPISODES, load_codec().encode(record))
+    body: dict[str, Any] = {"agent": "planner", "content": TEXTS["http"], "namespace": NAMESPACE, "event_id": "http-1"}
+    body |= {"subject": SUBJECT, "reward": 0.9}
+    httpx.post(f"{line.retrieval_url}/memories", json=body).raise_for_status()
+    publish(line, topics.EPISODES, json.dumps(body | {"content": TEXTS["refused"], "misspelt": 1}).encode())
+    events = f"{line.retrieval_url}/events/{NAMESPACE}"
+    became = {way: httpx.get(f"{events}/{way}-1?wait_ms=20000").json() for way in ("avro", "http")}
+    assert {found["outcome"] for found in became.values()} == {"stored"}, became
+    ids = {way: found["memory_id"] for way, found in became.items()}
+    dropped = memory.add(TEXTS["dropped"], subject=SUBJECT, reward=0.0, wait=True)
+    assert (again.outcome, bare.outcome, dropped.outcome) == ("reinforced", "stored", "below_threshold")
+    assert derived.outcome == "stored"
+    return {"json": first.memory_id, "bare": bare.memory_id, "derived": derived.memory_id} | ids
+
+
+def told(memory: Memory, ids: dict[str, str]) -> str:
+    """Everything that the interfaces say of them."""
+    said: list[Any] = [memory.search(text, k=50, peek=True) for text in TEXTS.values()]
+    said += [memory.retrieve(text, peek=True) for text in TEXTS.values()]
+    said += [memory.context(text, peek=True) for text in TEXTS.values()] + [memory.context(peek=True)]
+    for memory_id in ids.values():
+        said += [memory.get(memory_id), memory.explain(memory_id).account, memory.explain(memory_id).lines]
+        try:
+            said.append(memory.recall(memory_id, peek=True))
+        except NotFound:
+            continue
+    return repr(said)
+
+
+def telling(vector: NDArray[np.float32], kind: str) -> bytes:
+    """A part of a vector's bytes by which it is known: from its third number that is not 0 to its tenth."""
+    first, last = np.flatnonzero(vector)[[2, 9]]
+    return vector[first : last + 1].astype(kind).tobytes()
+
+
+def content(file: Path) -> bytes:
+    """What a file holds, without its holes: Kafka's indexes are 10 MB each, of which a few bytes are written."""
+    parts, at = [b""], 0
+    with file.open("rb", buffering=0) as opened:
+        try:
+            while True:
+                at = os.lseek(opened.fileno(), at, os.SEEK_DATA)
+                end = os.lseek(opened.fileno(), at, os.SEEK_HOLE)
+                parts.append(os.pread(opened.fileno(), end - at, at))
+                at = end
+        except OSError as error:
+            if error.errno != errno.ENXIO:  # no more data
+                raise
+    return b"".join(parts)
+
+
+def held(folder: Path) -> dict[str, set[str]]:
+    """Which of the texts, and of their vectors, lie in which files."""
+    needles = {way: text.encode() for way, text in TEXTS.items()}
+    vectors = HashingEncoder().encode(list(TEXTS.values()))
+    for way, vector in zip(TEXTS, vectors, strict=True):
+        needles |= {f"{way} vector, {kind}": telling(vector, kind) for kind in ("<f2", "<f4")}
+    found: dict[str, set[str]] = {}
+    for file in folder.rglob("*"):
+        try:
+            data = content(file) if file.is_file() else b""
+        except FileNotFoundError:
+            continue
+        for name, needle in needles.items():
+            if needle in data:
+                found.setdefault(str(file.relative_to(folder)), set()).add(name)
+    return found
+
+
+def test_what_was_erased_is_nowhere(line: Settings) -> None:
+    made = genesis.read(line)
+    with Memory(namespace=NAMESPACE, agent="planner", kafka=line.bootstrap, url=line.retrieval_url) as memory:
+        ids = put_in(line, memory)
+        memory.search(TEXTS["json"])
+        tick(line, START + 120_000)  # old enough to be voted on
+        warm = {"namespace": NAMESPACE, "query": TEXTS["json"], "peek": True}
+        until(lambda: httpx.post(f"{line.retrieval_url}/search", json=warm).json()["served_from"] == "cache")
+        before = told(memory, ids)
+        assert all(TEXTS[way] in before for way in ("json", "avro", "http", "derived"))
+        assert any("vector" in name for names in held(line.run_dir).values() for name in names)
+
+        would = memory.erase(subject=SUBJECT)
+        done = memory.erase(subject=SUBJECT, dry_run=False)
+        assert (done.status, done.memories, done.episodes) == ("erased", would.memories, would.episodes)
+        assert done.memories == len(ids) and done.order_id is not None
+        assert memory.erase(subject=SUBJECT).episodes == 0
+        tick(line, START + 121_000)
+        receipt = until(lambda: found if (found := memory.erasure_receipt(done.order_id))["attested"] else None)
+        assert receipts.verify(load_codec(), made, json.dumps(receipt).encode()).checked is not None
+
+        after = told(memory, ids)
+        assert not any(text in after for text in TEXTS.values())
+    assert rebuilt(line, "rebuilt", keep=True)["equal"]
+    with psycopg.connect(line.memory_dsn.replace("dbname=memory", "dbname=rebuilt")) as connection:
+        assert connection.execute("SELECT count(*) FROM content").fetchone() == (0,)
+
+    for dsn, tables in ((line.memory_dsn, sweeping.MEMORY), (line.vault_dsn, sweeping.VAULT)):
+        list(sweeping.sweep(dsn, tables))
+    for topic in topics.OUTSIDE:
+        for partition in line.run_dir.rglob(f"{topic}-*"):
+            until(lambda partition=partition: held(partition) == {})
+    assert held(line.run_dir) == {}

@@ -1,0 +1,156 @@
+"""The installation as an operator meets it: `up`, `status`, `psql`, a killed process, a second `up`, `down`."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from confluent_kafka import Producer
+
+from infra import fleet, settings, supervisor
+from infra.settings import Settings
+from infra.supervisor import SupervisorError
+from memquorum import topics
+from tests import ROOT
+from tests.support.waiting import until
+
+
+def _infra(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith(settings.PREFIX)}
+    command = [sys.executable, "-m", "infra", *arguments]
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+
+def _pids(run_dir: Path) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = supervisor.read_pids(run_dir)["processes"]
+    return found
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
+    run_dir = tmp_path_factory.mktemp("installation")
+    replace(settings.load({}, run_dir), encoder="hashing", throwaway=True, tick_ms=100).save()
+    up = _infra("up", "--run-dir", str(run_dir))
+    assert up.returncode == 0, up.stderr
+    yield settings.load({}, run_dir)
+    pids = [process["pid"] for process in _pids(run_dir).values()]
+    assert _infra("down", "--run-dir", str(run_dir)).stdout == "stopped\n"
+    assert not [pid for pid in pids if _alive(pid)]
+    assert _infra("status", "--run-dir", str(run_dir)).returncode == 1
+
+
+def test_every_role_runs(installed: Settings) -> None:
+    status = json.loads(_infra("status", "--json", "--run-dir", str(installed.run_dir)).stdout)
+    assert status["state"] == "ready"
+    assert list(status["processes"]) == ["kafka", "postgres", *(role.name for role in fleet.roles(4))]
+    assert all(_alive(process["pid"]) for process in status["processes"].values())
+
+
+def test_what_is_published_is_stored_and_proven_while_the_clock_ticks_on(installed: Settings) -> None:
+    producer = Producer({"bootstrap.servers": installed.bootstrap})
+    for number in range(20):
+        episode = {"agent": "tester", "content": f"tank {number} holds {number * 7} litres", "namespace": f"n{number}"}
+        producer.produce(topics.EPISODES, json.dumps(episode).encode())
+    assert producer.flush(10) == 0
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
+        until(lambda: connection.execute("SELECT count(*) FROM event").fetchone() == (20,))
+    verified = _infra("verify", "--run-dir", str(installed.run_dir))
+    assert (verified.returncode, verified.stdout.splitlines()[-1]) == (0, "nothing is wrong"), verified.stdout
+    rebuilt = _infra("rebuild", "--run-dir", str(installed.run_dir))
+    assert (rebuilt.returncode, rebuilt.stdout.splitlines()[-1]) == (0, "equal"), rebuilt.stdout + rebuilt.stderr
+    assert rebuilt.stdout.startswith("rebuilt 20 memories")
+
+
+def test_every_process_logs_in_as_itself(installed: Settings) -> None:
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
+        rows = connection.execute(
+            "SELECT DISTINCT usename FROM pg_stat_activity WHERE backend_type = 'client backend'"
+            " AND pid <> pg_backend_pid()"
+        )
+        users = {name for (name,) in rows}
+    assert users >= {"memory_streams", "memory_commit", "memory_retrieval"}
+    assert "postgres" not in users
+
+
+def test_a_changed_row_is_found_by_both(installed: Settings) -> None:
+    with psycopg.connect(installed.memory_dsn, autocommit=True) as connection:
+        row = connection.execute("SELECT memory_id, body FROM content LIMIT 1").fetchone()
+        assert row is not None
+        connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", (row[1][::-1], row[0]))
+        try:
+            verified = _infra("verify", "--json", "--run-dir", str(installed.run_dir))
+            rebuilt = _infra("rebuild", "--json", "--run-dir", str(installed.run_dir))
+        finally:
+            connection.execute("UPDATE content SET body = %s WHERE memory_id = %s", row[::-1])
+    assert (verified.returncode, rebuilt.returncode) == (1, 1)
+    (finding,) = json.loads(verified.stdout)["findings"]
+    assert finding.startswith("content_altered:") and str(row[0]) in finding
+    told = json.loads(rebuilt.stdout)
+    assert (told["equal"], told["behind"], len(told["differing"])) == (False, False, 1)
+
+
+def test_a_rebuild_does_not_touch_what_is_in_use(installed: Settings) -> None:
+    refused = _infra("rebuild", "--into", "vault", "--run-dir", str(installed.run_dir))
+    assert (refused.returncode, "in use" in refused.stderr) == (1, True)
+
+
+def test_the_reader_reads_and_cannot_write(installed: Settings) -> None:
+    def ask(question: str) -> subprocess.CompletedProcess[str]:
+        return _infra("psql", "--run-dir", str(installed.run_dir), "--", "-At", "-c", question)
+
+    assert ask("SELECT current_user, count(*) > 0 FROM journal").stdout == "memquorum_reader|t\n"
+    refused = ask("DELETE FROM journal")
+    assert (refused.returncode, "permission denied" in refused.stderr) == (1, True)
+
+
+def test_a_second_installation_in_the_folder_is_refused(installed: Settings) -> None:
+    second = _infra("up", "--run-dir", str(installed.run_dir))
+    assert (second.returncode, "runs in" in second.stderr) == (1, True)
+
+
+# A broker that is killed waits until its old registration expires (9 s); one that ends in order does not.
+@pytest.mark.parametrize(
+    ("name", "how"),
+    [
+        ("commit", signal.SIGKILL),
+        ("replica-1", signal.SIGKILL),
+        ("postgres", signal.SIGKILL),
+        ("kafka", signal.SIGTERM),
+    ],
+)
+def test_what_ends_comes_back(installed: Settings, name: str, how: signal.Signals) -> None:
+    before = _pids(installed.run_dir)[name]["pid"]
+    os.kill(before, how)
+    until(lambda: _pids(installed.run_dir)[name]["pid"] not in (before, None))
+    until(lambda: _answers(installed))
+
+
+def _answers(installed: Settings) -> bool:
+    try:
+        psycopg.connect(installed.memory_dsn).close()
+    except psycopg.OperationalError:
+        return False
+    return True
+
+
+def test_a_failed_start_says_what_failed(tmp_path: Path) -> None:
+    configured = replace(settings.load({}, tmp_path), throwaway=True)
+    (tmp_path / "genesis.json").write_text("{}")
+    with pytest.raises(SupervisorError, match="not a genesis file"), supervisor.started(configured):
+        pass

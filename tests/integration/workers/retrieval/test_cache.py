@@ -1,0 +1,275 @@
+"""The retrieval cache on a real store and a real broker: it answers as the store does, and never with what has gone."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import psycopg
+import pytest
+from msgspec.structs import replace
+from starlette.testclient import TestClient
+
+from db.standing import Clear
+from db.store import PostgresStore
+from memquorum.core.avro import Codec
+from memquorum.core.journal.rows import Keys
+from memquorum.core.records import ErasedEpisode
+from memquorum.telemetry.bundle import Telemetry
+from tests.builders import erasures, genesis, votes
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.support.kept import Encoder
+from workers.retrieval import caching
+from workers.retrieval.app import LOOPBACK, around
+from workers.retrieval.door import Door
+from workers.retrieval.service import Service
+
+GENESIS = genesis.make(**erasures.entitled(signed=()))
+PLACES = ("cellar", "attic", "garden", "boat")
+TEXTS = {f"m{n}": f"the key number {n} of the {PLACES[n % 4]} hangs behind door {n % 7}" for n in range(60)}
+ASKED = {"query": "where is the key of the cellar", "peek": True, "namespace": NAMESPACE}
+
+
+class World:
+    """A shard and the store that the commit worker keeps of it, written by the commit worker's own transaction."""
+
+    def __init__(self, dsn: str, codec: Codec) -> None:
+        self.store = PostgresStore(dsn)
+        self.store.start(GENESIS.cluster, GENESIS.shards)
+        self.shard, self.codec = Shard(codec, GENESIS), codec
+        self.shard.tick(1_000)
+
+    def store_all(self, names: list[str]) -> None:
+        for name in names:
+            self.shard.episode(name, at=900)
+        self.flush()
+
+    def forget(self, name: str) -> None:
+        self.shard.decide([votes.proposal(memory_id(name), "forget")])
+        self.flush()
+
+    def erase(self, name: str, was: str = "short-term") -> None:
+        which = {"order_id": memory_id(name, "orders"), "selector": "memory", "value": memory_id(name)}
+        order = erasures.ordered(GENESIS, **which)
+        signed = erasures.signed(self.codec, GENESIS, order)
+        record = erasures.accepted(order, signed, self.shard.rows.state.as_of)
+        self.shard.erase(record, [ErasedEpisode(memory_id(name), was, b"c" * 32 if was == "short-term" else None)])
+        self.flush()
+
+    def flush(self) -> None:
+        net = self.shard.work.net()
+        texts = {memory_id(name): text for name, text in TEXTS.items()}
+        clear = {i: Clear(texts[i], Encoder().encode([texts[i]])[0]) for i in net.revealed}
+        with self.store.transaction({net.before: Keys()}) as transaction:
+            transaction.write([net], clear, {})
+        self.shard.work = type(self.shard.work)(replace(self.shard.rows))
+
+
+@pytest.fixture
+def world(databases: tuple[str, str], codec: Codec) -> Iterator[World]:
+    found = World(databases[0], codec)
+    found.store_all([f"m{n}" for n in range(40)])
+    found.shard.tick(60_000)
+    found.flush()
+    yield found
+    found.store.close()
+
+
+Opens = Callable[[int], Any]
+
+
+@pytest.fixture
+def opens(databases: tuple[str, str], kafka: str, codec: Codec) -> Opens:
+    """A service with a cache for so many memories of a namespace."""
+
+    @contextmanager
+    def opened(memories: int) -> Iterator[tuple[TestClient, Service]]:
+        service = Service(
+            databases[0], kafka, GENESIS, codec, encoder=Encoder(), before=None, door=Door(None),
+            shown=Telemetry().stage("retrieval"), cache_memories=memories,
+        )  # fmt: skip
+        with TestClient(around(service, LOOPBACK, service.meters), base_url="http://127.0.0.1") as client:
+            yield client, service
+
+    return opened
+
+
+def search(client: TestClient, **asked: Any) -> dict[str, Any]:
+    answer = client.post("/search", json=ASKED | asked)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def until(client: TestClient, condition: Callable[[dict[str, Any]], bool], **asked: Any) -> dict[str, Any]:
+    deadline = time.monotonic() + 20
+    while not condition(found := search(client, **asked)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.01)
+    return found
+
+
+def cached(found: dict[str, Any]) -> bool:
+    return bool(found["served_from"] == "cache")
+
+
+def test_the_cache_answers_as_the_store_does(world: World, opens: Opens) -> None:
+    with opens(1_000) as (client, _), opens(0) as (plain, _):
+        first = until(client, cached)
+        assert (first["compared"], first["cached"]) == ("all", 40)
+        for k in (1, 3, 39, 40, 100):
+            for query in (ASKED["query"], "door 3", "number 17", "nothing of all this"):
+                mine, its = search(client, k=k, query=query), search(plain, k=k, query=query)
+                assert (mine["served_from"], its["served_from"], its["cached"]) == ("cache", "store", 0)
+                assert mine["hits"] == its["hits"]
+        # What came is found at once, whether the cache has heard of it or not.
+        world.store_all(["m41", "m42"])
+        assert search(client, k=100)["hits"] == search(plain, k=100)["hits"]
+        assert client.get("/readyz").json()["cache"] == "following"
+        assert plain.get("/readyz").json()["cache"] == "off"
+        assert search(client, namespace="elsewhere") | {"used": 0} == {
+            "namespace": "elsewhere", "hits": [], "used": 0, "served_from": "store", "compared": "all", "cached": 0,
+            "left_out": {},
+        }  # fmt: skip
+        metrics = client.get("/metrics").text
+        assert 'memquorum_cache_searches_total{served_from="cache",why="all"}' in metrics
+
+
+def test_what_is_gone_is_never_served_from_the_commit_on(world: World, opens: Opens) -> None:
+    """Searches race with forgets and erasures: one that began after a commit has nothing of what went with it."""
+    answers: list[tuple[float, float, str, set[str]]] = []
+    with opens(1_000) as (client, service):
+        until(client, cached)
+        stop = threading.Event()
+
+        def ask() -> None:
+            while not stop.is_set():
+                began = time.monotonic()
+                found = search(client, k=100)
+                ids = {hit["memory_id"] for hit in found["hits"]}
+                answers.append((began, time.monotonic(), found["served_from"], ids))
+
+        asking = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in asking:
+            thread.start()
+        gone: dict[str, float] = {}
+        came: dict[str, float] = {}
+        try:
+            for n in range(20):
+                (world.erase if n % 2 else world.forget)(f"m{n}")
+                gone[memory_id(f"m{n}")] = time.monotonic()
+                world.store_all([f"m{40 + n}"])
+                came[memory_id(f"m{40 + n}")] = time.monotonic()
+        finally:
+            seen = len(answers)
+            until(client, lambda _: len(answers) > seen + 2)
+            stop.set()
+            for thread in asking:
+                thread.join()
+        stale = [(i, at) for began, _, _, ids in answers for i, at in gone.items() if began > at and i in ids]
+        missed = [(i, at) for began, _, _, ids in answers for i, at in came.items() if began > at and i not in ids]
+        assert (stale, missed) == ([], [])
+        first, last = min(gone.values()), max(came.values())
+        meanwhile = [source for began, _, source, _ in answers if first < began < last]
+        assert meanwhile.count("cache") > len(meanwhile) / 2, "it was not the cache that answered"
+        # Nor is anything of it left in memory, as soon as the journal was heard of.
+        until(client, lambda found: found["cached"] == 40 and cached(found), k=1)
+        held = service.caching._held[NAMESPACE]
+        assert not gone.keys() & set(held.cache._ids) and came.keys() <= set(held.cache._ids)
+        for name in list(TEXTS)[:20]:
+            vector = Encoder().encode([TEXTS[name]])[0]
+            cosines = held.cache._matrix @ vector
+            assert cosines.max() < 0.999, f"{name} is still there"
+
+
+def test_an_erasure_that_takes_no_memory_leaves_no_query(world: World, opens: Opens) -> None:
+    world.shard.episode("m50", at=900, outcome="below_threshold")
+    world.flush()
+    with opens(1_000) as (client, service):
+        until(client, cached)
+        (kept,) = service.caching._held[NAMESPACE].queries._vectors.values()
+        assert kept.any()
+        world.erase("m50", "dropped")
+        deadline = time.monotonic() + 20
+        while kept.any():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def test_a_cache_that_has_heard_of_nothing_is_right_all_the_same(
+    world: World, opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not follow: the store says what changed, and where that is too much it answers itself."""
+
+    async def follow(_: caching.Caching) -> None:
+        pass
+
+    monkeypatch.setattr(caching.Caching, "_follow", follow)
+    monkeypatch.setattr(caching, "CHANGED_MAX", 12)
+    with opens(1_000) as (client, _), opens(0) as (plain, _):
+        until(client, cached)
+        for n in range(8):
+            (world.erase if n % 2 else world.forget)(f"m{n}")
+        world.store_all([f"m{n}" for n in range(40, 44)])
+        found = search(client, k=20)
+        assert cached(found) and found["hits"] == search(plain, k=20)["hits"] and found["cached"] == 40
+        world.store_all(["m44"])
+        found = search(client, k=20)
+        assert not cached(found) and found["hits"] == search(plain, k=20)["hits"]
+
+
+def test_one_with_too_little_room_says_what_it_compared(world: World, opens: Opens, databases: tuple[str, str]) -> None:
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        used = [memory_id(f"m{n}") for n in range(10)]
+        connection.execute("UPDATE strength SET accesses = 5 WHERE memory_id = ANY(%s)", [used])
+    with opens(12) as (client, service):
+        found = until(client, cached, query=TEXTS["m3"], k=3)
+        assert (found["compared"], found["cached"]) == ("most used", 12)
+        assert found["hits"][0]["memory_id"] == memory_id("m3")
+        held = service.caching._held[NAMESPACE].cache
+        assert all(i in held for i in used)
+        exact = search(client, query=TEXTS["m3"], k=3, exact=True)
+        assert (exact["served_from"], exact["compared"]) == ("store", "all")
+        # What it does not hold is not near, so the store is asked; what was found there often enough comes in.
+        rare = search(client, query="boat boat boat", k=3)
+        assert rare["served_from"] == "store"
+        world.forget("m3")
+        again = search(client, query=TEXTS["m3"], k=3)
+        assert memory_id("m3") not in {hit["memory_id"] for hit in again["hits"]}
+        assert again["served_from"] == "store" or again["hits"][0]["score"] >= 0.85
+
+
+def test_what_is_busiest_is_warm_at_the_start(world: World, opens: Opens, databases: tuple[str, str]) -> None:
+    with psycopg.connect(databases[0], autocommit=True) as connection:
+        connection.execute("UPDATE strength SET accesses = 1 WHERE memory_id = %s", [memory_id("m1")])
+    with opens(1_000) as (client, service):
+        deadline = time.monotonic() + 20
+        while not service.caching.cached(NAMESPACE):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert cached(search(client))
+        assert np.count_nonzero(service.caching._held[NAMESPACE].cache._matrix) > 0
+
+
+def test_what_is_for_certain_purposes_is_not_in_the_cache(world: World, opens: Opens) -> None:
+    with opens(1_000) as (client, _):
+        until(client, cached)
+        world.shard.episode("m40", at=900, purposes=("billing",))
+        world.flush()
+        secret = memory_id("m40")
+        given = search(client, query=TEXTS["m40"], purpose="billing")
+        assert (given["hits"][0]["memory_id"], given["served_from"]) == (secret, "store")
+        assert search(client, query=TEXTS["m40"], types=["task"])["left_out"] == {
+            "type": {"count": 41, "memory_ids": []}
+        }
+        world.store_all(["m41"])
+        found = until(client, lambda found: found["cached"] == 41, k=60)
+        assert cached(found) and len(found["hits"]) == 41
+        assert secret not in {hit["memory_id"] for hit in found["hits"]}
+    with opens(1_000) as (client, _):
+        found = until(client, cached, k=60)
+        assert found["cached"] == 41 and secret not in {hit["memory_id"] for hit in found["hits"]}

@@ -1,0 +1,120 @@
+"""What an account is made of, loaded from Postgres, is what the journal holds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from db.explain_rows import load
+from db.reads import Reads
+from db.store import PostgresStore
+from memquorum.core.access import Sight
+from memquorum.core.avro import Codec
+from memquorum.core.caps import NOTHING
+from memquorum.core.journal.rows import Keys
+from memquorum.core.records import RestoreOrdered
+from memquorum.core.retrieval.query import Filters
+from tests.builders import votes
+from tests.builders.facts import facts
+from tests.builders.published import GENESIS, A, B, C, D, lively
+from tests.builders.shard import NAMESPACE, Shard, memory_id
+from tests.support.stores import clear
+
+SIGHT = Sight((NAMESPACE,))
+
+
+@pytest.fixture
+def shard(databases: tuple[str, str], codec: Codec) -> Shard:
+    shard = lively(Shard(codec, GENESIS))
+    stored(databases[0], shard)
+    return shard
+
+
+def stored(dsn: str, shard: Shard) -> None:
+    store = PostgresStore(dsn)
+    store.start(GENESIS.cluster, GENESIS.shards)
+    net = shard.work.net()
+    with store.transaction({net.before: Keys()}) as transaction:
+        transaction.write([net], {i: clear(i) for i in net.revealed}, {})
+    store.close()
+
+
+def test_the_facts_of_every_memory(shard: Shard, databases: tuple[str, str], codec: Codec) -> None:
+    with psycopg.connect(databases[0]) as connection:
+        for wanted in (A, B, C, D, memory_id("faint")):
+            assert load(connection, codec, wanted) == facts(shard, wanted)
+        assert load(connection, codec, memory_id("stranger")) is None
+
+
+async def test_a_request_that_waits_and_the_caps_are_told_to_who_sees_the_namespace(
+    databases: tuple[str, str], codec: Codec
+) -> None:
+    shard = Shard(codec, GENESIS)
+    for name in ("gone", "waits", "other"):
+        shard.episode(name)
+    shard.tick(200_000)
+    shard.decide([votes.proposal(memory_id("gone"), "forget")])
+    shard.tick(200_100)
+    order = RestoreOrdered(
+        GENESIS.cluster, memory_id("request"), NAMESPACE, (memory_id("waits"),), "ada", 200_050, "spring", "forget"
+    )
+    shard.ask(order, 200_100)
+    stored(databases[0], shard)
+    reads = Reads(databases[0])
+    await reads.open()
+    try:
+        found = await reads.facts(SIGHT, codec, memory_id("waits"))
+        assert found is not None
+        assert [(one.order_id, one.action, one.ordered_by) for one in found.waiting] == [
+            (order.order_id, "forget", "ada")
+        ]
+        assert found.quota == shard.quotas[NAMESPACE] and found.quota.gone
+        assert await reads.quota(SIGHT, NAMESPACE, 0) == found.quota
+        assert (await reads.quota(SIGHT, NAMESPACE, 300_000)).gone == ()
+        other = await reads.facts(SIGHT, codec, memory_id("other"))
+        assert other is not None and other.waiting == ()
+        asked = await reads.restore(SIGHT, codec, order.order_id)
+        assert asked is not None
+        assert (asked.status, [one.memory_id for one in asked.memories]) == ("asked", [memory_id("waits")])
+        # Each holds without the other: the check of the sight, and row security.
+        assert await reads.quota(Sight(("elsewhere",)), NAMESPACE, 0) == NOTHING
+        wanted = {"namespaces": [NAMESPACE], "since": [0]}
+        assert await reads._pool.ask("quotas", wanted, Sight(("elsewhere",))) == [(NAMESPACE, 0, [], [])]
+    finally:
+        await reads.close()
+
+
+GATES = (
+    Filters(),
+    Filters(purpose="billing", sensitivity_max=699_999),
+    Filters(purpose="billing", jurisdictions=("FR",)),
+)
+MAY = Filters(purpose="billing", sensitivity_max=700_000, jurisdictions=("DE",))
+
+
+async def test_what_is_no_memory_any_more_or_never_was_is_accounted_for_to_who_might_have_found_it(
+    databases: tuple[str, str], codec: Codec
+) -> None:
+    shard = Shard(codec, GENESIS)
+    said: dict[str, Any] = {"sensitivity_ppm": 700_000, "purposes": ("billing",), "jurisdiction": "DE"}
+    shard.episode("alive", **said)
+    shard.episode("sealed", **said)
+    shard.episode("faint", outcome="below_threshold", **said)
+    shard.episode("failed", outcome="failed", **said)
+    shard.tick(200_000)
+    shard.decide([votes.proposal(memory_id("sealed"), "forget")])
+    stored(databases[0], shard)
+    reads = Reads(databases[0])
+    await reads.open()
+    try:
+        for name in ("alive", "sealed", "faint", "failed"):
+            for gates in GATES:
+                assert await reads.facts(SIGHT, codec, memory_id(name), gates) is None, (name, gates)
+            found = await reads.facts(SIGHT, codec, memory_id(name), MAY)
+            assert found is not None and found.memory_id == memory_id(name)
+            # Whose eyes may not see the namespace is told nothing, whatever he asks for.
+            assert await reads.facts(Sight(("elsewhere",)), codec, memory_id(name), MAY) is None
+    finally:
+        await reads.close()
