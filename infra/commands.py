@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import NoReturn
 
 import psycopg
 
 from infra import kafkalogins, logins, logs, settings
 from infra.command import OUT_OF_REACH, OperatorCommand
-from infra.settings import Mendable, Settings
+from infra.genesis import KeyFileError
+from infra.settings import Mendable, Settings, SettingsError
 from memquorum import commands, terminal
 from memquorum.core.access import AccessError
 from memquorum.core.identity.membership import GenesisError
 from memquorum.core.policy import PolicyError
 
 # What is said in one line. Anything else is a defect and shows its traceback.
-_PLAIN = (Mendable, AccessError, GenesisError, PolicyError, psycopg.OperationalError)
+_WRONG = (SettingsError, KeyFileError, AccessError, GenesisError, PolicyError)
+_PLAIN = (Mendable, *_WRONG, psycopg.OperationalError)
 # Command → the module that declares it.
 WHERE = {
     **dict.fromkeys(("up", "down"), "infra.supervisor"),
@@ -55,9 +58,19 @@ def main() -> None:
     except command.failing as error:
         said = f"memquorum: {command.failed}: {error}"
         mend = "; `python -m infra status` tells what runs" if isinstance(error, OUT_OF_REACH) else ""
-        sys.exit(said + mend)
+        _end(said + mend, error)
     except _PLAIN as error:
-        sys.exit(f"memquorum: {error}")
+        _end(f"memquorum: {error}", error)
+    except KeyboardInterrupt:
+        sys.exit(commands.INTERRUPTED)
+
+
+def _end(told: str, error: Exception) -> NoReturn:
+    """Says what went wrong, and ends with the status for it."""
+    print(told, file=sys.stderr)
+    if isinstance(error, OUT_OF_REACH):
+        sys.exit(commands.UNREACHABLE)
+    sys.exit(commands.USAGE if isinstance(error, _WRONG) else commands.FAILED)
 
 
 def _as_itself(given: Settings, parsed: argparse.Namespace) -> Settings:
@@ -73,5 +86,8 @@ def _as_itself(given: Settings, parsed: argparse.Namespace) -> Settings:
 def parser(asked: str = "") -> argparse.ArgumentParser:
     """The commands and their options, or the one that is asked for alone; `command` of the result is what to call."""
     return commands.parser(
-        commands.declared(WHERE, asked), prog="python -m infra", description="Says something to an installation."
+        commands.declared(WHERE, asked),
+        prog="python -m infra",
+        description="Says something to an installation.",
+        epilog=commands.EXITS,
     )

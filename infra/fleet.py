@@ -15,12 +15,9 @@ from typing import Literal
 
 from infra import wholefiles
 from infra.embedded.processes import spawn
+from memquorum.commands import HALTED
 
 log = logging.getLogger(__name__)
-
-# A process that ends so has met a contradiction (a digest conflict, a forked journal): starting it again would only
-# repeat it, or worse. A person must look.
-HALTED = 3
 
 # It ends at what an outage of a server may cost beyond itself.
 _BACKOFF_S = (0.2, 0.5, 1.0, 2.0, 3.0)
@@ -114,6 +111,8 @@ class _Child:
         if self._state != "running" or self._process is None or self._process.poll() is None:
             return False
         status = self._process.returncode
+        # It has met a contradiction (a digest conflict, a forked journal): starting it again would only repeat it, or
+        # worse. A person must look.
         if status == HALTED:
             self._state = "halted"
             log.error("%s has halted on a contradiction and stays down; it says why in %s", self.role.name, self._log)

@@ -17,7 +17,7 @@ from infra.settings import Settings, SettingsError
 from infra.telemetry import watched
 from infra.topics import declared
 from memquorum import topics
-from memquorum.commands import option
+from memquorum.commands import HALTED, option
 from memquorum.core.access import AccessError
 from memquorum.core.commit.assembly import DigestConflict
 from memquorum.core.identity.membership import Genesis
@@ -48,7 +48,7 @@ CONTRADICTIONS: tuple[type[Exception], ...] = (SignConflict, DigestConflict, For
     example="run replica --member 2",
 )
 def _run(settings: Settings, parsed: Namespace) -> int:
-    """Runs one process of the fleet in the foreground."""
+    """Runs one process of the fleet in the foreground. It ends with 5 where it has met a contradiction and halts."""
     return run(settings, parsed.role, parsed.member)
 
 
@@ -63,7 +63,7 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
     note = settings.state_dir / f"{name}.halted"
     if note.exists():
         log.critical("%s stays down: it halted before. Read %s, mend the cause, remove the file", name, note)
-        return fleet.HALTED
+        return HALTED
     made = genesis.read(settings)
     try:
         with watched(settings, name) as telemetry:
@@ -73,7 +73,7 @@ def run(settings: Settings, role: str, member: int | None = None) -> int:
         note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(f"{type(error).__name__}: {error}\n", encoding="utf-8")
         log.critical("%s halts: %s", name, error)
-        return fleet.HALTED
+        return HALTED
     return 0
 
 

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Sequence
 
 from memquorum import __version__, commands, terminal
-from memquorum.client import Invalid, MemquorumError, NoOutcome, NotAllowed, NotFound, operating
-from memquorum.client.command import EXITS, FAILED, NOT_FOUND, OK, UNREACHABLE, ClientCommand
+from memquorum.client import Invalid, MemquorumError, NotConfigured, NotFound, Unreachable, operating
+from memquorum.client.command import ClientCommand
+from memquorum.commands import EXITS, FAILED, INTERRUPTED, NOT_FOUND, OK, UNREACHABLE, USAGE
 
 _CLIENT = "memquorum.client."
 # Command → the module that declares it.
@@ -27,6 +28,13 @@ WHERE = {
     **dict.fromkeys(("forget", "restore"), _CLIENT + "restoring"),
     "receipt": _CLIENT + "receipts",
     **dict.fromkeys(("dlq", "rebuild"), _CLIENT + "operating"),
+}
+# What is none of these was refused, or is not done yet.
+_STATUSES: dict[type[MemquorumError], int] = {
+    Invalid: USAGE,
+    NotConfigured: USAGE,
+    Unreachable: UNREACHABLE,
+    NotFound: NOT_FOUND,
 }
 
 
@@ -43,17 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         status: int = parsed.command(parsed)
         sys.stdout.flush()
-    except NotFound as error:
-        return _complain(error, NOT_FOUND)
-    except (Invalid, NoOutcome, NotAllowed) as error:
-        return _complain(error, FAILED)
     except MemquorumError as error:
-        return _complain(error, UNREACHABLE)
+        print(f"memquorum: {error}", file=sys.stderr)
+        return next((status for kind, status in _STATUSES.items() if isinstance(error, kind)), FAILED)
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return status
 
 
@@ -79,11 +84,6 @@ def parser(asked: str = "") -> argparse.ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"memquorum {__version__}")
     return root
-
-
-def _complain(error: Exception, status: int) -> int:
-    print(f"memquorum: {error}", file=sys.stderr)
-    return status
 
 
 if __name__ == "__main__":

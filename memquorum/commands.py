@@ -11,6 +11,14 @@ from datetime import UTC, datetime
 from importlib import import_module
 from typing import Any, Protocol
 
+OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND, HALTED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+"""How a command of either program ends (docs/agents.md, "Exit statuses"). A process of the fleet that has met a
+contradiction ends with `HALTED`, and a supervisor leaves it down."""
+EXITS = (
+    "exit status: 0 done; 1 refused or not done yet, or a finding; 2 wrong use, settings or input, and nothing was "
+    "sent; 3 a server is out of reach; 4 no such memory; 130 interrupted"
+)
+
 _Holder = argparse._ActionsContainer
 
 

@@ -30,7 +30,7 @@ from infra.embedded.processes import EmbeddedError, tail
 from infra.settings import DEFAULT_RUN_DIR, Settings
 from infra.supervisor import SupervisorError
 from memquorum import terminal
-from memquorum.commands import flag, option
+from memquorum.commands import INTERRUPTED, flag, option
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.text.plurals import many
 from memquorum.schema_files import load_codec
@@ -95,7 +95,7 @@ def main(_: Settings, parsed: Namespace) -> int:
         return 1
     except KeyboardInterrupt:
         console.print("stopped")
-        return 130
+        return INTERRUPTED
     console.print(f"\n{'Everything holds' if held else 'NOT EVERYTHING HOLDS'}, {duration(time.monotonic() - began)}.")
     return 0 if held else 1
 

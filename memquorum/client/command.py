@@ -16,12 +16,6 @@ from memquorum.client.signer import seed_of
 from memquorum.client.sync import Memory
 from memquorum.commands import JSON, Command, Taken, option
 
-OK, FAILED, USAGE, UNREACHABLE, NOT_FOUND = 0, 1, 2, 3, 4
-EXITS = (
-    "exit status: 0 done; 1 refused, or a finding; 2 wrong use; 3 not configured or not reachable; 4 no such memory; "
-    "130 interrupted"
-)
-
 _COMMON = (
     option("--kafka", metavar="HOST:PORT", help="brokers (MEMQUORUM_BOOTSTRAP)"),
     option("--url", help="retrieval service (MEMQUORUM_URL; its key: MEMQUORUM_API_KEY)"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from memquorum.client.command import FAILED, OK, TIMEOUT, command, in_json, ordering
-from memquorum.commands import REFERENCE, flag, one_of, option
+from memquorum.client.command import TIMEOUT, command, in_json, ordering
+from memquorum.commands import FAILED, OK, REFERENCE, flag, one_of, option
 from memquorum.core.api.answers import Erasure
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many

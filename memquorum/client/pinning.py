@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from memquorum.client.command import FAILED, OK, command, in_json, ordering
-from memquorum.commands import flag, one_of, option
+from memquorum.client.command import command, in_json, ordering
+from memquorum.commands import FAILED, OK, flag, one_of, option
 from memquorum.core.api.answers import Pinned
 from memquorum.core.text.plurals import many
 

@@ -14,12 +14,12 @@ from typing import Any, TextIO
 from rich.text import Text
 
 from memquorum import terminal
-from memquorum.client.command import FAILED, OK, command, opened
+from memquorum.client.command import command, opened
 from memquorum.client.errors import Invalid
 from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
-from memquorum.commands import option, when
+from memquorum.commands import FAILED, OK, option, when
 
 _BATCH = 500
 _OF_EACH = (

@@ -13,10 +13,10 @@ from rich.text import Text
 
 from memquorum import terminal
 from memquorum.client import settings
-from memquorum.client.command import OK, command, in_json, opened
+from memquorum.client.command import command, in_json, opened
 from memquorum.client.errors import Invalid, NotConfigured, NotFound
 from memquorum.client.values import Gates, Only
-from memquorum.commands import flag, option, titled, when
+from memquorum.commands import OK, flag, option, titled, when
 from memquorum.core.api.answers import Answering, Around, Context, Hit, Recalled, Retrieved, Shown
 from memquorum.core.retrieval.telling import moment
 from memquorum.core.text.plurals import many

@@ -11,10 +11,10 @@ from pathlib import Path
 from msgspec.structs import asdict
 
 from memquorum.client import settings
-from memquorum.client.command import FAILED, GENESIS, OK, command, opened
+from memquorum.client.command import GENESIS, command, opened
 from memquorum.client.errors import Invalid
 from memquorum.client.verifying import read_genesis
-from memquorum.commands import option
+from memquorum.commands import FAILED, OK, option
 from memquorum.core.audit import receipts
 from memquorum.core.audit.receipts import BadReceipt, Found
 from memquorum.core.identity.membership import Genesis

@@ -6,8 +6,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from memquorum.client.command import FAILED, OK, TIMEOUT, command, in_json, ordering
-from memquorum.commands import REFERENCE, flag, option
+from memquorum.client.command import TIMEOUT, command, in_json, ordering
+from memquorum.commands import FAILED, OK, REFERENCE, flag, option
 from memquorum.core.api.answers import Forget, Restore
 
 _IDS = option("memory_ids", nargs="+", metavar="ID")

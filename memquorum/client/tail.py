@@ -17,10 +17,10 @@ from msgspec import structs
 
 from memquorum import topics
 from memquorum.client import settings
-from memquorum.client.command import OK, command
+from memquorum.client.command import command
 from memquorum.client.errors import Invalid, Unreachable
 from memquorum.client.refusals import explained
-from memquorum.commands import flag, option
+from memquorum.commands import OK, flag, option
 from memquorum.core.avro import DecodeError
 from memquorum.core.retrieval.tail import Tail
 from memquorum.kafka import aiokafka

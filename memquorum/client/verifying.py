@@ -10,9 +10,9 @@ from rich.progress import Progress, SpinnerColumn, TextColumn
 
 from memquorum import terminal
 from memquorum.client import audit, operating, settings
-from memquorum.client.command import FAILED, GENESIS, OK, command
+from memquorum.client.command import GENESIS, command
 from memquorum.client.errors import NotConfigured
-from memquorum.commands import flag
+from memquorum.commands import FAILED, OK, flag
 from memquorum.core.audit import rendering
 from memquorum.core.identity import membership
 from memquorum.core.identity.membership import Genesis, GenesisError

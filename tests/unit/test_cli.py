@@ -29,7 +29,7 @@ from memquorum.client import (
     restoring,
     settings,
 )
-from memquorum.client.command import FAILED, NOT_FOUND, OK, UNREACHABLE, USAGE
+from memquorum.commands import FAILED, NOT_FOUND, OK, USAGE
 from memquorum.core.api.answers import (
     Answering,
     Around,
@@ -321,8 +321,8 @@ def test_an_episode_says_what_it_may_be_used_for(client: Recorded) -> None:
 
 def test_statuses(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["explain", "x"]) == NOT_FOUND
-    assert cli.main(["publish", "--event-id", "e", "one", "two"]) == FAILED
-    assert cli.main(["verify", "--topics-only"]) == UNREACHABLE
+    assert cli.main(["publish", "--event-id", "e", "one", "two"]) == USAGE
+    assert cli.main(["verify", "--topics-only"]) == USAGE
     assert "--genesis FILE" in capsys.readouterr().err
     for wrong in ([], ["bogus"], ["search"], ["search", "q", "--bogus"], ["publish", "--reward", "x", "t"]):
         with pytest.raises(SystemExit) as caught:
@@ -368,7 +368,7 @@ def test_nothing_to_publish_is_said(
     client: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], lines: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(lines))
-    assert cli.main(["publish"]) == FAILED
+    assert cli.main(["publish"]) == USAGE
     assert "nothing to publish" in capsys.readouterr().err
 
 
@@ -432,7 +432,7 @@ def test_the_service_signs_orders_and_a_key_of_ones_own_is_refused(
     client: Recorded, capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
 ) -> None:
     (tmp_path / "key").write_text("00" * 32, encoding="ascii")
-    assert cli.main([*command, "--sign", str(tmp_path / "key")]) == FAILED
+    assert cli.main([*command, "--sign", str(tmp_path / "key")]) == USAGE
     assert "leave out --sign" in capsys.readouterr().err
 
 

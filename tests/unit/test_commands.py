@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import argparse
 import ast
+import os
 import shlex
+import sys
+from pathlib import Path
 
 import pytest
 
-from infra import commands
+from infra import commands, settings
+from infra.command import OperatorCommand
+from infra.settings import SettingsError
+from infra.topics import TopicsError
 from memquorum import cli
 from memquorum.client import operating
 from memquorum.client.command import ClientCommand
-from memquorum.commands import Command, Group, Option, declared
+from memquorum.commands import FAILED, OK, UNREACHABLE, USAGE, Command, Group, Option, declared
+from memquorum.ports import StoreUnavailable
 from tests import ROOT
 
 CLIENT, OPERATOR = "memquorum", "python -m infra"
@@ -52,7 +59,7 @@ def test_its_help_says_what_it_does_and_shows_the_example(
     assert ended.value.code == 0
     assert one.told[0].isupper() and one.told.endswith(".") and one.told in " ".join(told.split())
     assert f"example:\n  {one.example}\n" in told
-    assert ("exit status" in told) == (program == CLIENT)
+    assert "exit status: 0 done; 1 refused" in told
 
 
 @NAMED
@@ -86,3 +93,63 @@ def test_of_one_that_is_asked_for_no_other_is_imported(program: str, asked: str)
     assert set(found.choices) == {asked}
     (found,) = (a for a in PARSERS[program]("bogus")._actions if isinstance(a, argparse._SubParsersAction))
     assert set(found.choices) == {one.name.split()[0] for kind, one in ALL if kind == program}
+
+
+@NAMED
+def test_wrong_use_ends_with_the_one_status_for_it(program: str, one: Command) -> None:
+    with pytest.raises(SystemExit) as ended:
+        PARSERS[program]().parse_args([*one.name.split(), "--no-such-option"])
+    assert ended.value.code == USAGE
+
+
+@pytest.mark.parametrize("one", [one for program, one in ALL if program == CLIENT], ids=lambda one: one.name)
+def test_a_command_of_the_clients_without_an_installation_ends_as_wrong_use(
+    one: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing names a server: what needs one says how to name it. `key` needs none, and writes nothing over."""
+    alone(monkeypatch, tmp_path)
+    monkeypatch.setattr(operating, "has_server", lambda: False)
+    given = shlex.split(one.example)[1:]
+    if one.name == "key":
+        assert cli.main(given) == OK
+    assert cli.main(given) == USAGE
+    assert capsys.readouterr().err.startswith("memquorum: ")
+
+
+@pytest.mark.parametrize("one", [one for program, one in ALL if program == OPERATOR], ids=lambda one: one.name)
+def test_a_command_of_the_operators_with_a_wrong_setting_ends_as_wrong_use(
+    one: OperatorCommand, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if one.apart:
+        pytest.skip("it works on no installation of the settings")
+    alone(monkeypatch, tmp_path)
+    monkeypatch.setenv("MEMQUORUM_TICK_MS", "soon")
+    monkeypatch.setattr(sys, "argv", ["infra", *shlex.split(one.example)[3:]])
+    with pytest.raises(SystemExit) as ended:
+        commands.main()
+    assert ended.value.code == USAGE
+    assert "tick_ms = 'soon'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(StoreUnavailable("away"), UNREACHABLE), (SettingsError("wrong"), USAGE), (TopicsError("other"), FAILED)],
+)
+def test_an_operators_command_ends_by_what_went_wrong(
+    error: Exception, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(settings, "load", fail)
+    monkeypatch.setattr(sys, "argv", ["infra", "sweep"])
+    with pytest.raises(SystemExit) as ended:
+        commands.main()
+    assert (ended.value.code, str(error) in capsys.readouterr().err) == (status, True)
+
+
+def alone(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """No setting of the environment's, and no installation nearby."""
+    for name in [name for name in os.environ if name.startswith("MEMQUORUM_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(folder)

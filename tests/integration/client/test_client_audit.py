@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from memquorum import cli, topics
-from memquorum.client.command import FAILED, OK, UNREACHABLE
+from memquorum.commands import FAILED, OK, UNREACHABLE, USAGE
 from memquorum.core.avro import Codec
 from tests.builders import genesis
 from tests.builders.published import DECIDED, GENESIS, POLICY, Published, lively, publish
@@ -74,12 +74,12 @@ def test_a_cluster_without_a_journal_is_said_to_be_none(
 ) -> None:
     monkeypatch.setattr(topics, "HEADS", "memory.journal.head.v99")
     arguments = ["verify", "--topics-only", "--kafka", kafka, "--genesis", str(genesis_file)]
-    assert cli.main(arguments) == cli.UNREACHABLE
+    assert cli.main(arguments) == UNREACHABLE
     assert "there is no topic memory.journal.head.v99" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read_is_no_finding(genesis_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["verify", "--topics-only", "--kafka", "127.0.0.1:1", "--genesis"]
     assert cli.main([*arguments, str(genesis_file)]) == UNREACHABLE
-    assert cli.main([*arguments, str(genesis_file.parent / "none.json")]) == UNREACHABLE
+    assert cli.main([*arguments, str(genesis_file.parent / "none.json")]) == USAGE
     assert "cannot be read" in capsys.readouterr().err

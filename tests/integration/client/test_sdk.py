@@ -21,7 +21,7 @@ from infra.checks import rebuilt
 from infra.settings import Settings
 from memquorum import cli, topics
 from memquorum.client import AsyncMemory, Forget, Invalid, Memory, NoOutcome, NotFound, Restore
-from memquorum.client.command import FAILED, NOT_FOUND, OK, UNREACHABLE
+from memquorum.commands import FAILED, NOT_FOUND, OK, UNREACHABLE
 from memquorum.core.policy import UNCAPPED
 from memquorum.core.records import ClockRequested
 from memquorum.schema_files import load_codec

@@ -14,6 +14,7 @@ import pytest
 
 from infra import fleet
 from infra.fleet import Fleet, Role
+from memquorum.commands import HALTED
 from tests import ROOT
 from tests.support.waiting import until
 
@@ -80,7 +81,7 @@ def test_what_is_killed_comes_back_under_another_number(two: Fleet) -> None:
 
 
 def test_a_contradiction_is_not_started_again(two: Fleet, tmp_path: Path) -> None:
-    (tmp_path / "ready" / "end-a").write_text(str(fleet.HALTED))
+    (tmp_path / "ready" / "end-a").write_text(str(HALTED))
     until(lambda: two.check() and two.describe()["a"]["state"] == "halted")
     two._children[0]._again = 0  # even if its time had come
     assert not two.check()

@@ -7,6 +7,7 @@ import pytest
 from db.standing import Fenced, ForeignStore
 from infra import fleet, genesis, roles
 from infra.settings import Settings, SettingsError, load
+from memquorum.commands import HALTED
 from memquorum.ports import SignConflict
 
 
@@ -32,10 +33,10 @@ def test_who_has_contradicted_itself_stays_down_until_the_note_is_removed(
             raise SignConflict("two digests for one slot")
 
     monkeypatch.setitem(roles._START, "replica", start)
-    assert roles.run(settings, "replica", 2) == fleet.HALTED
+    assert roles.run(settings, "replica", 2) == HALTED
     note = settings.state_dir / "replica-2.halted"
     assert "two digests for one slot" in note.read_text()
-    assert (roles.run(settings, "replica", 2), len(starts)) == (fleet.HALTED, 1)
+    assert (roles.run(settings, "replica", 2), len(starts)) == (HALTED, 1)
     assert (roles.run(settings, "replica", 3), len(starts)) == (0, 2)
     note.unlink()
     assert (roles.run(settings, "replica", 2), len(starts)) == (0, 3)
@@ -47,7 +48,7 @@ def test_every_contradiction_halts(settings: Settings, monkeypatch: pytest.Monke
         raise error("so it stands written")
 
     monkeypatch.setitem(roles._START, "commit", start)
-    assert roles.run(settings, "commit") == fleet.HALTED
+    assert roles.run(settings, "commit") == HALTED
     assert "so it stands written" in (settings.state_dir / "commit.halted").read_text()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from infra import commands, genesis, settings
+from memquorum.commands import USAGE
 
 GOOD = {
     "MEMQUORUM_BOOTSTRAP": "127.0.0.1:1", "MEMQUORUM_MEMORY_DSN": "dbname=m", "MEMQUORUM_VAULT_DSN": "dbname=v",
@@ -19,7 +20,7 @@ GOOD = {
 
 
 @pytest.fixture
-def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     """Runs a command in an installation of its own, and answers what it said when it ended."""
     genesis.create(settings.load({}, tmp_path))
 
@@ -31,8 +32,8 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
         monkeypatch.setattr(sys, "argv", ["infra", *arguments])
         with pytest.raises(SystemExit) as ended:
             commands.main()
-        assert isinstance(ended.value.code, str), "it did not say anything"
-        return ended.value.code
+        assert ended.value.code == USAGE
+        return capsys.readouterr().err
 
     return run
 
