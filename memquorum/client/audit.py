@@ -14,18 +14,18 @@ from functools import partial
 from typing import Any, Self, TypeVar
 
 from aiokafka import AIOKafkaConsumer, TopicPartition
-from aiokafka.errors import KafkaError, TopicAuthorizationFailedError
+from aiokafka.errors import KafkaError
 
 from memquorum import topics
 from memquorum.client.errors import Unreachable
-from memquorum.client.refusals import explained
+from memquorum.client.refusals import explained, shown
 from memquorum.core.audit.chain import Record, Source
 from memquorum.core.audit.findings import VerifyReport
 from memquorum.core.audit.verify import verify_shard
 from memquorum.core.avro import Codec
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.journal.effects import Rules
-from memquorum.kafka import Address, aiokafka
+from memquorum.kafka import aiokafka
 
 # Heads follow entries within milliseconds; what a head already names is waited for so long.
 _PATIENCE_MS = 5_000
@@ -101,11 +101,7 @@ class _Topic:
         )
         try:
             await consumer.start()
-            # Asked for the end of a topic that it is not shown, this client would wait 40 s for it and tell of that.
-            if self._topic not in await consumer.topics():
-                if isinstance(self._kafka, Address):
-                    raise TopicAuthorizationFailedError(self._topic)
-                raise Unreachable(f"there is no topic {self._topic} at {self._kafka}: is that a cluster of ours?")
+            await shown(consumer, self._topic, self._kafka)
             self._ends = await consumer.end_offsets(self._places)
         except BaseException:
             await consumer.stop()

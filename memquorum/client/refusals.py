@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aiokafka.errors import (
     ClusterAuthorizationFailedError,
     GroupAuthorizationFailedError,
@@ -13,6 +15,21 @@ from memquorum.client.errors import NotAllowed, Unreachable
 from memquorum.kafka import Address
 
 _REFUSED = (TopicAuthorizationFailedError, GroupAuthorizationFailedError, ClusterAuthorizationFailedError)
+
+
+async def shown(consumer: Any, topic: str, kafka: str) -> None:
+    """Raises at once where the brokers show this login no such topic: Unreachable, or Kafka's error of a refusal.
+
+    Asked for anything of a topic that it is not shown, aiokafka would wait 40 s for it.
+    """
+    if topic in await consumer.topics():
+        return
+    if isinstance(kafka, Address):
+        raise TopicAuthorizationFailedError(topic)
+    raise Unreachable(
+        f"there is no topic {topic} at {kafka}: is that a cluster of ours? `make up` starts one of one's own, and "
+        "`python -m infra topics` makes the topics on brokers that run"
+    )
 
 
 def explained(error: KafkaError, kafka: str, does: str, topic: str, otherwise: str) -> NotAllowed | Unreachable:

@@ -18,8 +18,8 @@ from msgspec import structs
 from memquorum import topics
 from memquorum.client import settings
 from memquorum.client.command import command
-from memquorum.client.errors import Invalid, Unreachable
-from memquorum.client.refusals import explained
+from memquorum.client.errors import Invalid
+from memquorum.client.refusals import explained, shown
 from memquorum.commands import OK, flag, option
 from memquorum.core.avro import DecodeError
 from memquorum.core.retrieval.tail import Tail
@@ -89,15 +89,14 @@ def follow(kafka: str, since: str = NOW, *, forever: bool = True) -> Iterator[by
 
 
 async def _start(kafka: str, back: float | None) -> Any:
-    # Without a group it is assigned all partitions.
-    consumer = AIOKafkaConsumer(
-        topics.JOURNAL, **aiokafka(kafka), enable_auto_commit=False, isolation_level="read_uncommitted"
-    )
+    consumer = AIOKafkaConsumer(**aiokafka(kafka), enable_auto_commit=False, isolation_level="read_uncommitted")
     try:
         await consumer.start()
-        partitions = sorted(consumer.assignment())
-        if not partitions:
-            raise Unreachable(f"there is no topic {topics.JOURNAL} at {kafka}: is that a cluster of ours?")
+        await shown(consumer, topics.JOURNAL, kafka)
+        partitions = [
+            TopicPartition(topics.JOURNAL, at) for at in sorted(consumer.partitions_for_topic(topics.JOURNAL))
+        ]
+        consumer.assign(partitions)
         for partition, offset in (await _places(consumer, partitions, back)).items():
             # Its own first place must be settled, or it may be settled after ours.
             await consumer.position(partition)

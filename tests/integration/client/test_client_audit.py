@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,17 @@ def test_a_cluster_without_a_journal_is_said_to_be_none(
     arguments = ["verify", "--topics-only", "--kafka", kafka, "--genesis", str(genesis_file)]
     assert cli.main(arguments) == UNREACHABLE
     assert "there is no topic memory.journal.head.v99" in capsys.readouterr().err
+
+
+def test_a_journal_that_is_not_there_is_not_waited_for(
+    kafka: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(topics, "JOURNAL", "memory.journal.appended.v99")
+    began = time.monotonic()
+    assert cli.main(["tail", "--once", "--from", "start", "--kafka", kafka]) == UNREACHABLE
+    assert time.monotonic() - began < 20
+    said = capsys.readouterr().err
+    assert "there is no topic memory.journal.appended.v99" in said and "`make up` starts one" in said
 
 
 def test_what_cannot_be_read_is_no_finding(genesis_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
