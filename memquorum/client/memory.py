@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack
 from urllib.parse import quote
 
-import httpx
 from aiokafka import AIOKafkaProducer
 from aiokafka.errors import KafkaError
 
@@ -42,6 +41,9 @@ from memquorum.core.identity import signatures
 from memquorum.core.intake import EpisodeIntent
 from memquorum.kafka import aiokafka
 from memquorum.telemetry.tracing import NOTHING, Hop, Tracing, trace_of_memory
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 R = TypeVar("R", Found, Retrieved, Recalled, Context)
@@ -370,6 +372,8 @@ class AsyncMemory(Protecting):
         return await self._ask(kind, "GET", path, params=parameters)
 
     async def _ask(self, kind: type[T], method: str, path: str, **more: Any) -> T:
+        import httpx  # not at the top: who only publishes needs none of it
+
         if self._http is None:
             self._http = httpx.AsyncClient(base_url=self._place.need_url(), timeout=_POLL_MS / 1000 + 10)
         headers = {"Authorization": f"Bearer {self._place.api_key}"} if self._place.api_key else {}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import httpx
 import msgspec
 
 from memquorum import cloudevents
@@ -13,6 +13,9 @@ from memquorum.client.errors import Invalid, NotAllowed, NotFound, Unreachable
 from memquorum.core import intake
 from memquorum.core.avro import Codec
 from memquorum.core.intake import Origin, Refusal
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 
@@ -57,13 +60,13 @@ def body(answer: httpx.Response, kind: type[T]) -> T:
     except ValueError:
         found = {"error": "unreadable", "field": None, "detail": answer.text[:200]}
     detail = str(found.get("detail", ""))
-    if answer.status_code == httpx.codes.NOT_FOUND:
+    if answer.status_code == HTTPStatus.NOT_FOUND:
         raise NotFound(detail)
-    if answer.status_code == httpx.codes.UNAUTHORIZED:
+    if answer.status_code == HTTPStatus.UNAUTHORIZED:
         raise NotAllowed(f"{detail} (set MEMQUORUM_API_KEY to the key, or give api_key= in Python)")
-    if answer.status_code == httpx.codes.FORBIDDEN:
+    if answer.status_code == HTTPStatus.FORBIDDEN:
         raise NotAllowed(detail)
-    if answer.status_code == httpx.codes.TOO_MANY_REQUESTS:
+    if answer.status_code == HTTPStatus.TOO_MANY_REQUESTS:
         raise Unreachable(f"the retrieval service has enough to do: {detail}")
     if answer.is_client_error:
         raise Invalid(str(found.get("error")), found.get("field"), detail)

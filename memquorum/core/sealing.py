@@ -10,11 +10,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-import numpy as np
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 KEY_BYTES = 32
 NONCE_BYTES = 12
@@ -69,6 +72,9 @@ def seal_vector(key: bytes, nonce: bytes, vector: NDArray[np.float32], memory_id
 
 def open_vector(key: bytes, sealed: bytes, memory_id: str) -> NDArray[np.float32]:
     """A memory's embedding as float32, shape (d,). Raises SealError."""
+    # Not at the top: the client seals nothing, and would wait for numpy when it is imported.
+    import numpy as np
+
     return np.frombuffer(open_sealed(key, sealed, _purpose("embedding", memory_id)), "<f2").astype(np.float32)
 
 
@@ -88,6 +94,8 @@ def open_matrices(
     """The embeddings of (memory id, key, sealed), side by side: for each length d that there is, which of those wanted
     they are, and their rows, shape (n, d). Left out is what has no key, cannot be opened, or holds no vector of finite
     numbers."""
+    import numpy as np
+
     opened: dict[int, tuple[list[int], list[bytes]]] = {}
     purpose = _purpose("embedding", "")
     for at, (memory_id, key, sealed) in enumerate(wanted):
