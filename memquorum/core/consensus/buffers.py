@@ -75,7 +75,7 @@ class Round:
         return digest not in held and (len(held) < _MORE or (message, digest) in self.sought)
 
     def seek(self, quorum: int) -> dict[Message, int]:
-        """From where to read votes again: a vote that was not held may make a quorum of what others say.
+        """Tells from where to read votes again: a vote that was not held may make a quorum of what others say.
 
         Others' votes are honest but for f, and an honest member has one: so this is asked for few proposals, once each.
         """
@@ -204,8 +204,8 @@ class Slot:
             del self.rounds[view]
 
     def seek(self, quorum: int) -> int | None:
-        """From where to read commits again: one that was let go of may make a quorum of what others say, and whoever
-        has counted it goes on alone. As for `Round.seek`, that is so for few proposals, and is asked once for each."""
+        """Tells from where to read commits again: one that was let go of may complete a quorum, and a member that has
+        counted it goes on alone. That is so for few proposals, and is asked once for each, as by `Round.seek`."""
         again = None
         for view, each in self.rounds.items():
             for digest in each.named(Message.COMMIT) - {said for v, said in self._sought if v == view}:
@@ -296,8 +296,8 @@ class EpochBuffer:
         return held is not None and not held.refused and nomination not in self.own
 
     def best(self, least: int) -> OpenNomination | None:
-        """Of the nominations with so many ballots an order of the operator, else the one with the most; of several,
-        that of the first tick."""
+        """Chooses among the nominations with so many ballots: an order of the operator, else the one with the most
+        ballots; of several, that of the first tick."""
         enough = [each for each in self.in_order() if len(each.usable) >= least]
         return max(enough, key=_support, default=None)
 

@@ -181,7 +181,7 @@ def _check_proposals(genesis: Genesis, nomination: NominationProposed) -> None:
 
 
 def _verify_nomination(genesis: Genesis, signed: Signed) -> None:
-    """By the configuration that an order makes, if it has one: see `orders`. Raises BadCertificate."""
+    """Verifies it by the configuration that its order makes, if it has one (see `orders`). Raises BadCertificate."""
     try:
         verify(genesis, signed)
     except BadMessage as error:

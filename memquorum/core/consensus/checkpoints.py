@@ -56,7 +56,7 @@ class Checkpoints:
         self._proven: tuple[int, bytes] | None = None
 
     def begin(self, signed: Iterable[str]) -> list[t.Effect]:
-        """After a start; `signed`: the names of the slots that the sign-state holds."""
+        """Begins after a start. `signed`: the names of the slots that the sign-state holds."""
         covered = (read_slot(slot).covered for slot in signed)
         self._kept = {seq for seq in covered if seq is not None}
         return self._ask()

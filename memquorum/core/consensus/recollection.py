@@ -11,7 +11,7 @@ from memquorum.ports import SignedSlot
 
 
 class Recollection:
-    """By slot name, until its sequence or epoch is in flight."""
+    """Holds what was signed by the name of its slot, until its sequence or epoch is in flight."""
 
     def __init__(self, signed: Mapping[str, SignedSlot]) -> None:
         self._signed = dict(signed)

@@ -35,7 +35,8 @@ def window(through: int) -> range:
 
 
 def reliabilities(genesis: Genesis, shown: Mapping[int, frozenset[int]], through: int) -> tuple[int, ...] | None:
-    """Of each member in the order of their ids, thousandths; None where a sequence of the window is missing.
+    """Returns the reliabilities in thousandths, in the order of the members' ids; None where a sequence of the window
+    is missing.
 
     `shown`: sequence → the members whose ballots its decision shows.
     """

@@ -16,7 +16,7 @@ from memquorum.core.identity.membership import Genesis
 
 
 class Silence:
-    """One member's in one shard. `fresh`: what it may have signed before it started is not known."""
+    """The silence that a member keeps in a shard. `fresh`: what it may have signed before it started is not known."""
 
     def __init__(self, genesis: Genesis, me: int, progress: Progress) -> None:
         # That its view knows of decisions says nothing of a founder: who crashes while it reads of them for the first
@@ -26,8 +26,8 @@ class Silence:
         self._through = self.ended = 0
 
     def begin(self, event: Restarted, timings: Timings) -> list[Effect]:
-        """After a start. What follows for who may have lost its sign-state: its view file may know how far the log was
-        read, but not which views were asked for and entered."""
+        """Begins after a start. A member that may have lost its sign-state keeps silent for a while: its view file may
+        know how far the log was read, but not which views were asked for and entered."""
         self._through, self.fresh, self._waits = event.through, event.fresh, event.fresh
         if not event.fresh:
             return []

@@ -28,7 +28,7 @@ BALLOTS_WANTED = (Phase.BALLOTING, Phase.VIEW_CHANGING)
 
 
 class Speech:
-    """One member's in one shard, over what its inbox and its views hold."""
+    """What one member says in one shard, over what its inbox and its views hold."""
 
     def __init__(
         self, genesis: Genesis, voice: Voice, inbox: Inbox, views: Views, *, gate: Gate, timings: t.Timings
@@ -91,8 +91,8 @@ class Speech:
     # The slot in flight ----------------------------------------------------------------------------------------------
 
     def _propose(self, slot: Slot, held: Round, buffer: EpochBuffer) -> None:
-        """Once it is known what is to be decided, the request timer runs. The primary proposes what the view has to
-        begin with; else what all N ballots on a nomination say, or N−f after a grace."""
+        """Proposes, where this member is the primary: what the view has to begin with, else what all N ballots on a
+        nomination say, or N−f after a grace. Once it is known what is to be decided, the request timer runs."""
         opening, best, seq = self._views.opening, buffer.best(self._genesis.n - self._genesis.f), self._inbox.seq
         first = opening.first if opening is not None and opening.seq == seq else None
         if opening is not None and seq < opening.seq:

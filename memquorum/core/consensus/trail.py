@@ -28,7 +28,7 @@ class Trail:
         self._ahead |= {member} - {SERVICE}
 
     def leave(self, *decided: Slot | EpochBuffer) -> None:
-        """Of what is decided now these messages are held: what comes next stands behind the first of each log."""
+        """Notes the messages of what is decided now: what comes next stands behind the first of each log."""
         first: dict[Message, int] = {}
         for each in decided:
             for message, held in each.held():
@@ -51,5 +51,5 @@ class Trail:
         return len(self._ahead) > self._f
 
     def back(self) -> list[Reread]:
-        """From where to read each log again."""
+        """Tells from where to read each log again."""
         return [Reread(message, at) for message, at in sorted(self._since.items())]

@@ -171,7 +171,7 @@ def check_new_view(
 
 
 def opening(reports: Sequence[Report]) -> tuple[int, Proposed | None]:
-    """From q reports, the sequence at which the view begins, and what must be proposed for it (the paper's O, §4.4).
+    """Returns the sequence at which the view begins by q reports, and what must be proposed for it (the paper's O).
 
     The highest sequence in flight: the ones before are decided. Of the certificates for it the highest view wins; no
     certificate, no obligation: nothing can have been committed.

@@ -83,17 +83,17 @@ class Voice:
     # The names of slots ----------------------------------------------------------------------------------------------
 
     def ballot_slot(self, epoch: int, nomination: bytes = b"") -> str:
-        """Of this member's ballot on a nomination; without one, of all its ballots of the epoch."""
+        """The slot of this member's ballot on a nomination; without one, that of all its ballots of the epoch."""
         return slots.ballot_slot(self._config, self._shard, epoch, nomination)
 
     def slot(self, view: int, seq: int, what: Message | Kept) -> str:
-        """Of a message of a sequence."""
+        """The slot of a message of a sequence."""
         return slots.slot_name(self._config, self._shard, view, seq, what)
 
     def checkpoint_slot(self, seq: int) -> str:
-        """Of this member's checkpoint."""
+        """The slot of this member's checkpoint."""
         return slots.checkpoint_slot(self._config, self._shard, seq)
 
     def view_slot(self, view: int, what: Message | Kept) -> str:
-        """Of what concerns a view."""
+        """The slot of what concerns a view."""
         return slots.view_slot(self._config, self._shard, view, what)

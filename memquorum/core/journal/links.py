@@ -57,7 +57,7 @@ def check_link(codec: Codec, state: ShardState, link: JournalAppended) -> Journa
 
 
 def check_next(state: ShardState, link: JournalAppended, entry: JournalEntry) -> None:
-    """As `check_link`, for whoever has decoded the link's entry already."""
+    """Checks a link as `check_link` does, where the link's entry is decoded already."""
     _check_hash(state, link)
     _follows(state, entry)
 

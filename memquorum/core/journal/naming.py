@@ -150,7 +150,7 @@ class Alike:
 
 
 class Kin:
-    """Of one namespace: what was made of what, and what says the same."""
+    """What was made of what in one namespace, and what says the same."""
 
     def __init__(self) -> None:
         self._children: dict[str, list[str]] = {}

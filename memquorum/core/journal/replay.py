@@ -121,7 +121,7 @@ class Replay:
 
     @property
     def configuration(self) -> Genesis:
-        """By whom and by which policy the next decision is taken."""
+        """The members and the policy by which the next decision is taken."""
         return self._rules.genesis
 
     @property

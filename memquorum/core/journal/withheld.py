@@ -38,8 +38,11 @@ class Again(Struct, frozen=True):
 
 
 def again(codec: Codec, entries: Iterable[bytes], done: Iterable[Tombstone], held: Collection[str]) -> list[Again]:
-    """Of the journal entries `withheld`, those whose order nobody carried out since. `done`: the orders that were
-    carried out; `held`: the memories that are held now. Raises DecodeError for what is no such entry."""
+    """Returns the withheld orders that were not carried out since.
+
+    `entries`: those of the journal that say `withheld`; `done`: the orders that were carried out; `held`: the memories
+    that are held now. Raises DecodeError for what is no such entry.
+    """
     latest: dict[tuple[str, str, str], int] = {}
     for one in done:
         key = one.namespace, one.selector, one.value

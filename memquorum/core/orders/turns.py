@@ -1,4 +1,4 @@
-"""In which order open requests have their turn: the first of everybody before the second of anybody.
+"""Puts open requests in the order of their turns: the first of each namespace before the second of any.
 
 A request of which nothing can be nominated yet stays open for as long as a grace time. If the oldest were told without
 a look at whose they are, a few such requests of one namespace would keep all others of the shard from being voted on

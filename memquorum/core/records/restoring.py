@@ -26,7 +26,7 @@ class RestoreRequested(Struct, frozen=True):
 
 
 class Restored(Struct, frozen=True):
-    """Of a memory that came back: what its use had made of it, and where its content and its embedding lie.
+    """A memory that came back: what its use had made of it, and where its content and its embedding lie.
 
     `reencoded_offset`: of the record that holds the embedding, if another encoder made it anew; -1 if none did.
     """

@@ -51,7 +51,7 @@ class Ballot:
         opinions: tuple[Opinion, ...] | None,
         columns: Sequence[Column] = (),
     ) -> None:
-        """Of opinions, or of their columns, those of each kind."""
+        """Makes it of opinions, or of their columns, those of each kind."""
         self.member, self.nomination, self._opinions, self._columns = member, nomination, opinions, columns
         if opinions is not None:
             self.yes = bytes(opinion.yes for opinion in opinions)

@@ -69,7 +69,7 @@ class MemberContext(Struct, frozen=True, eq=False):
 
     @staticmethod
     def of(namespace: str, recent: Sequence[tuple[str, Vector, str | None]]) -> MemberContext:
-        """From (memory id, vector, text or None) of each episode; their order means nothing.
+        """Makes it from (memory id, vector, text or None) of each episode; their order means nothing.
 
         Raises ValueError where vectors differ in length.
         """
@@ -96,7 +96,7 @@ class MemberContext(Struct, frozen=True, eq=False):
         return self._relevances(memory_ids, _cosines(vectors.astype(np.float64), self.units))
 
     def _relevances(self, memory_ids: Sequence[str], others: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Of the cosines to all episodes, a row for each memory; none is near to itself."""
+        """The relevances by the cosines to all episodes, a row for each memory; none is near to itself."""
         held = frozenset(self.memory_ids)
         itself = [row for row, memory_id in enumerate(memory_ids) if memory_id in held]
         if itself:
@@ -158,7 +158,7 @@ def _read(text: str | None) -> Reading | None:
 
 
 def _cosines(rows: NDArray[np.float64], units: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Of each row to each of the units; a row of zeros is like nothing."""
+    """The cosines of each row to each of the units; a row of zeros is like nothing."""
     lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     lengths[lengths == 0] = 1.0
     values: NDArray[np.float64] = (rows @ units.T) / lengths[:, None]

@@ -59,7 +59,7 @@ def trigger(standing: Standing, as_of: int, policy: Policy) -> str | None:
 
 
 def excess(alive: int, policy: Policy) -> int:
-    """By how many memories a shard is over its capacity."""
+    """How many memories a shard has over its capacity."""
     return max(0, alive - policy.epoch.capacity)
 
 

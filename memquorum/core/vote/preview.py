@@ -60,8 +60,9 @@ class Example(Struct, frozen=True):
 
 @dataclass(slots=True)
 class Outlook:
-    """Of a namespace. Of `living` memories `due` have crossed δ, or are too many for the shard's capacity; of these
-    `resting` and `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
+    """What the next epoch would do in a namespace.
+
+    Of `living` memories `due` have crossed δ, or are too many for the shard's capacity; of these `resting` and `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
 
     `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `day_left`: what they leave of the
     day; `stopped_until`: nothing may go before. `reasons`: of those that are due and free, how many for which.
@@ -171,7 +172,7 @@ def votes(
 def _ballot(
     member: int, asked: NominationProposed, policy: Policy, vectors: Vectors, context: MemberContext | None
 ) -> Ballot:
-    """As a judge makes it: who knows no embedding of a memory says the strongest no."""
+    """Makes a ballot as a judge does: a member that knows no embedding of a memory says the strongest no."""
     assert FORGET.fade is not None
     terms = np.empty((len(FORGET.terms), len(asked.proposals)), np.int64)
     terms[:] = np.array(FORGET.abstain(asked.as_of), np.int64)[:, None]

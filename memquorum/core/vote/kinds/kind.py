@@ -67,7 +67,7 @@ class Fate:
 
 
 class Offered(Enum):
-    """From which memories a kind's proposals are taken."""
+    """The memories from which a kind's proposals are taken."""
 
     UNUSED = "unused"
     """Those that decayed, that a full shard should let go, or that somebody wants to be forgotten."""

@@ -23,7 +23,7 @@ _NOT_SEALED, _KEY_GONE, _GRACE_OVER, _UNREADABLE = "not forgotten", "key gone", 
 def _judge(
     facts: Sequence[Together], context: MemberContext, as_of: int, policy: Policy, grounds: Grounds
 ) -> Sequence[Terms | None]:
-    """Of memories that the member knows; their last access is the request's time."""
+    """Judges memories that the member knows; their last access is the request's time."""
     return [(PPM, *terms) for terms in forget.judge(facts, context, as_of, policy, grounds) if terms is not None]
 
 
