@@ -124,7 +124,7 @@ def test_what_needs_servers_stands_with_what_it_tests() -> None:
 
 
 def test_no_test_takes_anything_of_another_one() -> None:
-    """What several need stands in tests/builders, with servers in tests/support, or in a file without tests beside them."""
+    """What several need stands in tests/builders, with servers in tests/support, or in a file of its own."""
     taken = re.compile(r"^\s*from tests\.(\S+\.)?test_\w+ import|^\s*from tests\S* import .*\btest_", re.MULTILINE)
     assert [name(file) for file in (ROOT / "tests").rglob("*.py") if taken.search(file.read_text())] == []
 

@@ -62,7 +62,8 @@ class Example(Struct, frozen=True):
 class Outlook:
     """What the next epoch would do in a namespace.
 
-    Of `living` memories `due` have crossed δ, or are too many for the shard's capacity; of these `resting` and `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
+    Of `living` memories `due` have crossed δ, or are too many for the shard's capacity; of these `resting` and
+    `protected` are left out, and of the others the votes `let_go` some of the first `judged`.
 
     `nominated`, `forgotten`: in the next epoch, for which the caps leave `room`; `day_left`: what they leave of the
     day; `stopped_until`: nothing may go before. `reasons`: of those that are due and free, how many for which.
