@@ -1,9 +1,9 @@
-"""Who wrote a memory, by the agent's own signature: what intake sealed beside the content (DESIGN 5).
+"""Checks who wrote a memory by the agent's own signature, which intake sealed beside the content (DESIGN 5).
 
-Intake checks signatures at the door. Whoever holds the memory's key can check them again and so need not take intake's
+Intake checks signatures at the door. A member that has the memory's key checks them again, so it need not take intake's
 word: what the agent signed lies in the accepted record as it was sent, its signature (64 bytes) before it, and has to
 say what the record says. A member that reads into its voting context only what holds here is not led by a memory that
-whoever writes the accepted stream put into an agent's mouth.
+the writer of the accepted stream put into an agent's mouth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""That memories were used is published behind the answers, in groups: whoever reads does not wait for Kafka.
+"""Publishes that memories were used, behind the answers and in groups: a reader does not wait for Kafka.
 
     answer ─► hand over ─► gathered for a moment ─► Kafka ─► confirmed
 

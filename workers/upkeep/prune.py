@@ -1,4 +1,4 @@
-"""Which consensus messages nobody needs any more, and their deletion: what a stable checkpoint covers (DESIGN 13).
+"""Deletes the consensus messages that a stable checkpoint covers: they are not needed any more (DESIGN 13).
 
 A shard's messages up to a sequence may go once q members have signed how the shard stood there, and the journal holds
 every decision up to there with its proof, the same ones: then who comes late follows the journal (`workers.replica`).

@@ -1,4 +1,4 @@
-"""Whether a journal is what it says it is, for someone who trusts nobody. Read in this order:
+"""The audit: checks a journal and its store without trust in who runs them. Read in this order:
 
 1. `findings`: what can be found wrong;
 2. `chain`: hashes, sequences and signed heads;

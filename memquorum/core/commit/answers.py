@@ -1,8 +1,8 @@
-"""Which answer to an episode counts: a rule over the partition of scores alone, the same for whoever reads it.
+"""Chooses the answer to an episode that counts. The rule looks at the partition of scores alone, so all readers agree.
 
 Salience answers every accepted episode. It may answer one several times and out of order: after a crash, where a batch
 was sent again, and where a process that lost the partition wakes and writes on beside its new owner. So from what
-stands there nobody infers what will not come. To the episode at an accepted offset the answer is the first record of
+stands there no reader infers what will not come. To the episode at an accepted offset the answer is the first record of
 the partition that names the offset and the episode's memory id, and is behind no record of a higher `writer_epoch`:
 who was assigned later has then answered already what stands there, or answers it again.
 

@@ -2,7 +2,7 @@
 
 An episode waits until its score is here, and everything behind it waits too, however long that takes. Which score is
 its own is said by the partition of scores alone (`answers`), so every reader comes to the same stream at whatever pace
-it reads the two topics. Bounded: what waits is not read on, and whoever waits long says so.
+it reads the two topics. Memory is bounded: what waits is not read on, and who waits long says so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What proves an epoch's outcome to someone who trusts nobody but the genesis file (DESIGN 11, 13, 14).
+"""Checks what proves an epoch's outcome, with the genesis file and nothing that anybody says (DESIGN 11, 13, 14).
 
 Two certificates, each checked whole and from received bytes:
 

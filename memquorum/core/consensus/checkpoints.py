@@ -1,8 +1,8 @@
-"""How far all have come, proven: what a member says of it, and when q members have said the same (DESIGN 10, 13).
+"""Checkpoints: each member signs how far it has come, and q members that sign the same prove it (DESIGN 10, 13).
 
 At every `INTERVAL`th decision, and at the last one of a configuration, a member says what it has decided and what it
 has read up to there, each as one rolling hash. q members who say the same make the place *stable*. So a broker that
-shows two members different streams is found out, and whoever keeps records knows which of them nobody needs any more.
+shows two members different streams is found out, and who keeps records knows which of them are not needed any more.
 
 Nothing waits for a checkpoint but another configuration: the shard goes on deciding. A later one covers the ones before
 it.

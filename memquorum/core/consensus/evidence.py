@@ -1,7 +1,7 @@
-"""Who signed what no honest member signs: proven by the signed messages alone, to whoever holds the genesis file.
+"""Proves that a member signed what no honest member signs, by the signed messages and the genesis file alone.
 
-A member that notes a fault publishes it as a `Misbehaved` record with the messages as received. Nobody has to believe
-the reporter: `convict` verifies again that the accused signed them, and that they cannot both be true, or that the
+A member that notes a fault publishes it as a `Misbehaved` record with the messages as received. The reporter need not
+be believed: `convict` verifies again that the accused signed them, and that they cannot both be true, or that the
 one cannot be. What a rule needs:
 
 | rule | originals | what is proven |

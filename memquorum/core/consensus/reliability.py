@@ -3,7 +3,7 @@
     c_i = (PRIOR + decisions with its ballot) / (PRIOR + decisions), in thousandths, rounded down, at least one
 
 over the `WINDOW` sequences up to a given one, of which those count that a configuration decided in which it was a
-member. Which ballots a decision shows is part of what was decided, so everybody computes the same numbers.
+member. Which ballots a decision shows is part of what was decided, so all compute the same numbers.
 
 What it voted does not count: a minority's opinion is no fault, and to punish it would make opinions alike. Being absent
 is one. A primary may leave a ballot out, so an honest member may lose some; since members take turns and `PRIOR`
