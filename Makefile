@@ -74,22 +74,27 @@ rebuild: setup  ## rebuild the store from the topics into an empty database and 
 test: setup style  ## everything that must hold before a commit; LONG=1 takes more seeds and faults
 	@$(MAKE) --no-print-directory check AND=types
 
-# Three sessions at once, each with servers of its own. The two that start servers share their files.
+# Three sessions at once, each with servers of its own. The two that start servers share their files. At the end each
+# tells once more what it ran, how that ended and what took longest.
+SESSIONS := check-servers check-beside check-alone
 check: setup
 	@rm -rf .tools/taken
-	@$(MAKE) --no-print-directory --jobs=4 $(AND) check-servers check-beside check-alone SHARE="--share .tools/taken"
+	@$(MAKE) --no-print-directory --jobs=4 $(AND) $(SESSIONS) SHARE="--share .tools/taken"; ended=$$?; \
+	for session in $(SESSIONS); do echo; echo "$$session"; sed -n '/^=* slowest/,$$p' .tools/$$session; done; exit $$ended
 
-# Every folder of tests that is not named in ALONE.
+# Every folder of tests that is not named in ALONE. What it says is seen as it is said.
+check-servers: SHELL := bash
+check-servers: .SHELLFLAGS := -o pipefail -c
 check-servers:
-	@$(BIN)/python -m pytest $(ALONE:%=--ignore=%) $(SHARE)
+	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) 2>&1 | tee .tools/$@
 
 # The same once more. What it says comes in one piece.
 check-beside:
-	@$(BIN)/python -m pytest $(ALONE:%=--ignore=%) $(SHARE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
+	@$(BIN)/python -m pytest --durations=10 $(ALONE:%=--ignore=%) $(SHARE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
 
 # It takes the time of the processor that the others leave.
 check-alone:
-	@nice -n 10 $(BIN)/python -m pytest $(ALONE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
+	@nice -n 10 $(BIN)/python -m pytest --durations=10 $(ALONE) >.tools/$@ 2>&1; ended=$$?; cat .tools/$@; exit $$ended
 
 # What is measured needs no more than `setup`; what the others are, and what charts need, have environments of their own.
 bench: setup  ## WHAT=line (the default), backpressure, peers, scale, forget, reading; pages only draws; ONLY="NAME …" QUICK=1 DATA=FOLDER JSON=FILE
