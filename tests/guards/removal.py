@@ -1,11 +1,13 @@
 """Removes a guard and looks whether its killer turns red: a protection that no test misses is a missing test.
 
-Nothing on the disk is changed. A process that has loaded the libraries forks for each guard; the child imports the
-guarded module without the guard and runs the killer. So each costs what its test costs, and not the start of Python.
+Nothing on the disk is changed. A process that has loaded everything forks for each guard; the child imports the guarded
+module without the guard, and anew all that import it, and runs the killer. So each costs what its test costs, and not
+the start of Python.
 """
 
 from __future__ import annotations
 
+import ast
 import gc
 import importlib
 import importlib.machinery
@@ -27,7 +29,11 @@ _LIST = Path(__file__).with_name("guards.yaml")
 _OURS = ("memquorum", "db", "streams", "workers", "infra", "tests")
 _HUNG_S = 240
 # Nobody reads what pytest would tell, and most of the time would go into telling it.
-_QUICK = ("--tb=no", *(word for name in ("anyio", "unraisableexception") for word in ("-p", f"no:{name}")))
+_QUICK = (
+    "--tb=no",
+    "--assert=plain",
+    *(word for name in ("anyio", "unraisableexception") for word in ("-p", f"no:{name}")),
+)
 _AT_ONCE = 2
 
 
@@ -83,9 +89,10 @@ def load() -> tuple[Guard, ...]:
 def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
     """Removes each, two at once, and yields what happened as it happens."""
     waiting, running = list(guards), dict[int, tuple[Guard, float, int]]()
-    # What they need of others is loaded once, here. What is ours each loads anew.
+    # What they need is loaded once, here. What a guard's module reaches each loads anew.
     for file in {"tests/conftest.py", *(guard.killer.partition("::")[0] for guard in waiting)}:
-        importlib.import_module(file.removesuffix(".py").replace("/", "."))
+        importlib.import_module(_module(file))
+    importers = _importers()
     # Or every child would go through all of it whenever it collects garbage, and copy each page that it looks at.
     gc.collect()
     gc.freeze()
@@ -94,7 +101,7 @@ def try_all(guards: Iterable[Guard]) -> Iterator[Removal]:
             guard = waiting.pop(0)
             source = guard.removed()  # before the fork: a list that does not fit is everybody's error
             reads, writes = os.pipe()
-            pid = _fork(lambda g=guard, s=source, w=writes: _killed(g, s, w))  # type: ignore[misc]
+            pid = _fork(lambda g=guard, s=source, w=writes: _killed(g, s, w, importers))  # type: ignore[misc]
             os.close(writes)
             running[pid] = guard, time.monotonic(), reads
         pid, status = os.waitpid(-1, 0)
@@ -127,13 +134,49 @@ class _Clock:
         self.seconds += report.duration
 
 
-def _killed(guard: Guard, source: str, writes: int) -> int:
+def _module(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _importers() -> dict[str, set[str]]:
+    """Which of our modules import each of them, of those that are loaded, wherever in a file the import stands."""
+    ours = {name: module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] in _OURS}
+    found: dict[str, set[str]] = {name: set() for name in ours}
+    for name, file in ours.items():
+        for node in ast.walk(ast.parse(Path(file).read_bytes())) if file else ():
+            named: list[str] = []
+            if isinstance(node, ast.Import):
+                named = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                named = [f"{node.module}.{alias.name}" for alias in node.names]
+            for words in (one.split(".") for one in named):
+                for most in range(1, len(words) + 1):  # who imports a module imports the packages that it lies in
+                    found.get(".".join(words[:most]), set()).add(name)
+    return found
+
+
+def _forget(module: str, importers: dict[str, set[str]]) -> None:
+    """Takes a module and all that import it out of what is loaded: whoever wants one of them imports it anew."""
+    waiting, gone = [module], {module}
+    while waiting:
+        more = importers.get(waiting.pop(), set()) - gone
+        waiting += more
+        gone |= more
+    for name in gone:
+        package, _, last = name.rpartition(".")
+        module_there = sys.modules.pop(name, None)
+        # Or `from package import module` would find the old one, where the package itself stays.
+        held = vars(sys.modules[package]) if package in sys.modules else {}
+        if module_there is not None and held.get(last) is module_there:
+            del held[last]
+
+
+def _killed(guard: Guard, source: str, writes: int, importers: dict[str, set[str]]) -> int:
     """In the child: the killer's exit code, with the module as the source says. Its seconds go into the pipe."""
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123
         os.dup2(nowhere.fileno(), 1)
         os.dup2(nowhere.fileno(), 2)
-    for name in [n for n in sys.modules if n.partition(".")[0] in _OURS]:
-        del sys.modules[name]
+    _forget(_module(guard.file), importers)
     _import_as(ROOT / guard.file, source)
     clock = _Clock()
     command = ["-x", "-q", *_QUICK, "--hypothesis-seed=0", str(ROOT / guard.killer)]
