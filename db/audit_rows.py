@@ -180,7 +180,7 @@ def _kept(row: tuple[Any, ...]) -> Kept:
     strength = row[_MEMORY : _MEMORY + _STRENGTH]
     body, vector = row[_MEMORY + _STRENGTH :]
     return Kept(
-        memory=Memory(*row[:_MEMORY]),
+        memory=TABLES[Memory].row(row[:_MEMORY]),
         strength=Strength(*strength) if strength[0] is not None else None,
         content=None if body is None else body.encode(),
         vector=None if vector is None else np.frombuffer(vector[_VECTOR_HEAD:], ">f2").astype("<f2").tobytes(),

@@ -13,6 +13,7 @@ from memquorum.core import caps
 from memquorum.core.access import Sight, covers
 from memquorum.core.avro import Codec
 from memquorum.core.journal.rows import Memory, Strength
+from memquorum.core.journal.tables import TABLES
 from memquorum.core.policy import Policy
 from memquorum.core.records import JournalEntry, RestoreOrdered, RestoreRequested, Signed
 from memquorum.core.retrieval.explain import DecisionFacts, Erasing, Facts, Noted, Waiting
@@ -46,7 +47,7 @@ def load(
     notes = connection.execute(QUERIES["explain_notes"], wanted).fetchall()
     born = next((note for note in notes if note[3] in ("stored", "dropped")), None)
     # Whoever publishes an access may name any id in it, another tenant's too: that alone is nothing to account for.
-    found = Memory(*memory) if memory else None
+    found = TABLES[Memory].row(memory) if memory else None
     if found is not None:
         shard, namespace = found.shard, found.namespace
     elif born is not None:

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import asdict
 from numpy.typing import NDArray
 
+from db.columns import REMEMBERED, SHARES, SHOWN
 from memquorum.core.api.answers import Hit
 from memquorum.core.facets import names as joined
 from memquorum.core.policy import PPM
@@ -16,28 +17,25 @@ from memquorum.core.retrieval.query import Filters, cosine
 from memquorum.core.retrieval.ranking import Candidate, Question
 from memquorum.core.retrieval.recall import Neighbour
 
-SHOWN = (
-    *("memory_id", "namespace", "text", "tier", "agent", "subject", "session", "role", "event_id", "occurred_at"),
-    *("changed", "sealed_until", "confidence", "last_access", "accesses", "reinforced", "salience"),
-    *("type", "sensitivity", "purposes", "jurisdictions"),
-)
+OWN = len(REMEMBERED) + 1
+"""So many columns of a row are the memory's and its distance; what else a statement finds comes behind them."""
 
 
 def shown(row: tuple[Any, ...]) -> dict[str, Any]:
     """A memory as a client sees it, of a row of `memory_shown`."""
-    found = dict(zip(SHOWN, row, strict=True))
-    found |= {name: _share(found[name]) for name in ("confidence", "salience", "sensitivity")}
-    return found | {"purposes": _purposes(found["purposes"]), "jurisdictions": joined(found["jurisdictions"])}
+    return _seen(SHOWN, row)
 
 
 def hit_of(row: tuple[Any, ...]) -> Hit:
-    """A hit, of the fifteen columns that every statement which finds memories begins with."""
-    memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience, distance = row[:11]
-    kind, sensitivity, purposes, jurisdictions = row[11:]
-    return Hit(
-        memory_id, text, tier, agent, session, role, occurred_at, last_access, accesses, salience / PPM,
-        cosine(distance), kind, sensitivity / PPM, _purposes(purposes), joined(jurisdictions),
-    )  # fmt: skip
+    """A hit, of the columns that every statement which finds memories begins with."""
+    return Hit(**_seen(REMEMBERED, row[: OWN - 1]), score=cosine(row[OWN - 1]))
+
+
+def _seen(names: tuple[str, ...], row: tuple[Any, ...]) -> dict[str, Any]:
+    """A memory's columns as a client sees them."""
+    found = dict(zip(names, row, strict=True))
+    found |= {name: _share(found[name]) for name in SHARES & found.keys()}
+    return found | {"purposes": _purposes(found["purposes"]), "jurisdictions": joined(found["jurisdictions"])}
 
 
 def _purposes(named: str | None) -> tuple[str, ...] | None:
@@ -61,19 +59,19 @@ def _vector(sent: bytes) -> NDArray[np.float32]:
 
 def candidate(row: tuple[Any, ...]) -> Candidate:
     """Makes a candidate of a row of `candidates`."""
-    hit, (encoder, sent, near, words, after, _) = hit_of(row[:15]), row[15:]
+    hit, (encoder, sent, near, words, after, _) = hit_of(row), row[OWN:]
     return Candidate(hit, encoder, _vector(sent), near, words, tuple(after))
 
 
 def neighbour(row: tuple[Any, ...]) -> Neighbour:
     """Makes a neighbour of a row of `around`."""
-    hit, (encoder, sent, anchor, way, apart) = hit_of(row[:15]), row[15:]
+    hit, (encoder, sent, anchor, way, apart) = hit_of(row), row[OWN:]
     return Neighbour(Candidate(hit, encoder, _vector(sent), False, None, ()), anchor, way, apart)
 
 
 def trace(row: tuple[Any, ...]) -> Trace:
     """Makes a trace of a row of `traces`."""
-    hit, (encoder, sent, _, place) = hit_of(row[:15]), row[15:]
+    hit, (encoder, sent, _, place) = hit_of(row), row[OWN:]
     return Trace(Candidate(hit, encoder, _vector(sent), False, None, ()), place)
 
 

@@ -1,10 +1,14 @@
-"""The named statements of `queries.sql`: all the SQL that Python runs stands there, none in Python."""
+"""The named statements of `queries.sql`: all the SQL that Python runs stands there, none in Python.
+
+Lists of columns that follow from a declaration are filled in by name (`columns`)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from db.columns import filled
 
 _HEAD = re.compile(r"^-- :name[ \t]+(\S+)[ \t]*$", re.MULTILINE)
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -62,4 +66,4 @@ def _code(body: str) -> str:
 
 
 _FILE = Path(__file__).with_name("queries.sql")
-QUERIES = parse(_FILE.read_text(encoding="utf-8"), _FILE.name)
+QUERIES = parse(filled(_FILE.read_text(encoding="utf-8")), _FILE.name)

@@ -209,9 +209,7 @@ ORDER BY d.shard, d.seq
 
 -- :name memories
 -- Memories by id.
-SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
-    jurisdictions, asks_after
+SELECT $row(memory)
 FROM memory
 WHERE id = ANY(%(ids)s::uuid[])
 
@@ -239,9 +237,7 @@ LEFT JOIN erased x ON x.memory_id = wanted.id
 
 -- :name memory_copy
 -- New memories.
-COPY memory (id, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
-    jurisdictions, asks_after) FROM STDIN (FORMAT BINARY)
+COPY memory ($columns(memory)) FROM STDIN (FORMAT BINARY)
 
 -- :name content_copy
 -- Content in the clear.
@@ -892,8 +888,7 @@ WITH nearest AS MATERIALIZED (
     ORDER BY distance, e.memory_id
     LIMIT %(k)s
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
+SELECT $remembered, n.distance
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -918,8 +913,7 @@ WITH nearest AS MATERIALIZED (
     ORDER BY distance, m.id
     LIMIT %(k)s
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
+SELECT $remembered, n.distance
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -937,8 +931,7 @@ WITH nearest AS MATERIALIZED (
     ORDER BY distance
     LIMIT %(k)s
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
+SELECT $remembered, n.distance
 FROM nearest n
 JOIN memory m USING (id)
 JOIN content c ON c.memory_id = m.id
@@ -988,8 +981,7 @@ WITH asked AS MATERIALIZED (
     FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
     GROUP BY id
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    e.vector <=> a.vector, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector),
+SELECT $remembered, e.vector <=> a.vector, m.encoder, halfvec_send(e.vector),
     k.near, k.score::float8,
     ARRAY(
         SELECT l.id::text
@@ -1069,8 +1061,7 @@ WITH changed AS MATERIALIZED (
 ), nearest AS (
     SELECT id, distance FROM asked ORDER BY distance, id LIMIT %(k)s
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    n.distance, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, t.there, t.changed
+SELECT $remembered, n.distance, t.there, t.changed
 FROM counted t
 LEFT JOIN (
     nearest n
@@ -1190,8 +1181,7 @@ WITH asked AS MATERIALIZED (
     FROM (SELECT id, true AS near, NULL::numeric AS score FROM near UNION ALL SELECT id, false, score FROM said) AS found
     GROUP BY id
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    e.vector <=> a.vector, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector),
+SELECT $remembered, e.vector <=> a.vector, m.encoder, halfvec_send(e.vector),
     k.near, k.score::float8,
     ARRAY(
         SELECT l.id::text
@@ -1322,8 +1312,7 @@ WITH RECURSIVE anchor AS MATERIALIZED (
     ) n
     WHERE %(within_ms)s::bigint > 0
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    0::float8, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector), b.anchor::text,
+SELECT $remembered, 0::float8, m.encoder, halfvec_send(e.vector), b.anchor::text,
     b.way, b.apart
 FROM beside b
 JOIN memory m USING (id)
@@ -1345,8 +1334,7 @@ WITH trace AS MATERIALIZED (
         LIMIT %(places)s
     ) t
 )
-SELECT m.id::text, c.body, m.tier, m.agent, m.session, m.role, m.created, s.last_access, s.accesses, s.salience_ppm,
-    0::float8, m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.encoder, halfvec_send(e.vector), t.event_id,
+SELECT $remembered, 0::float8, m.encoder, halfvec_send(e.vector), t.event_id,
     t.place
 FROM trace t
 JOIN memory m ON m.id = t.memory_id AND m.namespace = %(namespace)s AND m.tier IN ('short-term', 'long-term')
@@ -1390,9 +1378,7 @@ WHERE m.encoder <> %(encoder)s
 
 -- :name memory_shown
 -- One memory as a client sees it; content and strength only while it is alive.
-SELECT m.id::text, m.namespace, c.body, m.tier, m.agent, m.subject, m.session, m.role, m.event_id, m.created, m.changed,
-    m.sealed_until, m.confidence_ppm, s.last_access, s.accesses, s.reinforced, s.salience_ppm,
-    m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions
+SELECT $shown
 FROM memory m
 LEFT JOIN content c ON c.memory_id = m.id
 LEFT JOIN strength s ON s.memory_id = m.id
@@ -1480,9 +1466,7 @@ ORDER BY epoch, position, member
 
 -- :name audit_memory
 -- Memories by id, which for UUIDs is the order of their text.
-SELECT id::text, shard, namespace, agent, subject, session, role, event_id, tier, created, characters, commitment, encoder,
-    early, confidence_ppm, changed, sealed_until, seq, source, type, sensitivity_ppm, purposes,
-    jurisdictions, asks_after
+SELECT $row(memory)
 FROM memory
 WHERE shard = %(shard)s
 ORDER BY memory.id
@@ -1595,18 +1579,15 @@ UNION ALL (SELECT 'erasure', shard FROM erasure WHERE NOT shard = ANY(%(shards)s
 
 -- :name kept_memories
 -- Everything that the state digest is taken over, in its order; a namespace, or all.
-SELECT m.id::text, m.shard, m.namespace, m.agent, m.subject, m.session, m.role, m.event_id, m.tier, m.created,
-    m.characters, m.commitment, m.encoder, m.early, m.confidence_ppm, m.changed, m.sealed_until, m.seq, m.source,
-    m.type, m.sensitivity_ppm, m.purposes, m.jurisdictions, m.asks_after,
-    s.memory_id::text, s.shard, s.tier, s.salience_ppm, s.created, s.last_access, s.touched, s.accesses,
-    s.reinforced, s.kept, s.rest,
+SELECT $row(memory),
+    $row(strength),
     c.body, halfvec_send(e.vector)
-FROM memory m
-LEFT JOIN strength s ON s.memory_id = m.id
-LEFT JOIN content c ON c.memory_id = m.id
-LEFT JOIN embedding e ON e.memory_id = m.id
-WHERE %(namespace)s::text IS NULL OR m.namespace = %(namespace)s
-ORDER BY m.shard, m.id
+FROM memory
+LEFT JOIN strength ON strength.memory_id = memory.id
+LEFT JOIN content c ON c.memory_id = memory.id
+LEFT JOIN embedding e ON e.memory_id = memory.id
+WHERE %(namespace)s::text IS NULL OR memory.namespace = %(namespace)s
+ORDER BY memory.shard, memory.id
 
 -- :name rows_named
 -- The columns of what {rows} yields, and no row.

@@ -117,7 +117,8 @@ class Reads:
         """The nearest of what a cache named and of what changed since; how many of the named are there, and how many
         changed: see core/retrieval/cache.confirmed."""
         rows = await self._pool.ask("search_cached", near.parameters(), sight)
-        return [found_rows.hit_of(row[:15]) for row in rows if row[0] is not None], rows[0][15], rows[0][16]
+        there, changed = rows[0][found_rows.OWN :]
+        return [found_rows.hit_of(row) for row in rows if row[0] is not None], there, changed
 
     async def candidates(self, sight: Sight, question: Question, given: Ranking) -> tuple[list[Candidate], int]:
         """What may answer a query, in no order, and the time of the shard (0 where there is nothing).

@@ -276,7 +276,7 @@ def _load(connection: psycopg.Connection, wanted: Mapping[ShardState, Keys]) -> 
         spaces = [namespace for keys in wanted.values() for namespace in keys.guarded]
         counted = found_guarded(connection, spaces) if spaces else {}
         states = {row[0]: ShardState(*row) for row in locked}
-        memories = {row[0]: Memory(*row) for row in found_memories.fetchall()}
+        memories = {row[0]: TABLES[Memory].row(row) for row in found_memories.fetchall()}
         strengths = {row[0]: Strength(*row) for row in found_strengths.fetchall()}
         events = {(row[0], row[1]): Event(*row) for row in found_events}
         erased = {(namespace, memory_id) for namespace, memory_id in found_erased}
@@ -307,7 +307,7 @@ def found_guarded(connection: psycopg.Connection, namespaces: Sequence[str]) -> 
 def memories(connection: psycopg.Connection, memory_ids: Iterable[str]) -> dict[str, Memory]:
     """The memories that are known, by id."""
     rows = connection.execute(QUERIES["memories"], {"ids": uuids(memory_ids)})
-    return {row[0]: Memory(*row) for row in rows}
+    return {row[0]: TABLES[Memory].row(row) for row in rows}
 
 
 def protections(connection: psycopg.Connection, memory_ids: Iterable[str]) -> dict[tuple[str, str], Protection]:

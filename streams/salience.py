@@ -222,11 +222,8 @@ class Salience:
 
     def _outcome(self, case: _Case) -> list[Output]:
         """Judges a case and writes down what was found, with a dead letter of what failed. Does not raise."""
-        given = Signals(
-            reward_ppm=case.accepted.reward_ppm,
-            confidence_ppm=case.accepted.confidence_ppm,
-            uncertainty_ppm=case.accepted.uncertainty_ppm,
-        )
+        said = case.accepted
+        given = Signals(None, said.reward_ppm, said.confidence_ppm, said.uncertainty_ppm)
         judgement = Judgement(BELOW_THRESHOLD, 0, early=False, signals=given)
         sealed = None
         if case.outcome is None and case.vector is not None and case.key is not None:
@@ -256,7 +253,7 @@ class Salience:
         )  # fmt: skip
 
     def _output(self, case: _Case, judgement: Judgement, sealed: bytes | None) -> Output:
-        accepted, arrival, signals = case.accepted, case.arrival, judgement.signals
+        accepted, arrival = case.accepted, case.arrival
         record = EpisodeScored(
             event_id=accepted.event_id,
             memory_id=accepted.memory_id,
@@ -269,10 +266,7 @@ class Salience:
             early=judgement.early,
             encoder=case.failure or self._encoder.name,
             reinforces=judgement.reinforces,
-            novelty_ppm=signals.novelty_ppm,
-            reward_ppm=signals.reward_ppm,
-            confidence_ppm=signals.confidence_ppm,
-            uncertainty_ppm=signals.uncertainty_ppm,
+            novelty_ppm=judgement.signals.novelty_ppm,
             sealed_embedding=sealed,
             writer_epoch=self.assignments.epoch(arrival.partition),
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, TextIO, get_type_hints
 
 from rich.text import Text
 
@@ -20,17 +20,29 @@ from memquorum.client.signer import make_key
 from memquorum.client.sync import Memory
 from memquorum.client.values import Receipt
 from memquorum.commands import FAILED, OK, option, when
+from memquorum.core.records.episodes import RESERVED, SHARES, Carried
 
 _BATCH = 500
+_CARRIED = {name: kind for name, kind in get_type_hints(Carried).items() if name not in RESERVED}
+_TOLD = {
+    **dict.fromkeys(SHARES, "in [0, 1]"),
+    "sensitivity": "how sensitive it is, in [0, 1] (default: 0)",
+    "source": "where the content comes from: a document, a tool, a feed",
+}
+
+
+def _how(name: str, kind: object) -> dict[str, Any]:
+    told = {"help": _TOLD.get(name, "of every episode that does not say its own")}
+    return told | {"action": "store_true", "default": None} if kind is bool else told
+
+
 _OF_EACH = (
-    *(option(f"--{name}", help="of every episode that does not say its own")
-      for name in ("session", "role", "subject", "event-id")),
-    *(option(f"--{name}", type=float, help="in [0, 1]") for name in ("reward", "confidence", "uncertainty")),
+    *(option(f"--{name}", help="of every episode that does not say its own") for name in ("subject", "event-id")),
+    *(option(f"--{name}", **_how(name, kind)) for name, kind in _CARRIED.items()),
+    *(option(f"--{name}", type=float, help=_TOLD[name]) for name in SHARES),
     option("--type", help="episodic, semantic, social or task (default: episodic)"),
-    option("--sensitivity", type=float, help="how sensitive it is, in [0, 1] (default: 0)"),
     option("--purpose", dest="purposes", action="append", help="what it may be used for; repeatable"),
     option("--jurisdiction", metavar="CODE", help="whose law it is under: DE, US-CA, EU"),
-    option("--source", help="where the content comes from: a document, a tool, a feed"),
     option("--derives-from", nargs="+", metavar="ID", help="the memories that it was made of"),
     option("--occurred-at", type=when, metavar="WHEN", help="ISO 8601, or ms since the epoch (default: now)"),
 )  # fmt: skip

@@ -34,6 +34,8 @@ class Episode(TypedDict, total=False):
     role: str | None
     subject: str | None
     source: str | None
+    explicit: bool
+    key: str | None
     derives_from: Sequence[str] | None
     type: str | None
     sensitivity: float | None

@@ -7,12 +7,13 @@ the accepted stream, or as a Refusal that names the field and the reason and rep
 What a record may hold:
 
 - `namespace`: 1 to 128 of `A-Z a-z 0-9 . _ : @ + -`, the first a letter or digit; absent means `default`.
-- `agent`, `session`, `role`, `subject`, `event_id`: 1 to 128 printable characters, no blank at either end.
+- `agent`, `subject`, `event_id`, and the texts that are only carried along (`records.episodes.Carried`): 1 to 128
+  printable characters, no blank at either end.
 - `content`: up to 64 KiB of UTF-8, not blank, without NUL, which the store's text cannot hold.
 - `reward`, `confidence`, `uncertainty`: numbers in [0, 1].
 - `occurred_at`, `accessed_at`: milliseconds since the epoch, from the year 2000 to one day ahead of the clock.
 - `memory_id`: a UUID with hyphens, in either case; `derives_from`: up to 64 of them.
-- `source`: as an agent's name; `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
+- `type`, `sensitivity`, `purposes`, `jurisdiction`: see `core.facets`.
 
 An unknown field is refused by name, so that a misspelt `occured_at` is noticed and not ignored. A namespace may ask
 for signatures (`core.identity.signatures`). Orders are Avro, and signed in themselves.
@@ -21,7 +22,7 @@ for signatures (`core.identity.signatures`). Orders are Avro, and signed in them
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -44,6 +45,7 @@ from memquorum.core.records import (
     OrderAccepted,
     Signed,
 )
+from memquorum.core.records.episodes import RESERVED, SHARES, Carried, Said, taken
 
 V = TypeVar("V")
 W = TypeVar("W")
@@ -77,27 +79,13 @@ class Refusal(Struct, frozen=True):
     detail: str
 
 
-class EpisodeIntent(Struct, frozen=True):
-    """An episode that may come in, its content not yet sealed. Scores in millionths."""
+class EpisodeIntent(Said, frozen=True, kw_only=True):
+    """An episode that may come in, its content not yet sealed."""
 
     event_id: str
     memory_id: str
     namespace: str
-    agent: str
-    subject: str
-    occurred_at: int
     content: str
-    session: str | None
-    role: str | None
-    reward_ppm: int | None
-    confidence_ppm: int | None
-    uncertainty_ppm: int | None
-    derives_from: tuple[str, ...]
-    source: str | None
-    type: str
-    sensitivity_ppm: int | None
-    purposes: tuple[str, ...]
-    jurisdiction: str | None
     signed: bytes | None = None
     """The agent's signature, checked, and after it the bytes that it signed (`core.authorship`); None: it did not
     sign."""
@@ -109,9 +97,6 @@ class TickIntent(Struct, frozen=True):
     event_id: str
     as_of: int
 
-
-RESERVED = ("explicit", "key", "path", "attributes")
-"""Fields of an episode that have no meaning yet."""
 
 Outside = EpisodeRecorded | AccessRecorded | ClockRequested | Signed
 Intent = EpisodeIntent | AccessAccepted | OrderAccepted | TickIntent
@@ -183,29 +168,16 @@ def seal_episode(intent: EpisodeIntent, origin: Origin, key: bytes, nonces: tupl
     nonce, second = nonces
     signed = None if intent.signed is None else sealing.seal_signed(key, second, intent.signed, intent.memory_id)
     return EpisodeAccepted(
+        **taken(Said, intent),
         event_id=intent.event_id,
         memory_id=intent.memory_id,
         namespace=intent.namespace,
-        agent=intent.agent,
-        subject=intent.subject,
-        occurred_at=intent.occurred_at,
         sealed_content=sealing.seal_text(key, nonce, intent.content, intent.memory_id),
         commitment=sealing.commitment(key, intent.content),
         characters=len(intent.content),
         origin_topic=origin.topic,
         origin_partition=origin.partition,
         origin_offset=origin.offset,
-        session=intent.session,
-        role=intent.role,
-        reward_ppm=intent.reward_ppm,
-        confidence_ppm=intent.confidence_ppm,
-        uncertainty_ppm=intent.uncertainty_ppm,
-        derives_from=intent.derives_from,
-        source=intent.source,
-        type=intent.type,
-        sensitivity_ppm=intent.sensitivity_ppm,
-        purposes=intent.purposes,
-        jurisdiction=intent.jurisdiction,
         sealed_signed=signed,
     )
 
@@ -258,11 +230,13 @@ def _from_avro(codec: Codec, data: bytes, expected: type[Outside]) -> Outside:
 
 def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeIntent:
     for name in RESERVED:
-        if getattr(record, name) is not None:
+        if getattr(record, name) not in (None, False):
             raise _Refused(Reason.RESERVED, name, "reserved for a later version: leave it out, nothing is done with it")
     namespace = _namespace(record.namespace)
     event_id = _event_id(record.event_id, origin)
     agent = _name("agent", record.agent)
+    said: dict[str, Any] = {name: _carried(name, value) for name, value in taken(Carried, record).items()}
+    said |= {f"{name}_ppm": _optional(name, getattr(record, name), _share) for name in SHARES}
     intent = EpisodeIntent(
         event_id=event_id,
         memory_id=ids.memory_id(namespace, event_id),
@@ -271,17 +245,11 @@ def _episode(record: EpisodeRecorded, origin: Origin, clock: _Clock) -> EpisodeI
         subject=agent if record.subject is None else _name("subject", record.subject),
         occurred_at=clock.time("occurred_at", record.occurred_at),
         content=_content(record.content),
-        session=_optional("session", record.session, _name),
-        role=_optional("role", record.role, _name),
-        reward_ppm=_optional("reward", record.reward, _share),
-        confidence_ppm=_optional("confidence", record.confidence, _share),
-        uncertainty_ppm=_optional("uncertainty", record.uncertainty, _share),
         derives_from=_parents(record.derives_from),
-        source=_optional("source", record.source, _name),
         type=facets.EPISODIC if record.type is None else record.type,
-        sensitivity_ppm=_optional("sensitivity", record.sensitivity, _share),
         purposes=tuple(sorted(set(record.purposes))),
         jurisdiction=record.jurisdiction,
+        **said,
     )
     try:
         facets.check(intent)
@@ -412,6 +380,10 @@ def _content(value: str) -> str:
     if not value.strip():
         raise _Refused(Reason.EMPTY_VALUE, "content", "blank; an episode says something")
     return value
+
+
+def _carried(field: str, value: str | bool | None) -> str | bool | None:
+    return _name(field, value) if isinstance(value, str) else value
 
 
 def _share(field: str, value: float) -> int:

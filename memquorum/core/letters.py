@@ -9,7 +9,8 @@ from memquorum.core import authorship, ids, sealing
 from memquorum.core.intake import Origin
 from memquorum.core.policy import PPM
 from memquorum.core.reasons import Reason
-from memquorum.core.records import EpisodeAccepted, IntakeRefused
+from memquorum.core.records import EpisodeAccepted, EpisodeRecorded, IntakeRefused
+from memquorum.core.records.episodes import SHARES
 
 KEPT_MS = 7 * 24 * 3600 * 1000
 """How long their topic keeps dead letters, and so an episode that failed its key (schemas/topics says the same)."""
@@ -57,20 +58,10 @@ def of_failed(
 
 def _said(accepted: EpisodeAccepted, text: str) -> bytes:
     """An episode as it could have been published, with the ids that it was given."""
-    said = {
-        "namespace": accepted.namespace, "event_id": accepted.event_id, "agent": accepted.agent, "content": text,
-        "occurred_at": accepted.occurred_at, "session": accepted.session, "role": accepted.role,
-        "subject": accepted.subject, "reward": _share(accepted.reward_ppm),
-        "confidence": _share(accepted.confidence_ppm), "uncertainty": _share(accepted.uncertainty_ppm),
-        "derives_from": list(accepted.derives_from), "source": accepted.source, "type": accepted.type,
-        "sensitivity": _share(accepted.sensitivity_ppm), "purposes": list(accepted.purposes),
-        "jurisdiction": accepted.jurisdiction,
-    }  # fmt: skip
-    return json.dumps({name: value for name, value in said.items() if value not in (None, [])}).encode()
-
-
-def _share(ppm: int | None) -> float | None:
-    return None if ppm is None else ppm / PPM
+    said = {name: getattr(accepted, name) for name in EpisodeRecorded.__struct_fields__ if hasattr(accepted, name)}
+    shares = {name: getattr(accepted, f"{name}_ppm") for name in SHARES}
+    said |= {"content": text} | {name: ppm / PPM for name, ppm in shares.items() if ppm is not None}
+    return json.dumps({name: value for name, value in said.items() if value or type(value) in (int, float)}).encode()
 
 
 def dead_letter_id(origin: Origin) -> str:

@@ -89,8 +89,9 @@ def fill(dsn: str, people: Crowd, namespaces: Sequence[str]) -> None:
         put = partial(copying.copy, connection)
         put("memory_copy", (
             copying.raw(Memory(
-                m, 0, spaces[i], "ada", "ada", f"s{i // len(namespaces) // 20}", None, f"e{i}", tiers[i], START + i,
+                m, 0, spaces[i], "ada", "ada", f"e{i}", tiers[i], START + i,
                 len(people.texts[i]), bytes(32), people.encoder, False, None, START, None, i,
+                session=f"s{i // len(namespaces) // 20}",
             ))
             for i, m in enumerate(named)
         ))  # fmt: skip

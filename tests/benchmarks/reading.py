@@ -148,8 +148,8 @@ class Store:
         with psycopg.connect(self._dsn, autocommit=True) as connection:
             copying.copy(connection, "memory_copy", (
                 copying.raw(Memory(
-                    m, 0, talk.name, "ann", "ann", talk.sessions[at], None, f"e{at}", "short-term", 1_000 * at,
-                    len(talk.turns[at]), bytes(32), name, False, None, 0, None, at,
+                    m, 0, talk.name, "ann", "ann", f"e{at}", "short-term", 1_000 * at,
+                    len(talk.turns[at]), bytes(32), name, False, None, 0, None, at, session=talk.sessions[at],
                 )) for at, m in enumerate(ids)
             ))  # fmt: skip
             spaces = [talk.name] * len(raw)

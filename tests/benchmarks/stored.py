@@ -40,8 +40,8 @@ def _store(running: Parts, shard: int, namespace: str, found: list[str]) -> None
         numbered = list(enumerate(zip(map(copying.raw_id, found), tiers, strict=True)))
         put("memory_copy", (
             copying.raw(Memory(
-                m, shard, namespace, "ada", "ada", "s1", "planning", f"old-{i}", tier, START, 90, bytes(32), "bench",
-                False, None, START, None, i - count,
+                m, shard, namespace, "ada", "ada", f"old-{i}", tier, START, 90, bytes(32), "bench",
+                False, None, START, None, i - count, session="s1", role="planning",
             )) for i, (m, tier) in enumerate(zip(found, tiers, strict=True))
         ))  # fmt: skip
         put("content_copy", ((m, _TEXT.format(number=i, count=count), namespace) for i, (m, _) in numbered))

@@ -31,7 +31,7 @@ def candidate(
     after: tuple[str, ...] = (),
 ) -> Candidate:
     """`angle`: of its vector in a plane, in degrees."""
-    hit = Hit(name(number), text, tier, agent, "s", None, number, last_access, 0, salience, cosine)
+    hit = Hit(name(number), text, tier, agent, number, last_access, 0, salience, cosine, session="s")
     vector = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))], np.float32)
     return Candidate(hit, encoder, vector, near, words, after)
 

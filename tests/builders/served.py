@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from starlette.testclient import TestClient
 
 from db import erasure_rows
@@ -23,6 +24,7 @@ from memquorum.core.orders.erase import ERASURE
 from memquorum.core.orders.protect import ENDS, PROTECTION, kind_of
 from memquorum.core.orders.restore import REQUEST
 from memquorum.core.records import ErasedEpisode, ProtectionOrdered
+from memquorum.core.records.episodes import Carried
 from memquorum.core.retrieval.buffer import Trace
 from memquorum.core.retrieval.forgetting import Used
 from memquorum.core.retrieval.query import ALL, Filters
@@ -69,7 +71,7 @@ class Store:
     ) -> list[Hit]:
         self.filters.append(filters)
         assert covers(sight.namespaces, namespace)
-        return [Hit(i, "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
+        return [Hit(i, "t", "short-term", "a", 0, 0, 0, 0.5, 0.9) for i in OWNERS if OWNERS[i] == namespace]
 
     async def candidates(self, sight: Sight, question: Question, _: Ranking) -> tuple[list[Candidate], int]:
         hits = await self.search(sight, question.namespace, "", np.zeros(1, np.float32), 1)
@@ -95,8 +97,8 @@ class Store:
     async def memory(self, sight: Sight, memory_id: str, gates: Filters | None = None) -> dict[str, Any] | None:
         self.filters += [] if gates is None else [gates]
         seen = memory_id in OWNERS and covers(sight.namespaces, OWNERS[memory_id])
-        row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", None, None, "e", 1, 2, None, None)
-        return shown((*row, 3, 0, 0, 600_000, "episodic", 0, None, "")) if seen else None
+        row = (memory_id, OWNERS.get(memory_id), "t", "short-term", "a", "a", "e", 1, 2, None, None, 3, 0, 0, 600_000)
+        return shown((*row, *structs.astuple(Carried()), "episodic", 0, None, "")) if seen else None
 
     async def facts(self, _: Sight, __: Codec, ___: str, gates: Filters | None = None, ____: object = None) -> None:
         self.filters += [] if gates is None else [gates]

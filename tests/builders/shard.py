@@ -49,8 +49,9 @@ def accepted(
 ) -> EpisodeAccepted:
     """`said`: further fields, of those that have another value than the usual."""
     episode = EpisodeAccepted(
-        event_id, memory_id(event_id, namespace), namespace, agent, agent, at, b"sealed", b"c" * 32, 23,
-        topics.EPISODES, 0, 7, "s1", "planning", None, 900_000, None,
+        event_id=event_id, memory_id=memory_id(event_id, namespace), namespace=namespace, agent=agent, subject=agent,
+        occurred_at=at, sealed_content=b"sealed", commitment=b"c" * 32, characters=23, origin_topic=topics.EPISODES,
+        origin_partition=0, origin_offset=7, session="s1", role="planning", confidence_ppm=900_000,
     )  # fmt: skip
     return replace(episode, **said)
 
@@ -66,7 +67,7 @@ def scored(
 ) -> EpisodeScored:
     return EpisodeScored(
         episode.event_id, episode.memory_id, episode.namespace, episode.agent, offset, episode.occurred_at, outcome,
-        salience, early, "hashing", reinforces, 810_000, None, 900_000, None, b"sealed vector",
+        salience, early, "hashing", reinforces, 810_000, b"sealed vector",
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from memquorum.core import records as r
 from tests import ROOT
@@ -10,22 +11,29 @@ from tests import ROOT
 MEMORY = "0b8f6f2e-64b2-5c3a-9d2f-0d5c0f6f1a11"
 OTHER = "7f0f3f3e-1111-5c3a-9d2f-0d5c0f6f1a11"
 CLUSTER = bytes(range(32))
+CARRIED: dict[str, Any] = {
+    "session": "s1", "role": "planning", "source": "handbook.pdf", "explicit": True, "key": "valve 3"
+}  # fmt: skip
+SAID: dict[str, Any] = CARRIED | {
+    "agent": "planner", "subject": "planner", "occurred_at": 1_750_000_000_000, "reward_ppm": 500_000,
+    "confidence_ppm": 900_000, "uncertainty_ppm": 100_000, "derives_from": (OTHER,), "type": "semantic",
+    "sensitivity_ppm": 700_000, "purposes": ("billing", "support"), "jurisdiction": "DE",
+}  # fmt: skip
 RECORDS = (
-    r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "s1", "planning",
-                      "planner", 0.5, 0.9, 0.1, (OTHER,), "handbook.pdf", "semantic", 0.7,
-                      ("billing", "support"), "DE", True, "valve 3", "plant/valves", "{}"),
+    r.EpisodeRecorded("planner", "Valve 3 opens at 4 bar.", "greenhouse", "e1", 1_750_000_000_000, "planner", 0.5, 0.9,
+                      0.1, (OTHER,), "semantic", 0.7, ("billing", "support"), "DE", "plant/valves", "{}", **CARRIED),
     r.AccessRecorded("planner", MEMORY, "greenhouse", "a1", 1_750_000_000_000),
     r.ClockRequested(1_750_000_000_000, "c1"),
-    r.EpisodeAccepted("e1", MEMORY, "greenhouse", "planner", "planner", 1_750_000_000_000, b"sealed", b"c" * 32, 23,
-                      "memory.episode.recorded.v1", 2, 17, "s1", "planning", 500_000, 900_000, 100_000, (OTHER,),
-                      "handbook.pdf", "semantic", 700_000, ("billing", "support"), "DE", b"sealed"),
+    r.EpisodeAccepted(**SAID, event_id="e1", memory_id=MEMORY, namespace="greenhouse", sealed_content=b"sealed",
+                      commitment=b"c" * 32, characters=23, origin_topic="memory.episode.recorded.v1",
+                      origin_partition=2, origin_offset=17, sealed_signed=b"sealed"),
     r.AccessAccepted("a1", MEMORY, "greenhouse", "planner", 1_750_000_000_000),
     r.ClockTicked("c1", 1_750_000_000_000),
     r.Ticked(1_750_000_000_000, r.Standing(6, 1_749_000_000_000, 41, 900, 2, 1_748_000_000_000)),
     r.IntakeRefused("memory.episode.recorded.v1", 2, 17, "missing_field", "content is missing", 1_750_000_000_000,
                     OTHER, b"sealed", "content", b"s" * 64),
     r.EpisodeScored("e1", MEMORY, "greenhouse", "planner", 9, 1_750_000_000_000, "reinforced", 739_000, True,
-                    "minilm", OTHER, 810_000, 870_000, 910_000, 100_000, b"sealed", 1_750_000_000_001),
+                    "minilm", OTHER, 810_000, b"sealed", 1_750_000_000_001),
     r.MemoryReencoded(MEMORY, "greenhouse", "minilm", "bert", b"sealed", 7),
     r.DecayCrossed(
         1,
@@ -55,9 +63,8 @@ RECORDS = (
                    "greenhouse", MEMORY),
     r.JournalAppended(b"entry", b"p" * 32, b"h" * 32),
     r.JournalHead(CLUSTER, 2, 1, 30, b"h" * 32, 1_750_000_000_000),
-    r.Stored("planner", "planner", 1_750_000_000_000, b"c" * 32, 23, "reinforced", 739_000, True, 9, 8, "minilm", OTHER,
-             "s1", "planning", 810_000, 870_000, 910_000, 100_000, (OTHER,), "handbook.pdf",
-             "semantic", 700_000, ("billing", "support"), "DE"),
+    r.Stored(**SAID, commitment=b"c" * 32, characters=23, outcome="reinforced", salience_ppm=739_000, early=True,
+             accepted_offset=9, scored_offset=8, encoder="minilm", reinforces=OTHER, novelty_ppm=810_000),
     r.Accessed("planner", 1_750_000_000_000, True),
     r.Decided(4, 0, 4, b"pre-prepare", (b"commit",), (r.Result((MEMORY,), "forget", "forgotten", "quorum"),),
               (r.Restored(MEMORY, 739_000, 3, 2, 9, 8, 5),)),

@@ -85,9 +85,10 @@ class Flow:
         for event_id, (memory_id, _, _) in zip(event_ids, wanted, strict=True):
             content, key = f"Valve {event_id} opens at 4 bar.", keys[memory_id]
             episode = EpisodeAccepted(
-                event_id, memory_id, namespace, "planner", "planner", at,
-                sealing.seal_text(key, os.urandom(12), content, memory_id),
-                sealing.commitment(key, content), len(content), topics.EPISODES, 0, 0, "s1", "planning",
+                event_id=event_id, memory_id=memory_id, namespace=namespace, agent="planner", subject="planner",
+                occurred_at=at, sealed_content=sealing.seal_text(key, os.urandom(12), content, memory_id),
+                commitment=sealing.commitment(key, content), characters=len(content), origin_topic=topics.EPISODES,
+                origin_partition=0, origin_offset=0, session="s1", role="planning",
             )  # fmt: skip
             episode = replace(episode, **said)
             offset = self.accepted(shard, episode)

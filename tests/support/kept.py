@@ -59,9 +59,9 @@ def put(dsn: str, told: list[Told]) -> list[str]:
         connection.execute("INSERT INTO shard (shard, hash, as_of) VALUES (0, '', %s) ON CONFLICT DO NOTHING", [NOW])
         copying.copy(connection, "memory_copy", (
             copying.raw(Memory(
-                m, 0, t.namespace, t.agent, t.agent, t.session, None, f"e{at}", t.tier, 1_000 * at, len(t.text),
-                b"c" * 32, t.encoder, False, None, 0, None, at, None, t.type,
-                round(t.sensitivity * 1e6), t.purposes, t.jurisdictions,
+                m, 0, t.namespace, t.agent, t.agent, f"e{at}", t.tier, 1_000 * at, len(t.text),
+                b"c" * 32, t.encoder, False, None, 0, None, at, t.type,
+                round(t.sensitivity * 1e6), t.purposes, t.jurisdictions, session=t.session,
             )) for at, (m, t) in enumerate(zip(ids, told, strict=True))
         ))  # fmt: skip
         alive = [(at, (m, t)) for at, (m, t) in rows if t.tier in ("short-term", "long-term")]

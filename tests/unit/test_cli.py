@@ -44,9 +44,7 @@ from memquorum.core.api.answers import (
     Staying,
 )
 
-HIT = Hit(
-    "5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", None, None, 0, 0, 0, 0.5, 0.9
-)
+HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "[red]a\ntext[/red]", "long-term", "bob", 0, 0, 0, 0.5, 0.9)
 # What every memory that is given has.
 ITEM = {
     "memory_id": HIT.memory_id, "text": "t", "tier": "short-term", "agent": "bob", "session": "s", "role": None,
@@ -58,8 +56,7 @@ FOUND = Retrieved("n", (Answering(**ITEM, score=0.75, relevance=1, strength=1, c
 AROUND = Recalled("n", ("a",), (Around(**ITEM, way="session", anchor="a", apart=1),), 1, 9, {}, 0)
 PROMPT = Context("n", (Placed(**ITEM, why="buffer", place=1, score=None),), "Lately:\n- t\n", 1, 9, LEFT, 0)
 SHOWN = Shown(
-    HIT.memory_id, "n", "a\ntext", "short-term", "bob", "", None, None, "e", 0, 0, None, None, 0, 0, 0, 0.5, None,
-    "episodic", 0, None, (),
+    HIT.memory_id, "n", "a\ntext", "short-term", "bob", "", "e", 0, 0, None, None, 0, 0, 0, 0.5, None,
 )  # fmt: skip
 
 

@@ -51,8 +51,6 @@ CREATE TABLE memory (
     namespace   text    NOT NULL,
     agent       text    NOT NULL,
     subject     text    NOT NULL,
-    session     text,
-    role        text,
     event_id    text    NOT NULL,
     tier        text    NOT NULL CHECK (tier IN ('short-term', 'long-term', 'sealed', 'gone')),
     created     bigint  NOT NULL,
@@ -64,13 +62,18 @@ CREATE TABLE memory (
     changed     bigint  NOT NULL, -- when the tier last changed
     sealed_until bigint,     -- when a sealed memory's key is destroyed
     seq         bigint  NOT NULL, -- journal sequence of its last change of tier
-    source      text,            -- where the content comes from
     -- What holds for its use, its sources' counted in: names joined by commas. NULL: for any purpose; '': for none.
     type            text    NOT NULL DEFAULT 'episodic' CHECK (type IN ('episodic', 'semantic', 'social', 'task')),
     sensitivity_ppm integer NOT NULL DEFAULT 0,
     purposes        text,
     jurisdictions   text    NOT NULL DEFAULT '', -- whose law it is under
-    asks_after      bigint -- of a sealed one: a use after this time that comes late asks for it back; NULL once one has
+    asks_after      bigint, -- of a sealed one: a use after this time that comes late asks for it back; NULL once one has
+    -- What its episode said of itself, carried as it was said.
+    session         text,
+    role            text,
+    source          text, -- where the content comes from
+    explicit        boolean NOT NULL DEFAULT false,
+    key             text
 );
 -- What a search that names no purpose must keep out.
 CREATE INDEX memory_purposes ON memory (namespace) WHERE purposes IS NOT NULL;

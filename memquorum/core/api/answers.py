@@ -7,29 +7,38 @@ from typing import Any
 from msgspec import Struct
 
 from memquorum.core.facets import EPISODIC
+from memquorum.core.records.episodes import Carried
 
 
-class Hit(Struct, frozen=True):
-    """A memory that was found. `score`: the cosine, in [−1, 1]; times in milliseconds, `salience` in [0, 1].
+class _Use(Carried, frozen=True, kw_only=True):
+    """What an episode said of itself, and what holds for its use.
 
     `purposes`: what it may be used for; None: for anything. `jurisdictions`: whose law it is under.
     """
+
+    type: str = EPISODIC
+    sensitivity: float = 0.0
+    purposes: tuple[str, ...] | None = None
+    jurisdictions: tuple[str, ...] = ()
+
+
+class Remembered(_Use, frozen=True):
+    """A living memory. Times in milliseconds, `salience` in [0, 1]."""
 
     memory_id: str
     text: str
     tier: str
     agent: str
-    session: str | None
-    role: str | None
     occurred_at: int
     last_access: int
     accesses: int
     salience: float
+
+
+class Hit(Remembered, frozen=True):
+    """A memory that was found. `score`: the cosine, in [−1, 1]."""
+
     score: float
-    type: str = EPISODIC
-    sensitivity: float = 0.0
-    purposes: tuple[str, ...] | None = None
-    jurisdictions: tuple[str, ...] = ()
 
 
 class LeftOut(Struct, frozen=True):
@@ -57,21 +66,7 @@ class Found(Struct, frozen=True, omit_defaults=True):
     warning: str | None = None
 
 
-class _Item(Struct, frozen=True):
-    memory_id: str
-    text: str
-    tier: str
-    agent: str
-    session: str | None
-    role: str | None
-    occurred_at: int
-    last_access: int
-    accesses: int
-    salience: float
-    type: str
-    sensitivity: float
-    purposes: tuple[str, ...] | None
-    jurisdictions: tuple[str, ...]
+class _Item(Remembered, frozen=True):
     tokens: int
     folded: tuple[str, ...]
 
@@ -152,7 +147,7 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
         return "\n".join(item.text for item in self.items)
 
 
-class Shown(Struct, frozen=True):
+class Shown(_Use, frozen=True):
     """A memory. Times in milliseconds since the epoch; what only the living have is null of others."""
 
     memory_id: str
@@ -161,8 +156,6 @@ class Shown(Struct, frozen=True):
     tier: str
     agent: str
     subject: str
-    session: str | None
-    role: str | None
     event_id: str
     occurred_at: int
     changed: int
@@ -173,10 +166,6 @@ class Shown(Struct, frozen=True):
     reinforced: int | None
     salience: float | None
     due_at: int | None
-    type: str
-    sensitivity: float
-    purposes: tuple[str, ...] | None
-    jurisdictions: tuple[str, ...]
 
 
 class Explained(Struct, frozen=True):

@@ -27,6 +27,7 @@ from memquorum.core.records import (
     Stored,
     Ticked,
 )
+from memquorum.core.records.episodes import Said, taken
 
 
 class Coverage:
@@ -129,9 +130,8 @@ class Coverage:
 def _stands(record: Accepted) -> tuple[object, ...]:
     """What a record says that its entry has to say too."""
     if isinstance(record, EpisodeAccepted):
-        about = (record.agent, record.subject, record.occurred_at, record.commitment.hex())
-        made = (record.derives_from, record.source, *_use(record))
-        return "episode", record.event_id, record.namespace, *about, *made
+        said = taken(Said, record).values()
+        return "episode", record.event_id, record.namespace, record.commitment.hex(), *said
     if isinstance(record, AccessAccepted):
         return "access", record.event_id, record.namespace, record.memory_id, record.agent, record.accessed_at
     if isinstance(record, OrderAccepted):
@@ -142,9 +142,8 @@ def _stands(record: Accepted) -> tuple[object, ...]:
 def _told(detail: Any, entry: JournalEntry) -> tuple[object, ...] | None:
     """The same, as the entry says it; None for what the history judges."""
     if isinstance(detail, Stored):
-        about = (detail.agent, detail.subject, detail.occurred_at, detail.commitment.hex())
-        made = (detail.derives_from, detail.source, *_use(detail))
-        return "episode", entry.event_id, entry.namespace, *about, *made
+        said = taken(Said, detail).values()
+        return "episode", entry.event_id, entry.namespace, detail.commitment.hex(), *said
     if isinstance(detail, Accessed):
         return "access", entry.event_id, entry.namespace, entry.memory_id, detail.agent, detail.accessed_at
     if (kind := answered_by(detail)) is not None:
@@ -152,7 +151,3 @@ def _told(detail: Any, entry: JournalEntry) -> tuple[object, ...] | None:
     if isinstance(detail, (Ticked, ClockTicked)):
         return "tick", entry.event_id, detail.as_of
     return None
-
-
-def _use(said: EpisodeAccepted | Stored) -> tuple[object, ...]:
-    return said.type, said.sensitivity_ppm, said.purposes, said.jurisdiction

@@ -53,6 +53,7 @@ from memquorum.core.records import (
     Ticked,
     Withheld,
 )
+from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import SEALED
 
@@ -375,12 +376,10 @@ class History:
             agent=share(memory.agent, memory.agent),
             subject=share(memory.subject, memory.subject),
             encoder=share(memory.encoder, memory.encoder),
-            source=memory.source and share(memory.source, memory.source),
-            session=memory.session and share(memory.session, memory.session),
-            role=memory.role and share(memory.role, memory.role),
             type=share(memory.type, memory.type),
             purposes=memory.purposes and share(memory.purposes, memory.purposes),
             jurisdictions=share(memory.jurisdictions, memory.jurisdictions),
+            **{name: share(v, v) if isinstance(v, str) else v for name, v in taken(Carried, memory).items()},
         )
 
     def _skip(self, link: Link) -> None:

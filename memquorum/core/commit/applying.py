@@ -41,6 +41,7 @@ from memquorum.core.records import (
     Stored,
     Ticked,
 )
+from memquorum.core.records.episodes import CARRIED, Said, taken
 from memquorum.core.salience import FAILED, UNREADABLE
 from memquorum.core.vote.kinds import KINDS
 
@@ -257,9 +258,7 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
     if outcome in ("stored", "reinforced") and not readable:
         outcome = UNREADABLE
     return Stored(
-        agent=episode.agent,
-        subject=episode.subject,
-        occurred_at=episode.occurred_at,
+        **taken(Said, episode),
         commitment=episode.commitment,
         characters=episode.characters,
         outcome=outcome,
@@ -269,18 +268,7 @@ def _stored(place: Place, episode: EpisodeAccepted, scored: Scored, readable: bo
         scored_offset=scored.offset,
         encoder=score.encoder,
         reinforces=score.reinforces,
-        session=episode.session,
-        role=episode.role,
         novelty_ppm=score.novelty_ppm,
-        reward_ppm=score.reward_ppm,
-        confidence_ppm=score.confidence_ppm,
-        uncertainty_ppm=score.uncertainty_ppm,
-        derives_from=episode.derives_from,
-        source=episode.source,
-        type=episode.type,
-        sensitivity_ppm=episode.sensitivity_ppm,
-        purposes=episode.purposes,
-        jurisdiction=episode.jurisdiction,
     )
 
 
@@ -336,8 +324,9 @@ def storable(record: Accepted) -> str | None:
     for parent in getattr(record, "derives_from", ()):
         if not ids.is_uuid(parent):
             return f"derives from {parent[:40]!r}, which is no UUID"
-    for name in ("event_id", "namespace", "agent", "subject", "session", "role", "source"):
-        if "\0" in (getattr(record, name, None) or ""):
+    for name in ("event_id", "namespace", "agent", "subject", *CARRIED):
+        value = getattr(record, name, None)
+        if isinstance(value, str) and "\0" in value:
             return f"NUL in {name}"
     if isinstance(record, EpisodeAccepted):
         try:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from memquorum import topics
 from memquorum.core import ids
@@ -44,6 +44,7 @@ from memquorum.core.records import (
     Ticked,
     Withheld,
 )
+from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.salience import FAILED
 from memquorum.core.tiers import GONE, SEALED, SHORT_TERM
 
@@ -191,8 +192,6 @@ def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
         namespace=entry.namespace,
         agent=detail.agent,
         subject=detail.subject,
-        session=detail.session,
-        role=detail.role,
         event_id=entry.event_id,
         tier=SHORT_TERM,
         created=detail.occurred_at,
@@ -205,11 +204,8 @@ def _do_stored(_: Rules, rows: Rows, change: Change, detail: Stored) -> Change:
         changed=max(entry.as_of, detail.occurred_at),
         sealed_until=None,
         seq=entry.seq,
-        source=detail.source,
-        type=holds.type,
-        sensitivity_ppm=holds.sensitivity_ppm,
-        purposes=holds.purposes,
-        jurisdictions=holds.jurisdictions,
+        **asdict(holds),
+        **taken(Carried, detail),
     )
     strength = Strength(
         memory_id=memory.id,

@@ -16,6 +16,7 @@ from memquorum.core.caps import Quota
 from memquorum.core.facets import EPISODIC
 from memquorum.core.identity.membership import Genesis
 from memquorum.core.records import JournalAppended, JournalEntry, Restored, Standing
+from memquorum.core.records.episodes import Carried
 from memquorum.core.vote.columns import Ballot
 
 Uuid = Annotated[str, "uuid"]
@@ -51,7 +52,7 @@ class ShardState(Struct, frozen=True):
         )
 
 
-class Memory(Struct, frozen=True):
+class Memory(Carried, frozen=True):
     """A memory's own row; it outlives its content. From `type` on: what holds for its use (`core.facets`)."""
 
     id: Uuid
@@ -59,8 +60,6 @@ class Memory(Struct, frozen=True):
     namespace: str
     agent: str
     subject: str
-    session: str | None
-    role: str | None
     event_id: str
     tier: str
     created: int
@@ -72,7 +71,6 @@ class Memory(Struct, frozen=True):
     changed: int
     sealed_until: int | None
     seq: int
-    source: str | None = None
     type: str = EPISODIC
     sensitivity_ppm: Int4 = 0
     purposes: str | None = None

@@ -11,7 +11,7 @@ schema, `NAME_copy` and `audit_NAME`, and where the declaration asks for it `NAM
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any, get_args, get_type_hints
@@ -80,6 +80,10 @@ class Table(Struct, frozen=True):
     def columns(self) -> tuple[str, ...]:
         """Names them, in the order of the class and of the statements."""
         return tuple(name for name in self.rows.__struct_fields__ if name not in self.without)
+
+    def row(self, values: Sequence[Any]) -> Any:
+        """Makes a row of its columns' values."""
+        return self.rows(**dict(zip(self.columns, values, strict=True)))
 
     def key_of(self, row: Struct) -> Any:
         """Gives what the row is called by: one value, or several in a tuple."""

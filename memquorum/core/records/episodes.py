@@ -2,70 +2,92 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec import Struct
 
 
-class EpisodeRecorded(Struct, frozen=True):
-    """Outside. What happened to an agent, as the agent publishes it. The fields from `explicit` on are reserved."""
+class Carried(Struct, frozen=True, kw_only=True):
+    """What an episode says of itself that is carried along as it was said: from `add(...)` to the journal and to a hit.
+
+    Each field is a name that may be absent, or a flag; intake checks it by that. Beside this class a field is named in
+    three schemas, the table `memory` and the client's arguments, and nowhere else (infra/decisions/0062).
+    """
+
+    session: str | None = None
+    role: str | None = None
+    source: str | None = None
+    explicit: bool = False
+    key: str | None = None
+
+
+CARRIED = Carried.__struct_fields__
+SHARES = ("reward", "confidence", "uncertainty", "sensitivity")
+"""What an episode says in [0, 1]; behind the wall each is `NAME_ppm`, in millionths."""
+RESERVED = ("explicit", "key", "path", "attributes")
+"""Fields of an episode that have no meaning yet; the wall refuses them."""
+
+
+class EpisodeRecorded(Carried, frozen=True):
+    """Outside. What happened to an agent, as the agent publishes it."""
 
     agent: str
     content: str
     namespace: str | None = None
     event_id: str | None = None
     occurred_at: int | None = None
-    session: str | None = None
-    role: str | None = None
     subject: str | None = None
     reward: float | None = None
     confidence: float | None = None
     uncertainty: float | None = None
     derives_from: tuple[str, ...] = ()
-    source: str | None = None
     type: str | None = None
     sensitivity: float | None = None
     purposes: tuple[str, ...] = ()
     jurisdiction: str | None = None
-    explicit: bool | None = None
-    key: str | None = None
     path: str | None = None
     attributes: str | None = None
 
 
-class EpisodeAccepted(Struct, frozen=True):
+class Said(Carried, frozen=True, kw_only=True):
+    """What an episode says of itself behind the wall: checked, and never changed from intake to the journal."""
+
+    agent: str
+    subject: str
+    occurred_at: int
+    reward_ppm: int | None = None
+    confidence_ppm: int | None = None
+    uncertainty_ppm: int | None = None
+    derives_from: tuple[str, ...] = ()
+    type: str = "episodic"
+    sensitivity_ppm: int | None = None
+    purposes: tuple[str, ...] = ()
+    jurisdiction: str | None = None
+
+
+def taken(kind: type[Struct], record: Struct) -> dict[str, Any]:
+    """Takes the fields of a class from a record that has them all, by name."""
+    return {name: getattr(record, name) for name in kind.__struct_fields__}
+
+
+class EpisodeAccepted(Said, frozen=True, kw_only=True):
     """An episode behind the wall: validated, identified, its content sealed."""
 
     event_id: str
     memory_id: str
     namespace: str
-    agent: str
-    subject: str
-    occurred_at: int
     sealed_content: bytes
     commitment: bytes
     characters: int
     origin_topic: str
     origin_partition: int
     origin_offset: int
-    session: str | None = None
-    role: str | None = None
-    reward_ppm: int | None = None
-    confidence_ppm: int | None = None
-    uncertainty_ppm: int | None = None
-    derives_from: tuple[str, ...] = ()
-    source: str | None = None
-    type: str = "episodic"
-    sensitivity_ppm: int | None = None
-    purposes: tuple[str, ...] = ()
-    jurisdiction: str | None = None
     sealed_signed: bytes | None = None
 
 
-class Stored(Struct, frozen=True):
-    """Detail of 'stored', 'reinforced' and 'dropped': what salience said of the episode."""
+class Stored(Said, frozen=True, kw_only=True):
+    """Detail of 'stored', 'reinforced' and 'dropped': what the episode said, and what salience said of it."""
 
-    agent: str
-    subject: str
-    occurred_at: int
     commitment: bytes
     characters: int
     outcome: str
@@ -75,18 +97,7 @@ class Stored(Struct, frozen=True):
     scored_offset: int
     encoder: str
     reinforces: str | None = None
-    session: str | None = None
-    role: str | None = None
     novelty_ppm: int | None = None
-    reward_ppm: int | None = None
-    confidence_ppm: int | None = None
-    uncertainty_ppm: int | None = None
-    derives_from: tuple[str, ...] = ()
-    source: str | None = None
-    type: str = "episodic"
-    sensitivity_ppm: int | None = None
-    purposes: tuple[str, ...] = ()
-    jurisdiction: str | None = None
     retry: bool = False
 
 
@@ -105,9 +116,6 @@ class EpisodeScored(Struct, frozen=True):
     encoder: str
     reinforces: str | None = None
     novelty_ppm: int | None = None
-    reward_ppm: int | None = None
-    confidence_ppm: int | None = None
-    uncertainty_ppm: int | None = None
     sealed_embedding: bytes | None = None
     writer_epoch: int = 0
 

@@ -24,6 +24,7 @@ from memquorum.core.identity.messages import BadMessage, read_signed
 from memquorum.core.journal.rows import Memory, Protection, Strength
 from memquorum.core.policy import PPM
 from memquorum.core.records import Accessed, Commit, Reencoded, Stored
+from memquorum.core.records.episodes import Carried, taken
 from memquorum.core.retrieval.holding import Holds, holds
 from memquorum.core.tiers import ALIVE
 from memquorum.core.vote import asking
@@ -124,7 +125,7 @@ class Signal(Struct, frozen=True):
     value_ppm: int
 
 
-class Birth(Struct, frozen=True):
+class Birth(Carried, frozen=True):
     """Where the memory came from, and what salience said of it. `retry`: after it had failed before."""
 
     journal_seq: int
@@ -132,8 +133,6 @@ class Birth(Struct, frozen=True):
     event_id: str
     agent: str
     subject: str
-    session: str | None
-    role: str | None
     occurred_at: int
     characters: int
     outcome: str
@@ -143,7 +142,6 @@ class Birth(Struct, frozen=True):
     early: bool
     encoder: str
     derives_from: tuple[str, ...] = ()
-    source: str | None = None
     repeats: str | None = None
     retry: bool = False
 
@@ -325,8 +323,6 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         event_id=note.event_id,
         agent=told.agent,
         subject=told.subject,
-        session=told.session,
-        role=told.role,
         occurred_at=told.occurred_at,
         characters=told.characters,
         outcome=told.outcome,
@@ -336,9 +332,9 @@ def _birth(genesis: Genesis, note: Noted) -> Birth | None:
         early=told.early,
         encoder=told.encoder,
         derives_from=told.derives_from,
-        source=told.source,
         repeats=told.reinforces,
         retry=told.retry,
+        **taken(Carried, told),
     )
 
 

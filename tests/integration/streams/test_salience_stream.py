@@ -46,8 +46,9 @@ def accepted(codec: Codec, shard: int, event: str, text: str, **changes: object)
     memory_id = ids.memory_id(namespace, event)
     key = KeysByName().open([memory_id])[memory_id]
     record = EpisodeAccepted(
-        event, memory_id, namespace, "ann", "ann", NOW, sealing.seal_text(key, os.urandom(12), text, memory_id), b"c",
-        len(text), topics.EPISODES, 0, 0,
+        event_id=event, memory_id=memory_id, namespace=namespace, agent="ann", subject="ann", occurred_at=NOW,
+        sealed_content=sealing.seal_text(key, os.urandom(12), text, memory_id), commitment=b"c", characters=len(text),
+        origin_topic=topics.EPISODES, origin_partition=0, origin_offset=0,
     )  # fmt: skip
     return codec.encode(replace(record, **changes))  # type: ignore[arg-type]
 

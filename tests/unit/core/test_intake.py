@@ -45,8 +45,8 @@ def test_the_framing_of_a_registry_is_refused_and_told_what_is_taken():
 
 def test_json_and_avro_give_the_same_intent():
     record = EpisodeRecorded(
-        "planner", "the build is red", "acme", "e-1", NOW, "s", "tool", "bob", 0.87, 1.0, 0.25,
-        (PARENT.upper(), PARENT), "handbook.pdf", "semantic", 0.7, ("support", "billing", "support"), "US-CA",
+        "planner", "the build is red", "acme", "e-1", NOW, "bob", 0.87, 1.0, 0.25, (PARENT.upper(), PARENT), "semantic",
+        0.7, ("support", "billing", "support"), "US-CA", session="s", role="tool", source="handbook.pdf",
     )  # fmt: skip
     fields = {name: getattr(record, name) for name in EpisodeRecorded.__struct_fields__}
     single = CODEC.encode(record)
@@ -143,7 +143,7 @@ GOOD = {"agent": "a", "content": "c"}
         (b'{"agent":"a","agent":"b","content":"c"}', Reason.DUPLICATE_FIELD, "agent"),
         (GOOD | {"occured_at": 1}, Reason.UNKNOWN_FIELD, "occured_at"),
         (GOOD | {"my secret is\n7": 1}, Reason.UNKNOWN_FIELD, None),
-        (GOOD | {"explicit": False}, Reason.RESERVED, "explicit"),
+        (GOOD | {"explicit": True}, Reason.RESERVED, "explicit"),
         (GOOD | {"path": "plant/valves"}, Reason.RESERVED, "path"),
         (CODEC.encode(EpisodeRecorded("a", "c", key="valve 3")), Reason.RESERVED, "key"),
         (CODEC.encode(EpisodeRecorded("a", "c", attributes="{}")), Reason.RESERVED, "attributes"),

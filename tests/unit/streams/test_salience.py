@@ -95,8 +95,9 @@ class Line:
         memory_id = ids.memory_id(namespace, event)
         (key,) = self.vault.create([(memory_id, namespace, agent)]).values()
         accepted = EpisodeAccepted(
-            event, memory_id, namespace, agent, agent, NOW, sealing.seal_text(key, bytes(12), text, memory_id), b"c",
-            len(text), topics.EPISODES, 0, 0,
+            event_id=event, memory_id=memory_id, namespace=namespace, agent=agent, subject=agent, occurred_at=NOW,
+            sealed_content=sealing.seal_text(key, bytes(12), text, memory_id), commitment=b"c", characters=len(text),
+            origin_topic=topics.EPISODES, origin_partition=0, origin_offset=0,
         )  # fmt: skip
         return self.arrival(replace(accepted, **fields), offset)  # type: ignore[arg-type]
 
@@ -150,8 +151,7 @@ def test_an_episode_is_stored_with_its_signals_and_sealed_vector(line: Line) -> 
     assert scored == EpisodeScored(
         event_id="e", memory_id=mid("e"), namespace="n", agent="ann", accepted_offset=10, occurred_at=NOW,
         outcome="stored", salience_ppm=833_333, early=True, encoder="hashing-384/1", reinforces=None,
-        novelty_ppm=1_000_000, reward_ppm=700_000, confidence_ppm=800_000,
-        uncertainty_ppm=100_000, sealed_embedding=scored.sealed_embedding,
+        novelty_ppm=1_000_000, sealed_embedding=scored.sealed_embedding,
     )  # fmt: skip
     (key,) = line.vault.open([mid("e")]).values()
     vector = sealing.open_vector(key, scored.sealed_embedding, mid("e"))
@@ -244,11 +244,11 @@ def test_an_order_to_erase_forgets_what_is_in_memory_of_its_namespace_alone(line
 
 
 def test_a_destroyed_key_is_unreadable_and_says_so(line: Line) -> None:
-    erased, sound = line.episode("Erase me.", "a", confidence_ppm=900_000), line.episode("Keep me.", "b")
+    erased, sound = line.episode("Erase me.", "a"), line.episode("Keep me.", "b")
     line.vault.destroy([mid("a")])
     gone, kept = line.process(erased, sound)
     assert (gone.outcome, gone.encoder, gone.salience_ppm) == ("unreadable", DESTROYED, 0)
-    assert (gone.novelty_ppm, gone.confidence_ppm, gone.sealed_embedding) == (None, 900_000, None)
+    assert (gone.novelty_ppm, gone.sealed_embedding) == (None, None)
     assert kept.outcome == "stored"
 
 

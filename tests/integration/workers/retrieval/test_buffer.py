@@ -140,8 +140,10 @@ def test_it_is_found_by_its_index_however_much_there_is(
     wanted = {"namespace": "n", "agent": "a7", "session": session, "places": PLACES} | filters_of(ALL)
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
-            """INSERT INTO memory SELECT md5(i::text)::uuid, 0, 'n', 'a' || i % 50, 's', 's' || i % 3, null, 'e' || i,
-               'short-term', 0, 1, 'x', 'h', false, null, 0, null, i FROM generate_series(1, 20000) i;
+            """INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters, commitment,
+                   encoder, early, changed, seq, session)
+               SELECT md5(i::text)::uuid, 0, 'n', 'a' || i % 50, 's', 'e' || i,
+               'short-term', 0, 1, 'x', 'h', false, 0, i, 's' || i % 3 FROM generate_series(1, 20000) i;
                INSERT INTO content SELECT id, 'text', namespace FROM memory;
                INSERT INTO strength SELECT id, 0, 'short-term', 1, 0, 0, 0, 0 FROM memory;
                INSERT INTO embedding SELECT id, namespace, ('[1,0,0,0,0,0,0,' || seq || ']')::halfvec, 'h'

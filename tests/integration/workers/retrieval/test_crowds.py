@@ -41,8 +41,8 @@ def put(connection: psycopg.Connection, namespace: str, texts: list[str]) -> Non
     vectors, name = ENCODER.encode(texts), ENCODER.name
     rows: dict[str, list[tuple[Any, ...]]] = {
         "memory_copy": [
-            copying.raw(Memory(m, 0, namespace, "a", "a", "s", None, f"e{at}", "short-term", at, 9, b"c" * 32, name,
-                                  False, None, 0, None, at)) for at, m in enumerate(named)
+            copying.raw(Memory(m, 0, namespace, "a", "a", f"e{at}", "short-term", at, 9, b"c" * 32, name,
+                                  False, None, 0, None, at, session="s")) for at, m in enumerate(named)
         ],
         "content_copy": [(m, text, namespace) for m, text in zip(ids, texts, strict=True)],
         "embedding_copy": [

@@ -465,8 +465,10 @@ def test_a_tenants_search_goes_by_the_index_of_namespaces(databases: tuple[str, 
     wanted = {"namespace": "n7", "encoder": "h", "vector": "[1,0,0,0,0,0,0,0]", "k": 10}
     with psycopg.connect(databases[0], autocommit=True) as connection:
         connection.execute(
-            """INSERT INTO memory SELECT md5(i::text)::uuid, 0, 'n' || i % 50, 'a', 'a', null, null, 'e' || i,
-               'short-term', 0, 1, 'x', 'h', false, null, 0, null, i FROM generate_series(1, 5000) i;
+            """INSERT INTO memory (id, shard, namespace, agent, subject, event_id, tier, created, characters, commitment,
+                   encoder, early, changed, seq)
+               SELECT md5(i::text)::uuid, 0, 'n' || i % 50, 'a', 'a', 'e' || i,
+               'short-term', 0, 1, 'x', 'h', false, 0, i FROM generate_series(1, 5000) i;
                INSERT INTO content SELECT id, 'text', namespace FROM memory;
                INSERT INTO strength SELECT id, 0, 'short-term', 1, 0, 0, 0, 0 FROM memory;
                INSERT INTO embedding SELECT id, namespace, ('[1,0,0,0,0,0,0,' || seq || ']')::halfvec, 'h' FROM memory;

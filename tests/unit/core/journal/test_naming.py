@@ -51,8 +51,8 @@ def arrived(said: list[tuple[int, Said]], nearest: int) -> tuple[Kin, dict[str, 
         one = next((m for m in known if (m.subject, m.source) == (subject, source)), None)
         if one is None:
             memories[own] = Memory(
-                own, 0, "greenhouse", agent, subject, None, None, own, SHORT_TERM, 1, 9, b"", "hashing", False, None, 1,
-                None, 1, source,
+                own, 0, "greenhouse", agent, subject, own, SHORT_TERM, 1, 9, b"", "hashing", False, None, 1,
+                None, 1, source=source,
             )  # fmt: skip
         if known:
             parent = one or known[nearest % len(known)]

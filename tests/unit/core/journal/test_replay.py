@@ -122,7 +122,8 @@ def sources(**changes: Any) -> tuple[Sealed, EpisodeAccepted, EpisodeScored]:
     )
     score = replace(scored(episode, 0), sealed_embedding=sealing.seal_vector(KEY, NONCE, VECTOR, A))
     detail = Stored(
-        "planner", "planner", 1, episode.commitment, len(TEXT), "stored", 600_000, False, 0, 0, "hashing"
+        agent="planner", subject="planner", occurred_at=1, commitment=episode.commitment, characters=len(TEXT),
+        outcome="stored", salience_ppm=600_000, early=False, accepted_offset=0, scored_offset=0, encoder="hashing",
     )  # fmt: skip
     return Sealed(2, A, NAMESPACE, "a", detail), replace(episode, **changes), score
 

@@ -16,7 +16,7 @@ from memquorum.core.retrieval.bounds import DEFAULTS
 from memquorum.core.retrieval.query import BadRequest, Search
 
 GOOD = {"query": "where is the key?", "agent": "planner"}
-HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "t", "short-term", "a", None, None, 0, 0, 0, 0.5, 0.9)
+HIT = Hit("5f0c8f0e-0000-5000-8000-000000000001", "t", "short-term", "a", 0, 0, 0, 0.5, 0.9)
 
 
 def read(value: Any) -> Search:
@@ -88,7 +88,7 @@ def test_any_body_is_read_or_refused(body: bytes) -> None:
 
 
 def hit(memory_id: str, score: float) -> Hit:
-    return Hit(memory_id, "text", "short-term", "ann", None, None, 0, 0, 0, 0.5, score)
+    return Hit(memory_id, "text", "short-term", "ann", 0, 0, 0, 0.5, score)
 
 
 def found(lists: list[tuple[list[Hit], int]], k: int = 10) -> list[str]:

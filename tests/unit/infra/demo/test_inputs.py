@@ -41,7 +41,7 @@ def test_our_own_records_are_published_as_they_stand(tmp_path):
     }
     path = write(tmp_path / "log.jsonl", own, {"agent": "b", "content": "x" * (CONTENT_LIMIT + 1)})
     (first, second), tally = load(path)
-    assert first == EpisodeRecorded("a", "  ", "m", "e1", 5_000_000_000_000, "log", reward=7.0)
+    assert first == EpisodeRecorded("a", "  ", "m", "e1", 5_000_000_000_000, session="log", reward=7.0)
     assert (second.namespace, second.event_id, second.occurred_at) == ("n", "log#2", 5_000_000_000_000 + STEP_MS)
     assert len(second.content) == CONTENT_LIMIT + 1  # for intake to refuse
     assert tally.empty == [] and tally.split == []
@@ -172,7 +172,7 @@ def test_other_field_names(tmp_path):
     (record,), _ = load(
         path, "agent=speaker, content=body.text, messages=turns, session=chat, occurred_at=at, reward=score"
     )
-    assert record == EpisodeRecorded("Ida", "hi", "n", "c#1.1", 1_767_225_600_000, "7", reward=0.5)
+    assert record == EpisodeRecorded("Ida", "hi", "n", "c#1.1", 1_767_225_600_000, session="7", reward=0.5)
 
 
 def test_the_reward_of_a_run_holds_for_its_messages(tmp_path):

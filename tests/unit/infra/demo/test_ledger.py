@@ -31,7 +31,10 @@ def entry(effect: str, detail: object, event: str = "e", memory: str | None = No
 
 
 def said(outcome: str = "stored", characters: int = 10) -> Stored:
-    return Stored("a", "a", 1, b"", characters, outcome, 5, False, 0, 0, "enc")
+    return Stored(
+        agent="a", subject="a", occurred_at=1, commitment=b"", characters=characters, outcome=outcome, salience_ppm=5,
+        early=False, accepted_offset=0, scored_offset=0, encoder="enc",
+    )  # fmt: skip
 
 
 def nomination(epoch: int, *memories: str) -> NominationProposed:

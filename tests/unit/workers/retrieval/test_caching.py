@@ -78,7 +78,7 @@ class Store:
         assert sight is SIGHT
         self.near.append(near)
         there = [i for i in near.memory_ids if i in self.spaces[near.namespace]]
-        hits = [Hit(i, "t", "short-term", "x", None, None, 0, 0, 0, 0.5, 0.9) for i in there[: near.k]]
+        hits = [Hit(i, "t", "short-term", "x", 0, 0, 0, 0.5, 0.9) for i in there[: near.k]]
         return hits, len(there), 0
 
 
@@ -257,7 +257,7 @@ async def test_what_the_store_found_comes_into_one_that_holds_the_most_used() ->
     async with running(store, 2) as found:
         await held(found, store, "a")
         assert await search(found, store, "a", exact=True) is None
-        hits = [Hit("a3", "t", "short-term", "x", None, None, 0, 0, 0, 0.5, 0.9)]
+        hits = [Hit("a3", "t", "short-term", "x", 0, 0, 0, 0.5, 0.9)]
         found.answered("a", hits)
         await until(lambda: "a3" in found._held["a"].cache)
         assert found.cached("a") == 2

@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from db.pool import Pool
 from db.reads import Reads
 from memquorum.core.access import Sight
 from memquorum.core.avro import Codec
 from memquorum.core.ids import memory_id
+from memquorum.core.records.episodes import Carried
 from tests.builders.served import HERS, bearer, client_of, make, stored
 from workers.retrieval.door import Door
 
@@ -51,7 +53,8 @@ async def test_an_echo_that_was_erased_is_in_no_buffer(monkeypatch: pytest.Monke
         if name == "erased":
             return [("n", echo)]
         vector = (1).to_bytes(2, "big") + b"\0\0" + np.ones(1, ">f2").tobytes()
-        common = ("t", "short-term", "a", "s", None, 0, 0, 0, 500_000, 0.0, "episodic", 0, None, "", "e", vector)
+        said = structs.astuple(Carried(session="s"))
+        common = ("t", "short-term", "a", 0, 0, 0, 500_000, *said, "episodic", 0, None, "", 0.0, "e", vector)
         return [(made, *common, "made", 1), (other, *common, "echo", 2)]
 
     monkeypatch.setattr(Pool, "ask", answer)
